@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import click
@@ -30,14 +29,17 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
 @dict_argument
 @click.argument("url", callback=_address)
 @click.option(
-    "--refresh",
+    "--index",
     is_flag=True,
-    help="Afterwards draw anew the sample of keys by which all that read judge how rare words are. "
-    "That is done by itself once the number of keys has doubled.",
+    help="Afterwards build the index by which PostgreSQL finds keys among many, if there is none. "
+    "It may take minutes, while others read and write. Without one, a read compares with all keys.",
 )
 @opens_dict(is_scored=False)
-def command(d: FuzzyDict[Any], url: str, refresh: bool) -> None:
+def command(d: FuzzyDict[Any], url: str, index: bool) -> None:
     """Write the keys, values, aliases and synonyms of DICT to the store at URL; the rest stays.
+
+    What `fit` learned and the synonyms are written with the first keys, and hold for all that come
+    later.
 
     URL is postgresql://USER@HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME. The table or
     collection is created if there is none. Equal keys get the values that DICT has. The password of
@@ -45,15 +47,12 @@ def command(d: FuzzyDict[Any], url: str, refresh: bool) -> None:
 
     A push that broke can be run again: what was written is replaced, and nothing is there twice.
     """
-    if d.projections not in (None, "identity"):
-        warnings.warn(
-            "the projections of DICT, as `fit` learns them, are not written; its aliases are",
-            stacklevel=1,
-        )
-    with connect(url, embedding=d.embedding, create=True) as remote:
+    learned = None if d.projections == "identity" else d.projections
+    options = {"embedding": d.embedding, "projections": learned, "synonyms": d.synonyms}
+    with connect(url, create=True, **options) as remote:
         with progress_bar("writing") as progress:
             remote.update(d, progress=progress)  # with its aliases
-        if refresh:
-            remote.refresh()
+        if index:
+            remote.build_index()
         count = len(remote)
         echo(f"{count} {'key' if count == 1 else 'keys'}: {remote.place}")

@@ -26,6 +26,7 @@ from fuzzydict.errors import (
     ReadOnlyError,
     ShapeError,
     StoreError,
+    StoreWarning,
     UnknownOptionError,
     WorkerError,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "ScaledDot",
     "ShapeError",
     "StoreError",
+    "StoreWarning",
     "Triangular",
     "UnknownOptionError",
     "WordVectors",

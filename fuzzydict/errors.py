@@ -20,6 +20,7 @@ FuzzyDictError
 
 EmptyRowWarning           RuntimeWarning    a query had nothing to attend to
 DoubtfulPoolWarning       UserWarning       a query was pooled for which probably no key is right
+StoreWarning              UserWarning       a row of a store is left out, or an index is missing
 """
 
 from __future__ import annotations
@@ -130,6 +131,10 @@ class EmptyRowWarning(RuntimeWarning):
 
 class DoubtfulPoolWarning(UserWarning):
     """A query was pooled for which probably no key is right, so that its pool means little."""
+
+
+class StoreWarning(UserWarning):
+    """A store holds a row that is left out, or has no index and so is slow."""
 
 
 def printable(text: str, *, keep: str = "") -> str:

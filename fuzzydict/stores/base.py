@@ -1,18 +1,31 @@
-"""What a store of keys does: the protocol `Store`, and what goes into it and comes out."""
+"""What a store of keys does: the protocol `Store`; and what is believed of what it returns."""
 
 from __future__ import annotations
 
+import json
+import warnings
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from uuid import UUID
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+import numpy as np
 
-    import numpy as np
+from fuzzydict.errors import StoreError, StoreWarning, quoted
+from fuzzydict.stores.values import as_json, is_storable
+from fuzzydict.text.words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from fuzzydict.stores.values import Condition
+
+    Vector = NDArray[np.float32] | None
+
+
+#: How many keys stand for all those that a search leaves out.
+SAMPLE = 4096
 
 
 def id_of(text: str) -> UUID:
@@ -29,19 +42,19 @@ class Row(NamedTuple):
 
     key: str
     value: Any  # of JSON's types
-    vector: NDArray[np.float32] | None  # (E,), of length one; None if it has no words, or is zero
-    ngrams: NDArray[np.int64]  # those of its `compared_words`: m numbers below 65536, rising
+    vector: Vector  # (E,), of length one; None if it has no words, or is zero
+    words: str = ""  # of a key that is written, in their first spellings; "" if it has none
 
 
 class Search(NamedTuple):
-    """What is searched for a query: its vector and n-grams, as in `Row`, and how many keys.
+    """What is searched for a query: its vector and words, as in `Row`, and how many keys.
 
-    Keys are near by the cosine of the vectors. They are spelled alike by the cosine of the n-grams:
-    the number that both have, divided by the root of the product of how many each has.
+    Keys are near by the cosine of the vectors. They are spelled alike if their words share many
+    n-grams; of which length, and what many is, each store decides.
     """
 
-    vector: NDArray[np.float32] | None
-    ngrams: NDArray[np.int64]
+    vector: Vector
+    words: str
     near: int
     spelled: int
 
@@ -50,7 +63,7 @@ class Hit(NamedTuple):
     """A key that was found, and its vector, (E,), None as in `Row`."""
 
     key: str
-    vector: NDArray[np.float32] | None
+    vector: Vector
 
 
 class Hits(NamedTuple):
@@ -61,10 +74,24 @@ class Hits(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a store holds of some texts: the values of keys, and the keys of aliases."""
+    """What a store holds of some texts: the values of keys, and the keys of aliases.
+
+    The version changes whenever `Store.sample` would return other keys.
+    """
 
     values: dict[str, Any]
     keys: dict[str, str | None]  # None for an alias that was taught to have no key
+    version: int = 0
+
+
+class Sample(NamedTuple):
+    """Some keys that stand for all: those that come first in the order of `id_of`."""
+
+    version: int  # as in `Known`
+    total: int  # how many keys there are
+    ids: list[UUID]  # of the sample
+    hits: dict[UUID, Hit]  # those that were not known to the caller
+    scans: bool = False  # whether a search compares with many keys, since there is no index
 
 
 class Alias(NamedTuple):
@@ -78,14 +105,14 @@ class Alias(NamedTuple):
 class Store(Protocol):
     """Keys and their vectors in a database. It finds candidates, and scores nothing.
 
-    What a call writes is written as a whole or not at all, and is there for all that read after
-    it. Each call of a method takes one round trip, but for `write` of many rows and `pages`. A
-    connection that is lost is made again once, by the call that finds it so. Several threads may
-    use a store, one at a time.
+    What a call writes is written as a whole or not at all, and is found by all that search after
+    it. Each call of a method takes one round trip, but for `create`, `write` of many rows, `pages`
+    and `build_index`. A connection that is lost is made again once, by the call that finds it so.
+    Several threads may use a store at once.
 
     All methods raise StoreError if the database cannot be reached, or refuses, and but for `meta`,
     `create`, `drop` and `close` if nothing was created. The message names ``place``, and never a
-    password.
+    password. Rows that cannot be what `write` wrote are left out, with a StoreWarning.
 
     Keys, words and values that are written are `is_storable`. Those that are looked up, removed or
     forgotten may be any texts.
@@ -97,24 +124,24 @@ class Store(Protocol):
     place: str
 
     def meta(self) -> dict[str, Any] | None:
-        """Return what `create` or `set_meta` wrote last; None if nothing was created."""
+        """Return what `create` wrote; None if nothing was created."""
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
         """Create what holds keys with vectors (E,), and write the meta; one that exists stays."""
 
-    def set_meta(self, meta: Mapping[str, Any]) -> None:
-        """Replace the meta: an object of JSON, of some megabytes."""
-
     def count(self) -> int:
         """Return the number of keys; of many millions, about."""
+
+    def sample(self, known: Collection[UUID]) -> Sample:
+        """Return a sample of `SAMPLE` keys at most, and what those are that are not ``known``."""
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, at most a few thousand with different keys; equal keys are replaced."""
 
-    def settle(self) -> None:
-        """Build what makes searches quick, once many rows were written; may take minutes.
+    def build_index(self) -> str | None:
+        """Build what makes searches quick; may take minutes, while others read and write.
 
-        Before, searches find the same, and take longer the more keys there are.
+        Return why that is not possible, or None.
         """
 
     def remove(self, keys: Sequence[str]) -> int:
@@ -122,6 +149,9 @@ class Store(Protocol):
 
         An alias goes, too, whose key was not there: it was taught while another removed the key.
         """
+
+    def clear(self) -> None:
+        """Remove all keys, whatever they are, and the aliases of keys."""
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         """Return the values of the texts that are keys, and what the texts of `Alias` stand for.
@@ -156,4 +186,96 @@ class Store(Protocol):
         """Remove everything that `create` made, if it did."""
 
     def close(self) -> None:
-        """Close the connection; a later call makes another."""
+        """Close the connections; a later call makes another."""
+
+
+# ---- what is believed of what was read -----------------------------------------------------------
+
+
+class Reading:
+    """Checks what a database returns, which others may have written.
+
+    Args:
+        place: of the store, for messages.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def row(
+        self,
+        number: Any,
+        key: Any,
+        *,
+        text: Any = None,
+        value: Any = None,
+        vector: Vector = None,
+    ) -> Row | None:
+        """Return a row, or None and warn if `Store.write` writes no such.
+
+        Args:
+            number: its id.
+            key: its key.
+            text: its value as JSON; None if the value is given.
+            value: its value.
+            vector: its vector.
+        """
+        try:
+            if not isinstance(key, str) or not is_storable(key) or str(id_of(key)) != str(number):
+                raise ValueError("its id is not that of its key")
+            if vector is not None:
+                if not (np.isfinite(vector).all() and vector.any()):
+                    raise ValueError("its vector is zero, or has numbers that are not finite")
+                if not plain(key):
+                    raise ValueError("it has a vector, though its key has no words")
+            return Row(key, as_json(key, value if text is None else json.loads(text)), vector)
+        except (ValueError, TypeError, RecursionError) as error:
+            self.leave_out(f"the key {quoted(key)} (id {number})", error)
+            return None
+
+    def alias(self, number: Any, words: Any, written: Any, key: Any) -> Alias | None:
+        """Return an alias, or None and warn if `Store.teach` writes no such."""
+        texts = [words, written, *([] if key is None else [key])]
+        if all(isinstance(one, str) and is_storable(one) for one in texts):
+            return Alias(words, written, key)
+        self.leave_out(f"the alias {quoted(written)} (id {number})", "it is no text")
+        return None
+
+    def leave_out(self, what: str, why: Any) -> None:
+        """Warn of what is not read."""
+        warnings.warn(
+            f"{self._place}: {what} is left out, for something else wrote it: {why}; write it "
+            f"again, or remove it",
+            StoreWarning,
+            stacklevel=2,
+        )
+
+    def meta(self, text: Any) -> dict[str, Any]:
+        """Return the meta from its JSON.
+
+        Raises:
+            StoreError: it is no object of JSON.
+        """
+        try:
+            meta = json.loads(text)
+        except (ValueError, TypeError, RecursionError):
+            meta = None
+        if not isinstance(meta, dict):
+            raise StoreError(
+                f"{self._place}: what it says of its keys is damaged; push the keys again into "
+                f"another place, or drop this one"
+            )
+        return meta
+
+
+def joined(rows: Sequence[Row], place: str) -> NDArray[np.float32]:
+    """Return the vectors of those rows that have one, (m, E).
+
+    Raises:
+        StoreError: they have several lengths, so that nothing may be written.
+    """
+    vectors = [row.vector for row in rows if row.vector is not None]
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) > 1:
+        raise StoreError(f"{place}: expected vectors of one length, got {sorted(lengths)}")
+    return np.array(vectors, np.float32)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+import warnings
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 
 from fuzzydict._arrays import units, whole_number
-from fuzzydict.errors import OptionError, StoreError, quoted
+from fuzzydict.errors import OptionError, StoreWarning, quoted
+from fuzzydict.search.key_index import EncodedKeys, KeyIndex
 from fuzzydict.search.keys import Keys, Statistics
-from fuzzydict.search.lookup import MOST, ByListing, Listing, Prepared
+from fuzzydict.search.lookup import MOST, ByListing, Exact, Listing, Prepared
 from fuzzydict.search.score import COSINE, JudgedScore, as_score
-from fuzzydict.stores.base import Search
-from fuzzydict.text.ngrams import ngrams
+from fuzzydict.stores.base import SAMPLE, Hit, Search
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -27,115 +29,128 @@ if TYPE_CHECKING:
     from fuzzydict.stores.values import Condition
 
 
-#: How many keys stand for all those that a search leaves out.
-SAMPLE = 4096
-_FORMAT = 2
-_GROWN = 2  # times as many keys as when a sample was drawn, or as few
-_SPELLED = 96  # keys that share the most n-grams with a query
+_SPELLED = 48  # keys that are spelled most like a query
+#: How an index is built.
+BUILD = "build one by `fuzzydict push --index URL`, or d.build_index()"
 _FEW = 16  # keys that are shown of a query that is like none
-_PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them alike
-
-
-# ---- what a store says of all its keys -------------------------------------------------------
 
 
 class KeySample(NamedTuple):
-    """What scores need to know of all keys of a store: the same for all that read it."""
+    """What scores need to know of all keys of a store: the same for all that read it.
 
-    size: int  # the number of keys of the store when the sample was drawn
-    names: list[str]  # the keys of the sample
-    vectors: NDArray[np.float32]  # theirs, (m, E); zeros where there are none
-    keys: Keys  # those of the sample that have words, with statistics of all keys
-
-    @classmethod
-    def of(
-        cls, size: int, names: list[str], vectors: NDArray[np.float32], meaning: Meaning
-    ) -> Self:
-        """Return a sample of ``size`` keys.
-
-        The statistics of all keys are its own, times as many. But of the words that are rare in it,
-        some are there by chance, so half a word is taken off before.
-        """
-        told = [place for place, name in enumerate(names) if plain(name)]
-        keys = Keys.of(meaning.table, [names[place] for place in told], vectors[told])
-        count, stems, frequency, background = keys.statistics
-        times = size / max(len(names), 1)
-        estimated = Statistics(
-            round(count * times),
-            {stem: round((one - 0.5) * times + 0.5) for stem, one in stems.items()},
-            np.rint(frequency * times).astype(np.int64),
-            background,
-        )
-        return cls(size, names, vectors, keys.with_statistics(estimated))
-
-    @classmethod
-    def drawn(cls, store: Store, meaning: Meaning) -> Self:
-        """Return a sample of the keys of a store: the first, in its order, which is like chance."""
-        rows = next(store.pages(SAMPLE, vectors=True), [])
-        size = len(rows) if len(rows) < SAMPLE else store.count()
-        vectors = stacked([row.vector for row in rows])
-        vectors = vectors.astype(np.float16).astype(np.float32)  # as all will read them
-        return cls.of(size, [row.key for row in rows], vectors, meaning)
-
-    @classmethod
-    def empty(cls, meaning: Meaning) -> Self:
-        """Return the sample of a store without keys."""
-        return cls.of(0, [], stacked([]), meaning)
-
-    def is_outgrown(self, count: int) -> bool:
-        """Tell whether there are so many keys now, or so few, that another should be drawn.
-
-        One without keys is outgrown by any change: some that have words may have come.
-        """
-        if not self.keys.count:
-            return count != self.size
-        return count != self.size and not self.size / _GROWN < count < self.size * _GROWN
-
-    def as_json(self, meaning: Meaning) -> dict[str, Any]:
-        """Return what the meta of a store holds."""
-        return {
-            "format": _FORMAT,
-            "ngrams": ngrams(_PROBE),
-            "embedding": meaning.fingerprint(),
-            "synonyms": list(meaning.table.synonyms.given.items())
-            if meaning.table.synonyms
-            else [],
-            "size": self.size,
-            "sample": self.names,
-            "vectors": b64encode(self.vectors.astype("<f2").tobytes()).decode(),
-        }
-
-    @classmethod
-    def of_json(cls, meta: dict[str, Any], meaning: Meaning, place: str) -> Self:
-        """Return what `as_json` wrote.
-
-        Raises:
-            StoreError: another version of fuzzydict wrote it, or something else.
-        """
-        if meta.get("format") != _FORMAT or meta.get("ngrams") != ngrams(_PROBE):
-            raise StoreError(
-                f"{place}: another version of fuzzydict wrote it (format "
-                f"{quoted(meta.get('format'))}, expected {_FORMAT}); read it with that version, or "
-                f"push the keys again into another place"
-            )
-        try:
-            names = list(map(str, meta["sample"]))
-            vectors = np.frombuffer(b64decode(meta["vectors"]), "<f2").astype(np.float32)
-            vectors = vectors.reshape(len(names), -1) if names else stacked([])
-            return cls.of(int(meta["size"]), names, vectors, meaning)
-        except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(
-                f"{place}: what it says of its keys is damaged ({error}); push the keys again with "
-                f"--refresh"
-            ) from error
-
-
-def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int = 0) -> NDArray[np.float32]:
-    """Return the vectors of n keys as an array, (n, E), with zeros where there are none.
-
-    ``size`` is E if there are none at all.
+    Attributes:
+        version: of the keys, as the store tells; None if it was not asked.
+        count: how many keys there are.
+        with_words: about how many of all keys have words.
+        keys: those of the sample that have words, with statistics of all keys.
+        is_whole: whether the sample has all keys, so that no others need be found.
     """
-    size = next((len(vector) for vector in vectors if vector is not None), size)
+
+    version: int | None
+    count: int  # type: ignore[assignment]  # of a tuple, nobody counts
+    with_words: int
+    keys: Keys
+    is_whole: bool
+
+
+class Sampling:
+    """The sample of a store, read anew by one thread when its version is another.
+
+    Args:
+        store: is asked.
+        meaning: what keys are compared by.
+    """
+
+    def __init__(self, store: Store, meaning: Meaning) -> None:
+        self.meaning, self.size = meaning, size_of(meaning)
+        self._store, self._lock, self._has_warned = store, RLock(), False
+        self._sample: KeySample
+        self._made: tuple[Any, Any, Exact | StoreLookup] | None
+        self._begin()
+
+    def lookup(
+        self, version: int, scorer: ScorerLike | None, where: Sequence[Condition] = ()
+    ) -> Exact | StoreLookup:
+        """Return what finds keys among those of a version, as the store tells, or of a later one.
+
+        As long as the sample has all keys, it finds them here, as in a dict.
+
+        Warns:
+            StoreWarning: searches compare with many keys; that is said once.
+        """
+        with self._lock:
+            if self._sample.version != version:
+                try:
+                    self._sample = self._read()
+                except BaseException:  # an interrupt, maybe amid the index
+                    self._begin()
+                    raise
+            sample = self._sample
+            if where:
+                return StoreLookup(self._store, self, sample, scorer, where)
+            if self._made is None or self._made[:2] != (sample.version, scorer):
+                lookup = (
+                    Exact(self._index, scorer)
+                    if sample.is_whole
+                    else StoreLookup(self._store, self, sample, scorer)
+                )
+                self._made = sample.version, scorer, lookup
+            return self._made[2]
+
+    def _begin(self) -> None:
+        self._hits, self._index = dict[UUID, Hit](), KeyIndex(self.meaning)
+        self._sample = KeySample(None, 0, 0, self._index.keys(), is_whole=False)
+        self._made = None
+
+    def _read(self) -> KeySample:
+        """Return the sample as it is now; only what is new in it is read."""
+        found, index = self._store.sample(self._hits.keys()), self._index
+        for number in self._hits.keys() - set(found.ids):
+            index.discard(self._hits.pop(number).key)
+        new = {hit.key: hit.vector for hit in found.hits.values()}
+        self._hits |= found.hits
+        for key in sorted(filter(plain, new)):  # so that of equal ones the same comes first for all
+            index.add(key)
+        changes = index.changes()
+        if changes is not None:
+            vectors = stacked([new[name] for name in changes.new], self.size)
+            index.take(changes, EncodedKeys(changes.new, vectors) if changes.new else None)
+        keys, is_whole = index.keys(), len(found.ids) < SAMPLE
+        total = len(found.ids) if is_whole else found.total
+        times = total / max(len(self._hits), 1)
+        if not is_whole:
+            keys = keys.with_statistics(_times(keys.statistics, times))
+        if found.scans and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"{self._store.place}: it has {total:,} keys and no index, so that each read "
+                f"compares with all of them; {BUILD}",
+                StoreWarning,
+                stacklevel=2,
+            )
+        return KeySample(found.version, total, round(keys.count * times), keys, is_whole)
+
+
+def _times(own: Statistics, times: float) -> Statistics:
+    """Return the statistics of all keys, given those of a sample, which are so many times fewer.
+
+    Of the words that are rare in it, some are there by chance, so half a word is taken off before.
+    """
+    return Statistics(
+        round(own.count * times),
+        {stem: round((one - 0.5) * times + 0.5) for stem, one in own.stems.items()},
+        np.rint(own.ngrams * times).astype(np.int64),
+        own.background,
+    )
+
+
+def size_of(meaning: Meaning) -> int:
+    """Return the number of dimensions E of the vectors of keys."""
+    return int(meaning.of_keys(["size"]).shape[1])
+
+
+def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int) -> NDArray[np.float32]:
+    """Return the vectors of n keys as an array, (n, E), with zeros where there are none."""
     array = np.zeros((len(vectors), size), np.float32)
     for row, vector in zip(array, vectors, strict=True):
         if vector is not None:
@@ -149,8 +164,7 @@ def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int = 0) -> NDA
 class StoreLookup(ByListing):
     """A lookup that scores the keys that a store finds for each query.
 
-    The sample is what the store says of all its keys, ``count`` how many there are now, and
-    ``where`` what their values must satisfy.
+    The sample is what the store says of all its keys, and ``where`` what their values must satisfy.
 
     Raises:
         OptionError: the scorer needs every key.
@@ -161,55 +175,52 @@ class StoreLookup(ByListing):
     def __init__(
         self,
         store: Store,
-        meaning: Meaning,
+        sampling: Sampling,
         sample: KeySample,
-        count: int,
         scorer: ScorerLike | None = None,
         where: Sequence[Condition] = (),
     ) -> None:
-        super().__init__(meaning, scorer)
+        super().__init__(sampling.meaning, scorer)
         require_nearness(scorer)
-        self._store, self._where = store, where
-        self._sample, self._count = sample.keys, count
-        self._with_words = round(count * sample.keys.count / max(len(sample.names), 1))
-        self._anywhere = units(sample.vectors.sum(axis=0, keepdims=True))[0]
+        self._store, self._where, self._sample = store, where, sample
+        self._size = sampling.size
 
     @property
     def count(self) -> int:
         """The number of keys; 0 if none of them has words."""
-        return self._count if self._sample.count else 0
+        return self._sample.count if self._sample.keys.count else 0
 
     def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
-        vectors = units(self._vectors(prepared, self._sample))
+        keys = self._sample.keys
+        vectors = units(self._vectors(prepared, keys))
         spelled = _SPELLED if isinstance(self.score, JudgedScore) else 0
-        vectors[~vectors.any(axis=1)] = self._anywhere  # so that some keys are found
-        shared = [np.array(ngrams(one.query.text), np.int64) for one in prepared]
+        anywhere = keys.vectors[keys.living_slots()].sum(axis=0, keepdims=True)
+        vectors[~vectors.any(axis=1)] = units(anywhere)[0]  # so that some keys are found
         searches = [
-            Search(vector if vector.any() else None, some, count, spelled)
-            for vector, some in zip(vectors, shared, strict=True)
+            Search(vector if vector.any() else None, one.query.text, count, spelled)
+            for vector, one in zip(vectors, prepared, strict=True)
         ]
-        found = self._store.search(searches, self._where)
-        return (self._listing(hits, vectors.shape[1]) for hits in found)
+        return map(self._listing, self._store.search(searches, self._where))
 
-    def _listing(self, hits: Hits, size: int) -> Listing:
+    def _listing(self, hits: Hits) -> Listing:
         """Return the keys that were found for a query, in the order of their texts.
 
         Where no key has a vector, some of the sample are shown of a query that is like none.
         """
-        sample, found = self._sample, {hit.key: hit for hit in [*hits.near, *hits.spelled]}
+        sample, found = self._sample.keys, {hit.key: hit for hit in [*hits.near, *hits.spelled]}
         names = sorted(filter(plain, found))
-        vectors = stacked([found[name].vector for name in names], size)
+        vectors = stacked([found[name].vector for name in names], self._size)
         keys = Keys.of(sample.table, names, vectors)
         of_all, stems = sample.statistics, dict(sample.statistics.stems)
         for stem, count in keys.statistics.stems.items():  # some of which the sample has not
             stems[stem] = max(count, stems.get(stem, 0))
         keys = keys.with_statistics(of_all._replace(stems=stems))
         if not names and not self._where:
-            few = sorted(range(min(_FEW, len(sample))), key=sample.names.__getitem__)
-            keys = sample.some(np.array(few, np.intp))
-        others = [slot for name, slot in sample.slots.items() if name not in keys.slots]
-        left = max(0, self._with_words - len(keys)) if others else 0
-        return Listing(keys, np.arange(len(keys)), left, (sample, np.array(others, np.intp)))
+            keys = sample.some(sample.living_slots()[:_FEW])
+        found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]
+        others = np.setdiff1d(sample.living_slots(), found_here)
+        left = max(0, self._sample.with_words - len(keys)) if len(others) else 0
+        return Listing(keys, np.arange(len(keys)), left, (sample, others))
 
     def _scores(self, one: Prepared, listing: Listing) -> NDArray[np.float64]:
         return super()._scores(one, listing) if len(listing.slots) else np.zeros(0)
@@ -224,7 +235,7 @@ def require_nearness(scorer: ScorerLike | None) -> None:
         )
 
 
-def require_few(topn: int | None) -> None:
+def require_few(topn: Any) -> None:
     """Raise OptionError unless so many keys of a store can be listed."""
     if topn is None or whole_number("topn", topn, 0) > MOST:
         raise OptionError(

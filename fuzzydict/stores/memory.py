@@ -6,14 +6,25 @@ from copy import deepcopy
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fuzzydict.errors import StoreError
-from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Search, Store, id_of
+from fuzzydict.stores.base import (
+    SAMPLE,
+    Alias,
+    Hit,
+    Hits,
+    Known,
+    Row,
+    Sample,
+    Search,
+    Store,
+    id_of,
+)
 from fuzzydict.stores.values import satisfies
+from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from uuid import UUID
 
     from fuzzydict.stores.values import Condition
 
@@ -23,16 +34,17 @@ class MemoryStore(Store):
 
     Nothing is shared with the caller: what goes in and what comes out are copies.
 
+    >>> import numpy as np
     >>> store = MemoryStore()
     >>> store.create(2, {"format": 1})
-    >>> store.write([Row("red", {"hex": "#f00"}, np.array([1, 0], np.float32), np.array([7]))])
+    >>> store.write([Row("red", {"hex": "#f00"}, np.array([1, 0], np.float32), "red")])
     >>> store.rows(["red", "blue"]).values
     {'red': {'hex': '#f00'}}
     """
 
     def __init__(self, place: str = "memory") -> None:
         self.place = place
-        self._lock = RLock()
+        self._lock, self._version = RLock(), 0
         self._dimensions = 0
         self._meta: dict[str, Any] | None = None
         self._rows: dict[str, Row] = {}
@@ -51,14 +63,17 @@ class MemoryStore(Store):
         with self._lock:
             if self._meta is None:
                 self._dimensions, self._meta = dimensions, deepcopy(dict(meta))
-
-    def set_meta(self, meta: Mapping[str, Any]) -> None:
-        with self._created():
-            self._meta = deepcopy(dict(meta))
+                self._version += 1
 
     def count(self) -> int:
         with self._created():
             return len(self._rows)
+
+    def sample(self, known: Collection[UUID]) -> Sample:
+        with self._created():
+            first = sorted((id_of(key), key) for key in self._rows)[:SAMPLE]
+            hits = {i: Hit(key, self._rows[key].vector) for i, key in first if i not in known}
+            return Sample(self._version, len(self._rows), [i for i, _ in first], deepcopy(hits))
 
     def write(self, rows: Sequence[Row]) -> None:
         with self._created():
@@ -69,9 +84,11 @@ class MemoryStore(Store):
                         f"{row.vector.shape}"
                     )
             self._rows |= {row.key: deepcopy(row) for row in rows}
+            self._version += 1
 
-    def settle(self) -> None:
+    def build_index(self) -> str | None:
         self._created()
+        return None
 
     def remove(self, keys: Sequence[str]) -> int:
         with self._created():
@@ -80,13 +97,20 @@ class MemoryStore(Store):
                 del self._rows[key]
             taught = self._aliases.items()
             self._aliases = {words: one for words, one in taught if one.key not in set(keys)}
+            self._version += 1
             return len(there)
+
+    def clear(self) -> None:
+        with self._created():
+            self._rows, self._version = {}, self._version + 1
+            self._aliases = {words: one for words, one in self._aliases.items() if one.key is None}
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         with self._created():
             return Known(
                 {key: deepcopy(self._rows[key].value) for key in keys if key in self._rows},
                 {text: self._aliases[text].key for text in words if text in self._aliases},
+                self._version,
             )
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
@@ -136,8 +160,12 @@ def _nearness(row: Row, search: Search) -> float | None:
 
 
 def _spelling(row: Row, search: Search) -> float | None:
-    shared = len(np.intersect1d(row.ngrams, search.ngrams))
-    return shared / float(len(row.ngrams) * len(search.ngrams)) ** 0.5 if shared else None
+    """Return the cosine of two sets of n-grams; None if they share none."""
+    if not row.words or not search.words:
+        return None
+    ours, its = set(ngrams(row.words)), set(ngrams(search.words))
+    shared = len(ours & its)
+    return shared / float(len(ours) * len(its)) ** 0.5 if shared else None
 
 
 def _best(rows: Sequence[Row], cosine: Any, search: Search, count: int) -> list[Hit]:

@@ -1,4 +1,4 @@
-"""`PostgresStore`: keys in PostgreSQL, searched by pgvector (extra ``postgres``)."""
+"""`PostgresStore`: keys in PostgreSQL, found by pgvector and pg_trgm (extra ``postgres``)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,36 @@ import json
 import os
 import re
 import struct
-from threading import RLock
+from contextlib import suppress
+from threading import BoundedSemaphore
+from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
-from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Search, Store, id_of
+from fuzzydict.stores.base import (
+    SAMPLE,
+    Alias,
+    Hit,
+    Hits,
+    Known,
+    Reading,
+    Row,
+    Sample,
+    Search,
+    Store,
+    id_of,
+    joined,
+)
 
 try:
     import psycopg
     from psycopg import errors
+    from psycopg.adapt import Dumper
     from psycopg.conninfo import conninfo_to_dict
-    from psycopg.pq import PipelineStatus, TransactionStatus
+    from psycopg.pq import Format, PipelineStatus, TransactionStatus
     from psycopg.sql import SQL, Identifier
 except ImportError as error:
     raise MissingExtraError(
@@ -28,37 +44,37 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from uuid import UUID
 
     from numpy.typing import NDArray
-    from psycopg import Connection, Cursor
+    from psycopg import Connection
     from psycopg.sql import Composed
 
+    from fuzzydict.stores.base import Vector
     from fuzzydict.stores.values import Condition
 
     Session: TypeAlias = Connection[tuple[Any, ...]]
-    #: A statement, and its parameters.
-    Query: TypeAlias = tuple[Composed, Sequence[Any]]
 
 T = TypeVar("T")
 
-#: A search compares with all keys as long as they are fewer.
+#: A search without an index compares with all keys, which is quick as long as they are fewer.
 UNINDEXED = 10_000
 _MOST_DIMENSIONS = 4000  # of a halfvec in an index of pgvector
-_BITS = 1024  # into which the 65,536 n-grams are folded
-_EFFORT = 200  # keys that a search of an index keeps: more find more, and take longer
-_MEMORY = 1 << 30  # bytes that a server may take at least while it builds an index
+_CONNECTIONS = 8  # of a store: so many threads are answered at once
 _PATIENCE = 10  # seconds for a server to accept a connection, unless the URL says otherwise
+_WAITS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # seconds between tries while a server recovers
 _ALIASES = 4096  # aliases read at a time
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
-#: For all statements of a connection: see https://github.com/pgvector/pgvector#iterative-index-scans
+#: What searches need, said in each, since a pooler may give each statement another session.
+#: See https://github.com/pgvector/pgvector#iterative-index-scans
 _SETTINGS = {
-    "hnsw.ef_search": str(_EFFORT),
+    "hnsw.ef_search": "128",  # kept while the graph is searched: more find more, and take longer
     "hnsw.iterative_scan": "strict_order",
-    "plan_cache_mode": "force_custom_plan",  # a plan for any query would not use the index
-    "jit": "off",
+    "pg_trgm.similarity_threshold": "0.2",
 }
 _OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that libpq does not know
+_OF_OTHERS = "a table of this name holds something else; name another by table="
 
 
 class Address(NamedTuple):
@@ -94,15 +110,17 @@ class Address(NamedTuple):
         try:
             server: dict[str, Any] = conninfo_to_dict(_OWN.sub("", url))
             host = str(server.get("host") or server.get("hostaddr") or "localhost")
-            database = server.get("dbname") or server.get("user") or ""
-            if "@" in host[1:] or "@" in database:
-                raise ValueError("a part of the password would be taken for something else")
+            port, database = str(server.get("port", "")), server.get("dbname") or ""
+            # What is shown must be no part of a password that was not escaped.
+            if "@" in host[1:] or not re.fullmatch("[0-9,]*", port) or re.search("[@;=]", database):
+                raise ValueError
         except (psycopg.Error, ValueError):
             raise OptionError(
                 "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=NAME with parameters "
                 "that libpq knows; write characters such as @ and / in a password as %40 and %2F"
             ) from None  # which may tell the password
-        place, folder = f"{host}:{server['port']}" if server.get("port") else host, ""
+        database = database or server.get("user") or ""
+        place, folder = f"{host}:{port}" if port else host, ""
         if host.startswith("/"):  # a socket in a folder
             place, folder = f"{server.get('user', '')}@", f"host={place}&"
         place = f"postgresql://{place}/{database}?{folder}table={'.'.join(table)}"
@@ -112,12 +130,13 @@ class Address(NamedTuple):
 class PostgresStore(Store):
     """A `Store` of three tables: ``keys``, ``keys_aliases`` and ``keys_meta``.
 
-    Vectors are halfvec, compared through an HNSW index of their cosine. The n-grams of a key are
-    folded into bits, compared through an HNSW index of their Jaccard similarity; of what it finds,
-    the cosine of the n-grams themselves decides. Values are json, which keeps every number and the
-    order of fields.
+    Vectors are halfvec, found through an HNSW index of their cosine, which `build_index` builds.
+    Spellings are found through a GIN index of the trigrams of the words. Values are json, which
+    keeps every number and the order of fields; no index has them, and each page of the table has
+    some room, so that a value that is written anew changes no index.
 
-    It connects when it is first asked.
+    Each call but `create`, `drop` and `build_index` is one statement, sent in one round trip. It
+    connects when it is first asked; each thread that asks has a connection of its own meanwhile.
 
     Args:
         url: ``postgresql://user:password@host:port/database?table=keys``. The table may be
@@ -131,67 +150,75 @@ class PostgresStore(Store):
     def __init__(self, url: str) -> None:
         self._address = Address.of(url)
         self.place = self._address.place
+        self._read = Reading(self.place)
         *schema, name = self._address.table
         self._names = {
             "keys": Identifier(*schema, name),
             "aliases": Identifier(*schema, f"{name}_aliases"),
             "meta": Identifier(*schema, f"{name}_meta"),
         }
-        self._lock, self._process = RLock(), os.getpid()
-        self._connection: Session | None = None
-        self._inherited: list[Session | None] = []
+        self._process, self._room = os.getpid(), BoundedSemaphore(_CONNECTIONS)
+        self._idle: list[Session] = []
+        self._inherited: list[Session] = []
 
-    # ---- the connection -----------------------------------------------------------------------
+    # ---- connections --------------------------------------------------------------------------
 
     def _call(self, work: Callable[[Session], T]) -> T:
-        """Return what ``work`` returns of a connection, in a transaction.
+        """Return what ``work`` returns of a connection.
 
-        If the connection turns out to be lost, all is done again by another one.
+        If a connection that was kept turns out to be lost, all is done again by another one.
         """
-        with self._own_lock():
+        self._own_connections()
+        with self._room:
             while True:
-                is_old = self._connection is not None
+                kept = self._kept()
                 try:
-                    return self._once(work)
+                    return self._with(kept or self._connect(), work)
                 except psycopg.Error as error:
-                    is_lost = self._connection is None
-                    if not (is_old and is_lost):
+                    if kept is None or not kept.closed:
                         raise self._refused(error) from None
 
-    def _once(self, work: Callable[[Session], T]) -> T:
-        """Do as `_call`; keep the connection only if it is ready for the next call."""
-        connection, self._connection = self._connection or self._connect(), None
+    def _kept(self) -> Session | None:
+        """Take a connection that waits for the next call, if there is one."""
+        with suppress(IndexError):  # which another thread may have taken meanwhile
+            return self._idle.pop()
+        return None
+
+    def _with(self, connection: Session, work: Callable[[Session], T]) -> T:
+        """Return what ``work`` returns; keep the connection only if it is ready for the next."""
+        is_sure = False  # an interrupt may come amid any line of psycopg
         try:
-            with connection.transaction():
-                return work(connection)
+            result = work(connection)
+            is_sure = True
+            return result
         except psycopg.Error:
-            raise
-        except BaseException:  # which may come amid any line of psycopg, as KeyboardInterrupt does
-            connection.close()
+            is_sure = True
             raise
         finally:
-            if _is_idle(connection):
-                self._connection = connection
+            if is_sure and _is_idle(connection):
+                self._idle.append(connection)
             else:
                 connection.close()
 
-    def _own_lock(self) -> RLock:
-        """Return the lock of this process; a process that was forked has a connection of its own.
-
-        What it inherited stays open: its parent goes on to use it.
-        """
+    def _own_connections(self) -> None:
+        """Begin with none in a process that was forked: its parent goes on to use what it has."""
         if self._process != os.getpid():
-            self._inherited.append(self._connection)
-            self._lock, self._process, self._connection = RLock(), os.getpid(), None
-        return self._lock
+            self._inherited += self._idle
+            self._idle, self._room = [], BoundedSemaphore(_CONNECTIONS)
+            self._process = os.getpid()
 
     def _connect(self) -> Session:
         given = {"connect_timeout": _PATIENCE, **self._address.server, "client_encoding": "utf8"}
-        connection = psycopg.connect(autocommit=True, **given)
-        settings = ", ".join(["set_config(%s, %s, false)"] * len(_SETTINGS))
-        texts = [text for pair in _SETTINGS.items() for text in pair]
-        connection.execute(f"SELECT {settings}", texts)
-        return connection
+        waits = iter(_WAITS)
+        while True:
+            try:
+                # Nothing is prepared, since a plan for any query would not use the index.
+                return psycopg.connect(autocommit=True, prepare_threshold=None, **given)
+            except psycopg.OperationalError as error:
+                wait = next(waits, None) if "the database system is" in str(error) else None
+                if wait is None:
+                    raise
+                sleep(wait)
 
     def _refused(self, error: psycopg.Error) -> StoreError:
         """Return what an error of psycopg means, in the words of the server."""
@@ -209,10 +236,9 @@ class PostgresStore(Store):
         return StoreError(f"{self.place}: {advice} ({said})")
 
     def close(self) -> None:
-        with self._own_lock():
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
+        self._own_connections()
+        while connection := self._kept():
+            connection.close()
 
     def __del__(self) -> None:
         if getattr(self, "_process", None) == os.getpid():
@@ -221,20 +247,15 @@ class PostgresStore(Store):
     def _sql(self, text: str, **parts: Any) -> Composed:
         return SQL(text).format(**self._names, **parts)
 
-    def _run(self, text: str, values: Sequence[Any] = ()) -> Cursor[tuple[Any, ...]]:
-        """Return the cursor of one statement, as a call of its own."""
-        query = self._sql(text)
-        return self._call(lambda connection: connection.execute(query, values))
+    def _run(self, text: str, values: Any = (), **parts: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of one statement, which is a transaction of its own."""
+        query = self._sql(text, **parts)
 
-    def _read(self, *queries: Query) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of each query, all of them by one round trip."""
+        def run(connection: Session) -> list[tuple[Any, ...]]:
+            cursor = connection.cursor(binary=True).execute(query, values)
+            return cursor.fetchall() if cursor.description else []
 
-        def read(connection: Session) -> list[list[tuple[Any, ...]]]:
-            with connection.pipeline():
-                cursors = [connection.cursor(binary=True).execute(*query) for query in queries]
-                return [cursor.fetchall() for cursor in cursors]
-
-        return self._call(read)
+        return self._call(run)
 
     # ---- what is created ----------------------------------------------------------------------
 
@@ -246,56 +267,62 @@ class PostgresStore(Store):
             )
         parts = self._address.partitions
         *schema, name = self._address.table
+        room = "WITH (fillfactor = 80)"
 
         def created(connection: Session) -> None:
-            def run(text: str, **parts: Any) -> None:
-                connection.execute(self._sql(text, **parts))
+            def run(text: str, values: Sequence[Any] = (), **parts: Any) -> None:
+                connection.execute(self._sql(text, **parts), values)
 
-            self._lock_table(connection)
-            if self._exists(connection):
-                return
-            self._check_extension(connection)
-            run(
-                "CREATE TABLE {keys} (id uuid PRIMARY KEY, key text NOT NULL, value json NOT NULL,"
-                " vector halfvec({size}), ngrams bytea NOT NULL, folded bit({bits}),"
-                " replaced boolean NOT NULL DEFAULT false)"
-                + (" PARTITION BY HASH (id)" if parts else ""),
-                size=dimensions,
-                bits=_BITS,
-            )
-            for i in range(parts):
+            with connection.transaction():
+                run("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [".".join(names)])
+                if self._exists(connection):
+                    return
+                for extension in ("vector", "pg_trgm"):
+                    self._require(connection, extension)
                 run(
-                    "CREATE TABLE {part} PARTITION OF {keys}"
-                    " FOR VALUES WITH (MODULUS {parts}, REMAINDER {i})",
-                    part=Identifier(*schema, f"{name}_{i}"),
-                    parts=parts,
-                    i=i,
+                    "CREATE TABLE {keys} (id uuid PRIMARY KEY, key text NOT NULL,"
+                    " words text NOT NULL, value json NOT NULL, vector halfvec({size}),"
+                    " replaced boolean NOT NULL DEFAULT false)"
+                    + (" PARTITION BY HASH (id)" if parts else room),
+                    size=dimensions,
                 )
-            run(
-                "CREATE TABLE {aliases} (id uuid PRIMARY KEY, words text NOT NULL,"
-                " written text NOT NULL, key text, key_id uuid)"
-            )
-            run("CREATE INDEX ON {aliases} (key_id)")
-            run("CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL)")
-            connection.execute(self._sql("INSERT INTO {meta} VALUES (%s, 0)"), [_dumped(meta)])
+                for i in range(parts):
+                    run(
+                        "CREATE TABLE {part} PARTITION OF {keys}"
+                        " FOR VALUES WITH (MODULUS {parts}, REMAINDER {i})" + room,
+                        part=Identifier(*schema, f"{name}_{i}"),
+                        parts=parts,
+                        i=i,
+                    )
+                run("CREATE INDEX ON {keys} USING gin (words gin_trgm_ops) WITH (fastupdate = off)")
+                run(
+                    "CREATE TABLE {aliases} (id uuid PRIMARY KEY, words text NOT NULL,"
+                    " written text NOT NULL, key text, key_id uuid)"
+                )
+                run("CREATE INDEX ON {aliases} (key_id)")
+                run(
+                    "CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL,"
+                    " version bigint NOT NULL)"
+                )
+                # Not 0, so that who knew a table of this name reads its sample anew.
+                first = "SELECT %s::json, 0, (random() * (1::bigint << 40))::bigint"
+                run(f"INSERT INTO {{meta}} {first}", [_dumped(meta)])
 
+        names = self._address.table
         self._call(created)
 
-    def _lock_table(self, connection: Session) -> None:
-        """Let one client at a time create tables or indexes."""
-        connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [".".join(self._address.table)]
-        )
-
-    def _check_extension(self, connection: Session) -> None:
+    def _require(self, connection: Session, extension: str) -> None:
         try:
             with connection.transaction():
-                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+                connection.execute(
+                    SQL("CREATE EXTENSION IF NOT EXISTS {}").format(Identifier(extension))
+                )
         except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege):
+            needed = "pgvector, 0.8 or later" if extension == "vector" else extension
             raise StoreError(
-                f"{self.place}: the database has not the extension pgvector; install its package "
-                f"on the server, 0.8 or later, and let an administrator run in this database: "
-                f"CREATE EXTENSION vector"
+                f"{self.place}: the database has not the extension {needed}; install its package "
+                f"on the server, and let an administrator run in this database: "
+                f"CREATE EXTENSION {extension}"
             ) from None
 
     def _exists(self, connection: Session) -> bool:
@@ -303,149 +330,179 @@ class PostgresStore(Store):
         found = connection.execute("SELECT to_regclass(%s), to_regclass(%s)", names).fetchall()
         meta, keys = found[0]
         if meta is not None:
-            connection.execute(self._sql("SELECT meta, count FROM {meta} LIMIT 0"))
+            connection.execute(self._sql("SELECT meta, count, version FROM {meta} LIMIT 0"))
         elif keys is not None:
             raise StoreError(f"{self.place}: {_OF_OTHERS}")
         return meta is not None
 
     def meta(self) -> dict[str, Any] | None:
-        def read(connection: Session) -> dict[str, Any] | None:
+        def read(connection: Session) -> Any:
             if not self._exists(connection):
                 return None
-            rows = connection.execute(self._sql("SELECT meta FROM {meta}")).fetchall()
-            return dict(rows[0][0])
+            rows = connection.execute(self._sql("SELECT meta::text FROM {meta}")).fetchall()
+            return rows[0][0] if rows else "nothing"
 
-        return self._call(read)
-
-    def set_meta(self, meta: Mapping[str, Any]) -> None:
-        self._run("UPDATE {meta} SET meta = %s", [_dumped(meta)])
+        text = self._call(read)
+        return None if text is None else self._read.meta(text)
 
     def count(self) -> int:
-        return int(self._run("SELECT count FROM {meta}").fetchall()[0][0])
+        return sum(count for (count,) in self._run("SELECT count FROM {meta}"))
 
     def drop(self) -> None:
         def dropped(connection: Session) -> None:
-            if self._exists(connection):
-                connection.execute(self._sql("DROP TABLE {keys}, {aliases}, {meta}"))
+            with connection.transaction():
+                if self._exists(connection):
+                    connection.execute(self._sql("DROP TABLE {keys}, {aliases}, {meta}"))
 
         self._call(dropped)
 
+    # ---- the index ------------------------------------------------------------------------------
+
+    def build_index(self) -> str | None:
+        self.count()  # or raise: nothing is there, or the server cannot be reached
+        try:
+            with self._connect() as connection:
+                return self._built(connection)
+        except psycopg.Error as error:
+            return str(self._refused(error))
+
+    def _built(self, connection: Session) -> str | None:
+        """Build what is missing of each partition; only the owner of the tables can."""
+        name = ".".join(self._address.table)
+        lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"  # until it is closed
+        if connection.execute(lock, [name]).fetchone() == (False,):
+            return f"{self.place}: another client is building the index"
+        leaves = connection.execute(
+            SQL(
+                "SELECT nspname, relname FROM pg_class JOIN pg_namespace"
+                " ON pg_namespace.oid = relnamespace WHERE "
+            )
+            + _LEAVES,
+            {"table": self._names["keys"].as_string(connection)},
+        ).fetchall()
+        for leaf in leaves:
+            table = Identifier(*leaf)
+            create = SQL("CREATE INDEX CONCURRENTLY ON {} USING hnsw (vector halfvec_cosine_ops)")
+            if self._is_indexed(connection, table):
+                continue
+            try:
+                connection.execute(create.format(table))
+            except (errors.DiskFull, errors.OutOfMemory):  # shared, as a container has little of
+                self._is_indexed(connection, table)
+                connection.execute("SET max_parallel_maintenance_workers = 0")
+                connection.execute(create.format(table))
+            connection.execute(SQL("ANALYZE {}").format(table))
+        return None
+
+    def _is_indexed(self, connection: Session, table: Identifier) -> bool:
+        """Tell whether a table has its graph; drop what is left of one that was not finished."""
+        found = connection.execute(_GRAPHS, [table.as_string(connection)]).fetchall()
+        for schema, name, is_valid in found:
+            if is_valid:
+                return True
+            drop = SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(schema, name))
+            connection.execute(drop)
+        return False
+
     # ---- rows ---------------------------------------------------------------------------------
 
-    def write(self, rows: Sequence[Row]) -> None:
-        columns = "id, key, value, vector, ngrams, folded"
-        changes = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ")[1:])
-
-        def written(connection: Session) -> None:
-            cursor = connection.execute(
-                self._sql(
-                    "CREATE TEMPORARY TABLE written (LIKE {keys} INCLUDING DEFAULTS) ON COMMIT DROP"
-                )
-            )
-            with cursor.copy(
-                f"COPY pg_temp.written ({columns}) FROM STDIN (FORMAT BINARY)"
-            ) as copy:
-                for block in _binary(rows):
-                    copy.write(block)
-            # In one order, so that of two writers none waits for the other. RETURNING tells those
-            # that are new.
-            cursor.execute(
-                self._sql(
-                    f"INSERT INTO {{keys}} AS held ({columns}) SELECT {columns} FROM"  # noqa: S608
-                    f" pg_temp.written ORDER BY id ON CONFLICT (id) DO UPDATE SET {changes},"
-                    f" replaced = true RETURNING NOT held.replaced"
-                )
-            )
-            self._add(cursor, sum(is_new for (is_new,) in cursor))
-
-        self._call(written)
-
-    def _add(self, cursor: Cursor[tuple[Any, ...]], change: int) -> None:
-        """Count keys, as the last thing of a transaction: no other can count until it ends."""
-        if change:
-            cursor.execute(self._sql("UPDATE {meta} SET count = count + %s"), [change])
-
-    def settle(self) -> None:
-        """Build the indexes of a table of many keys, if it has none; others cannot write meanwhile.
-
-        Only the owner of the table does. Keys that are written later are added to them, which
-        takes longer for each.
-        """
-
-        def settled(connection: Session) -> None:
-            if not self._wants_indexes(connection):
-                return
-            self._lock_table(connection)  # so that of two clients one builds them
-            if not self._wants_indexes(connection):
-                return
-            connection.execute(
-                "SELECT set_config('maintenance_work_mem', greatest(%s::bigint,"
-                " pg_size_bytes(current_setting('maintenance_work_mem'))) / 1024 || 'kB', true)",
-                [_MEMORY],
-            )
-            for statement in (
-                "CREATE INDEX ON {keys} USING hnsw (vector halfvec_cosine_ops)",
-                "CREATE INDEX ON {keys} USING hnsw (folded bit_jaccard_ops)",
-                "ANALYZE {keys}",
-            ):
-                connection.execute(self._sql(statement))
-
-        self._call(settled)
-
-    def _wants_indexes(self, connection: Session) -> bool:
-        query = (
-            "SELECT count >= {few} AND NOT EXISTS (SELECT FROM pg_index"
-            " JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam"
-            " WHERE indrelid = %s::regclass AND amname = 'hnsw')"
-            " AND (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class"
-            " WHERE oid = %s::regclass) FROM {meta}"  # for only the owner may build them
+    def sample(self, known: Collection[UUID]) -> Sample:
+        found = self._run(
+            "WITH first AS MATERIALIZED (SELECT id FROM {keys} ORDER BY id LIMIT {size}),"
+            " new AS MATERIALIZED (SELECT id FROM first EXCEPT SELECT unnest(%(known)s::uuid[]))"
+            " SELECT version, count, {scans}, first.id, key, vector FROM {meta}"
+            " LEFT JOIN (first LEFT JOIN (new JOIN {keys} USING (id)) USING (id)) ON true"
+            " ORDER BY first.id",
+            {"known": list(known), "table": self._names["keys"].as_string(None)},
+            scans=SQL(_SCANS).format(few=UNINDEXED, leaves=_LEAVES),
+            size=SAMPLE,
         )
-        name = self._names["keys"].as_string(connection)
-        rows = connection.execute(self._sql(query, few=UNINDEXED), [name, name]).fetchall()
-        return bool(rows[0][0])
+        if not found:
+            self._read.meta(None)
+        version, count, is_scanned = found[0][:3]
+        ids = [row[3] for row in found if row[3] is not None]
+        hits = {}
+        for _, _, _, number, key, vector in found:
+            if key is not None and (row := self._read.row(number, key, vector=_vector(vector))):
+                hits[number] = Hit(row.key, row.vector)
+        return Sample(version, count, ids, hits, is_scanned)
+
+    def write(self, rows: Sequence[Row]) -> None:
+        numbers = joined(rows, self.place)
+        values = {
+            "ids": [id_of(row.key) for row in rows],
+            "keys": [row.key for row in rows],
+            "words": [_in_ascii(row.words) for row in rows],
+            "values": [_dumped(row.value) for row in rows],
+            "places": _places([row.vector for row in rows]),
+            "numbers": _Reals(numbers),
+        }
+        # In one order, so that of two writers none waits for the other.
+        self._run(
+            "WITH given AS (SELECT id, key, words, value::json, {vector}"
+            " FROM unnest(%(ids)s::uuid[], %(keys)s::text[], %(words)s::text[],"
+            " %(values)s::text[], %(places)s::int[]) AS _(id, key, words, value, place)),"
+            " written AS (INSERT INTO {keys} AS held (id, key, words, value, vector)"
+            " SELECT * FROM given ORDER BY id ON CONFLICT (id) DO UPDATE SET key = excluded.key,"
+            " words = excluded.words, value = excluded.value, replaced = true,"
+            " vector = CASE WHEN held.vector = excluded.vector THEN held.vector"
+            " ELSE excluded.vector END RETURNING id, replaced),"
+            " changed AS (SELECT id FROM written WHERE NOT replaced)"
+            " UPDATE {meta} SET count = count + (SELECT count(*) FROM changed), {version}",
+            values,
+            vector=SQL(_NUMBERS).format(size=numbers.shape[-1]),
+            version=self._sql(_VERSION, size=2 * SAMPLE),
+        )
 
     def remove(self, keys: Sequence[str]) -> int:
-        ids = [id_of(key) for key in keys]
+        found = self._run(
+            "WITH found AS (SELECT id FROM {keys} WHERE id = ANY(%(ids)s) ORDER BY id FOR UPDATE),"
+            " changed AS (DELETE FROM {keys} WHERE id IN (SELECT id FROM found) RETURNING id),"
+            " forgotten AS (DELETE FROM {aliases} WHERE key_id = ANY(%(ids)s)),"
+            " counted AS (UPDATE {meta} SET count = count - (SELECT count(*) FROM changed),"
+            " {version}) SELECT count(*) FROM changed",
+            {"ids": [id_of(key) for key in keys]},
+            version=self._sql(_VERSION, size=2 * SAMPLE),
+        )
+        return int(found[0][0])
 
-        def removed(connection: Session) -> int:
-            cursor = connection.execute(
-                self._sql(
-                    "WITH found AS (SELECT id FROM {keys} WHERE id = ANY(%s) ORDER BY id"
-                    " FOR UPDATE) DELETE FROM {keys} WHERE id IN (SELECT id FROM found)"
-                ),
-                [ids],
-            )
-            count = int(cursor.rowcount)
-            cursor.execute(self._sql("DELETE FROM {aliases} WHERE key_id = ANY(%s)"), [ids])
-            self._add(cursor, -count)
-            return count
-
-        return self._call(removed)
+    def clear(self) -> None:
+        self._run(
+            "WITH gone AS (DELETE FROM {keys} RETURNING id),"
+            " forgotten AS (DELETE FROM {aliases} WHERE key IS NOT NULL OR key_id IS NOT NULL)"
+            " UPDATE {meta} SET count = greatest(0, count - (SELECT count(*) FROM gone)),"
+            " version = version + 1"
+        )
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
-        texts, taught = ({id_of(text): text for text in some} for some in (keys, words))
-        values, aliases = self._read(
-            (self._sql("SELECT id, value FROM {keys} WHERE id = ANY(%s)"), [list(texts)]),
-            (self._sql("SELECT id, key FROM {aliases} WHERE id = ANY(%s)"), [list(taught)]),
+        known, taught = Known({}, {}), {id_of(text): text for text in words}
+        found = self._run(
+            "SELECT 0, id, key, value::text FROM {keys} WHERE id = ANY(%s)"
+            " UNION ALL SELECT 1, id, words, key FROM {aliases} WHERE id = ANY(%s)"
+            " UNION ALL SELECT version, NULL, NULL, NULL FROM {meta}",
+            [[id_of(text) for text in keys], list(taught)],
         )
-        return Known({texts[i]: v for i, v in values}, {taught[i]: key for i, key in aliases})
+        for number, i, text, held in found:
+            if i is None:
+                known = known._replace(version=number)
+            elif number == 0 and (row := self._read.row(i, text, text=held)):
+                known.values[row.key] = row.value
+            elif number == 1 and (alias := self._read.alias(i, text, text, held)):
+                known.keys[alias.words] = alias.key
+        return known
 
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
         column = "vector" if vectors else "NULL"
-        query = f"SELECT id, key, value, {column}, ngrams FROM {{keys}}"  # noqa: S608
+        query = f"SELECT id, key, value::text, {column} FROM {{keys}}"  # noqa: S608
         for page in self._paged(query, size):
-            yield [
-                Row(key, value, _vector(vector), np.frombuffer(ngrams, "<u2").astype(np.int64))
-                for _, key, value, vector, ngrams in page
-            ]
+            rows = (self._read.row(i, k, text=v, vector=_vector(each)) for i, k, v, each in page)
+            yield [row for row in rows if row]
 
     def _paged(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
         after: list[Any] = []
         while True:
             where = " WHERE id > %s" if after else ""
-            (page,) = self._read(
-                (self._sql(f"{query}{where} ORDER BY id LIMIT {{n}}", n=size), after)
-            )
+            page = self._run(f"{query}{where} ORDER BY id LIMIT {{n}}", after, n=size)
             if page:
                 yield page
             if len(page) < size:
@@ -470,62 +527,91 @@ class PostgresStore(Store):
 
     def forget(self, words: Sequence[str]) -> int:
         ids = [id_of(text) for text in words]
-        return int(self._run("DELETE FROM {aliases} WHERE id = ANY(%s)", [ids]).rowcount)
+        return len(self._run("DELETE FROM {aliases} WHERE id = ANY(%s) RETURNING 1", [ids]))
 
     def aliases(self) -> Iterator[Alias]:
         for page in self._paged("SELECT id, words, written, key FROM {aliases}", _ALIASES):
-            for _, *alias in page:
-                yield Alias(*alias)
+            for row in page:
+                if alias := self._read.alias(*row):
+                    yield alias
 
     # ---- search -------------------------------------------------------------------------------
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
-        condition, values = _condition(where)
-        queries = [
-            query
-            for search in searches
-            for query in (
-                self._near(search, condition, values),
-                self._spelled(search, condition, values),
-            )
-        ]
-        found = self._read(*queries) if queries else []
+        found = self._found(searches, where) if searches else []
         if where:  # the index gives up before it has found those few that satisfy it
-            wanted = [n for search in searches for n in (search.near, search.spelled)]
-            few = [i for i, rows in enumerate(found) if len(rows) < wanted[i]]
-            off = self._sql("SELECT set_config('enable_indexscan', 'off', true)"), list[Any]()
-            again = self._read(off, *(queries[i] for i in few))[1:] if few else []
-            for i, rows in zip(few, again, strict=True):
-                found[i] = rows
-        return [
-            Hits(_hits(near), _alike(spelled, search))
-            for search, near, spelled in zip(searches, found[::2], found[1::2], strict=True)
-        ]
+            few = [
+                i
+                for i, (hits, asked) in enumerate(zip(found, searches, strict=True))
+                if asked.vector is not None and len(hits.near) < asked.near
+            ]
+            again = self._found([searches[i] for i in few], where, scans=True) if few else []
+            for i, hits in zip(few, again, strict=True):
+                found[i] = hits
+        return found
 
-    def _near(self, search: Search, condition: SQL, values: list[Any]) -> Query:
-        vector = search.vector
-        text = None if vector is None else f"[{','.join(map(repr, vector.tolist()))}]"
-        query = (
-            "SELECT key, vector FROM {keys} WHERE vector IS NOT NULL"
-            " AND %s::halfvec IS NOT NULL {condition} ORDER BY vector <=> %s::halfvec LIMIT {n}"
+    def _found(
+        self, searches: Sequence[Search], where: Sequence[Condition], *, scans: bool = False
+    ) -> list[Hits]:
+        condition, values = _condition(where)
+        vectors = [search.vector for search in searches]
+        numbers = np.array([vector for vector in vectors if vector is not None], np.float32)
+        rows = self._run(
+            "WITH settings AS MATERIALIZED (SELECT {settings} AS said),"
+            " asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,"
+            " unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])"
+            " WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')"
+            " SELECT number, 0, hit.* FROM asked, LATERAL (SELECT id, key, held.vector,"
+            " held.vector <=> asked.vector AS far FROM {keys} AS held"
+            " WHERE held.vector IS NOT NULL AND asked.vector IS NOT NULL {condition}"
+            " ORDER BY {order} LIMIT near) AS hit"
+            " UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL (SELECT id, key, held.vector,"
+            " held.words <-> asked.words AS far FROM {keys} AS held"
+            " WHERE held.words %% asked.words {condition} ORDER BY far LIMIT spelled) AS hit",
+            {
+                "words": [_in_ascii(search.words) for search in searches],
+                "near": [search.near for search in searches],
+                "spelled": [search.spelled for search in searches],
+                "places": _places(vectors),
+                "numbers": _Reals(numbers),
+                **values,
+            },
+            vector=SQL(_NUMBERS).format(size=numbers.shape[-1]),
+            settings=_set_locally(),
+            condition=condition,
+            order=SQL("(held.vector <=> asked.vector)" + (" + 0" if scans else "")),
         )
-        return self._sql(query, condition=condition, n=search.near), [text, *values, text]
-
-    def _spelled(self, search: Search, condition: SQL, values: list[Any]) -> Query:
-        folded = _folded(search.ngrams)
-        bits = "".join(map(str, np.unpackbits(np.frombuffer(folded, np.uint8)))) if folded else None
-        query = (
-            "SELECT key, vector, ngrams FROM (SELECT * FROM {keys} WHERE folded IS NOT NULL"
-            " AND %s::bit({bits}) IS NOT NULL {condition} ORDER BY folded <%%> %s::bit({bits})"
-            " LIMIT {most}) AS alike"
-            " ORDER BY bit_count(folded & %s::bit({bits})) / sqrt(length(ngrams)) DESC LIMIT {n}"
-        )
-        most = max(_EFFORT, 2 * search.spelled) if search.spelled else 0
-        parts = {"condition": condition, "bits": _BITS, "most": most, "n": search.spelled * 3 // 2}
-        return self._sql(query, **parts), [bits, *values, bits, bits]
+        hits = [Hits([], []) for _ in searches]
+        for number, kind, i, key, vector, _ in sorted(rows, key=lambda row: row[-1]):
+            if row := self._read.row(i, key, vector=_vector(vector)):
+                hits[number - 1][kind].append(Hit(row.key, row.vector))
+        return hits
 
 
-_OF_OTHERS = "a table of this name holds something else; name another by table="
+#: Whether one of the changed keys may be in the sample, of which others may go meanwhile.
+_VERSION = (
+    "version = version + coalesce((SELECT id FROM changed ORDER BY id LIMIT 1)"
+    " <= (SELECT id FROM {keys} ORDER BY id OFFSET {size} LIMIT 1), true)::int"
+    " WHERE EXISTS (SELECT FROM changed)"
+)
+#: Those of `pg_class` that hold the rows of a table: its partitions, or itself.
+_LEAVES = SQL(
+    "relkind = 'r' AND (pg_class.oid = %(table)s::regclass OR pg_class.oid IN"
+    " (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))"
+)
+#: Whether there are many keys, and some without a graph of them.
+_SCANS = (
+    "count >= {few} AND EXISTS (SELECT FROM pg_class WHERE {leaves} AND NOT EXISTS"
+    " (SELECT FROM pg_index JOIN pg_class AS graph ON graph.oid = indexrelid JOIN pg_am"
+    " ON pg_am.oid = graph.relam WHERE indrelid = pg_class.oid AND amname = 'hnsw' AND indisvalid))"
+)
+#: The numbers of the vector with a place, of which each has ``size``.
+_NUMBERS = "(%(numbers)s::real[])[(place - 1) * {size} + 1 : place * {size}]::halfvec AS vector"
+_GRAPHS = (
+    "SELECT nspname, relname, indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
+    " JOIN pg_namespace ON pg_namespace.oid = relnamespace JOIN pg_am ON pg_am.oid = relam"
+    " WHERE indrelid = %s::regclass AND amname = 'hnsw'"
+)
 
 
 def _is_idle(connection: Session) -> bool:
@@ -541,55 +627,78 @@ def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _folded(ngrams: NDArray[np.int64]) -> bytes | None:
-    """Return n-grams as a set of bits; None if there are none."""
-    if not len(ngrams):
-        return None
-    bits = np.zeros(_BITS, np.uint8)
-    bits[ngrams % _BITS] = 1
-    return np.packbits(bits).tobytes()
+def _in_ascii(words: str) -> str:
+    """Return words of which a server has the trigrams in any locale: letters and digits of ASCII.
+
+    >>> _in_ascii("naïve c++")
+    'nauefve cu2bu2b'
+    """
+    return "".join(
+        [
+            one if one == " " or (one.isascii() and one.isalnum()) else f"u{ord(one):x}"
+            for one in words
+        ]
+    )
 
 
-def _binary(rows: Sequence[Row]) -> Iterator[bytes]:
-    """Yield rows in the binary format of COPY."""
-    yield b"PGCOPY\n\xff\r\n\0" + bytes(8)
-    for row in rows:
-        vector, folded = row.vector, _folded(row.ngrams)
-        fields = (
-            id_of(row.key).bytes,
-            row.key.encode(),
-            _dumped(row.value).encode(),
-            None
-            if vector is None
-            else struct.pack("!HH", len(vector), 0) + vector.astype(">f2").tobytes(),
-            row.ngrams.astype("<u2").tobytes(),
-            None if folded is None else struct.pack("!i", _BITS) + folded,
-        )
-        yield struct.pack("!h", len(fields)) + b"".join(
-            struct.pack("!i", -1) if field is None else struct.pack("!i", len(field)) + field
-            for field in fields
-        )
-    yield struct.pack("!h", -1)
+def _places(vectors: Sequence[Vector]) -> list[int | None]:
+    """Return the place of each vector among those that are there, from 1; None for the others."""
+    places = iter(range(1, len(vectors) + 1))
+    return [None if vector is None else next(places) for vector in vectors]
 
 
-def _condition(where: Sequence[Condition]) -> tuple[SQL, list[Any]]:
+class _Reals(NamedTuple):
+    """Numbers that are sent as one array of ``real``."""
+
+    numbers: NDArray[np.float32]
+
+
+class _RealsDumper(Dumper):
+    """Sends `_Reals` in the binary format of arrays, which need not be printed and read."""
+
+    format, oid = Format.BINARY, psycopg.adapters.types["float4"].array_oid
+
+    def dump(self, obj: _Reals) -> bytes:
+        """Return an array of one dimension: each number after its length in bytes."""
+        parts = np.empty(obj.numbers.size, [("length", ">i4"), ("number", ">f4")])
+        parts["length"], parts["number"] = 4, obj.numbers.ravel()
+        element = psycopg.adapters.types["float4"].oid
+        return struct.pack("!iiIii", 1, 0, element, len(parts), 1) + parts.tobytes()
+
+
+psycopg.adapters.register_dumper(_Reals, _RealsDumper)
+
+
+def _set_locally() -> Composed:
+    """Return an expression that sets what searches need until the statement ends."""
+    calls = [
+        SQL("set_config({}, {}, true)").format(name, value) for name, value in _SETTINGS.items()
+    ]
+    return SQL(" || ").join(calls)
+
+
+def _condition(where: Sequence[Condition]) -> tuple[Composed, dict[str, Any]]:
     """Return conditions in SQL, each after AND, and their parameters."""
-    texts, values = list[str](), list[Any]()
+    texts, values = list[str](), dict[str, Any]()
+
+    def sent(value: Any) -> str:
+        values[name := f"value{len(values)}"] = value
+        return f"%({name})s"
+
     for one in where:
-        field = "value::jsonb" + " -> %s::text" * len(one.field)
+        field = "value::jsonb" + "".join(f" -> {sent(name)}::text" for name in one.field)
         if one.one_of:
-            texts.append(f" AND {field} = ANY(%s::jsonb[])")
-            values += [*one.field, [_dumped(scalar) for scalar in one.one_of]]
+            scalars = sent([_dumped(scalar) for scalar in one.one_of])
+            texts.append(f" AND {field} = ANY({scalars}::jsonb[])")
             continue
         bounds = {">": one.gt, ">=": one.gte, "<": one.lt, "<=": one.lte}
         for sign, bound in bounds.items():
             if bound is not None:
                 texts.append(
                     f" AND CASE WHEN jsonb_typeof({field}) = 'number'"
-                    f" THEN ({field})::numeric {sign} %s::numeric ELSE false END"
+                    f" THEN ({field})::numeric {sign} {sent(repr(bound))}::numeric ELSE false END"
                 )
-                values += [*one.field, *one.field, repr(bound)]
-    return SQL("".join(texts)), values
+    return SQL("").join(map(SQL, texts)), values
 
 
 # ---- what is received -------------------------------------------------------------------------
@@ -597,16 +706,3 @@ def _condition(where: Sequence[Condition]) -> tuple[SQL, list[Any]]:
 
 def _vector(halfvec: bytes | None) -> NDArray[np.float32] | None:
     return None if halfvec is None else np.frombuffer(halfvec, ">f2", offset=4).astype(np.float32)
-
-
-def _hits(rows: Sequence[Sequence[Any]]) -> list[Hit]:
-    return [Hit(key, _vector(vector)) for key, vector in rows]
-
-
-def _alike(rows: Sequence[tuple[Any, ...]], search: Search) -> list[Hit]:
-    """Return those that share the most n-grams with a query, best first."""
-    of_query = set(search.ngrams.tolist())
-    found = [(np.frombuffer(ngrams, "<u2").tolist(), row) for *row, ngrams in rows]
-    cosines = [len(of_query.intersection(of_key)) / len(of_key) ** 0.5 for of_key, _ in found]
-    best = sorted(range(len(found)), key=cosines.__getitem__, reverse=True)[: search.spelled]
-    return _hits([found[i][1] for i in best if cosines[i]])

@@ -3,7 +3,8 @@
 The collection holds a point for each key, with its value as payload. The dense vector "meaning" is
 the key's own; the sparse vector "spelling" has ``1/sqrt(m)`` in each of its m n-grams, so that an
 inner product is the cosine of two sets of n-grams. Aliases and the meta are points without vectors
-in the same collection, so that one request asks for keys and aliases.
+in the same collection, so that one request asks for keys, aliases and the version of the keys,
+which is part of the meta.
 """
 
 from __future__ import annotations
@@ -13,15 +14,30 @@ import math
 import re
 import sys
 import warnings
+from contextlib import nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
+from uuid import UUID, uuid4
 
 import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
-from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Store, id_of
+from fuzzydict.stores.base import (
+    SAMPLE,
+    Alias,
+    Hit,
+    Hits,
+    Known,
+    Reading,
+    Row,
+    Sample,
+    Store,
+    id_of,
+    joined,
+)
 from fuzzydict.stores.values import is_storable, satisfies
+from fuzzydict.text.ngrams import ngrams
 
 try:
     from grpc import RpcError
@@ -34,9 +50,7 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from fuzzydict.stores.base import Search
     from fuzzydict.stores.values import Condition
@@ -52,6 +66,7 @@ _GRPC_PORT, _REST_PORT = 6334, 6333
 _TIMEOUT = 60  # seconds; a server indexes while it writes
 _LARGEST = 24 << 20  # bytes of rows in a request, of which a server takes 32 MiB
 _TOGETHER = 64  # requests of a batch: each answer may hold the vectors of some 65 keys
+_POINTS = 1_000  # that are read at a time
 _FEW = 1_000_000  # points that are counted one by one
 _NEIGHBOURS = 128  # kept while the graph is searched: more find more, and take longer
 _FURTHER = 8  # times as many are asked for if too few of those found satisfy ``where``
@@ -166,7 +181,11 @@ class QdrantStore(Store):
         self._collection = self._address.collection
         self.place = f"qdrant://{self._address.host}:{self._address.port}/{self._collection}"
         self._given = self._client = client
-        self._lock = RLock()
+        self._lock = RLock()  # of the client that is made
+        # Threads may share that client, but not one in local mode.
+        self._alone = nullcontext() if client is None else self._lock
+        self._read = Reading(self.place)
+        self._last: UUID | None = None  # of the sample that was read last, if there are more keys
 
     # ---- the connection ----------------------------------------------------------------------
 
@@ -175,34 +194,43 @@ class QdrantStore(Store):
 
         Each call may be made twice: what it writes replaces what is there.
         """
+        is_second = False
+        while True:
+            client = self._connected()
+            try:
+                with self._alone:
+                    return call(client)
+            except Exception as error:  # whatever the client, httpx and grpc raise
+                is_lost, told = _told(error)
+                is_lost = is_lost or client is not self._client  # another thread closed it
+                if is_second or not is_lost:
+                    raise StoreError(f"{self.place} {told}") from error
+            is_second = True
+            self._close(client)
+
+    def _connected(self) -> QdrantClient:
         with self._lock:
-            is_second = False
-            while True:
-                try:
-                    self._client = self._client or self._address.connect()
-                    return call(self._client)
-                except Exception as error:  # whatever the client, httpx and grpc raise
-                    is_lost, told = _told(error)
-                    if is_second or not is_lost:
-                        raise StoreError(f"{self.place} {told}") from error
-                is_second = True
-                self.close()
+            if self._client is None:
+                self._client = self._address.connect()
+            return self._client
 
     def close(self) -> None:
+        self._close(self._client)
+
+    def _close(self, client: QdrantClient | None) -> None:
+        """Close a client that was made here, unless another one has taken its place."""
         with self._lock:
-            if self._client is not None and self._given is None:
-                self._client.close()
+            if client is not None and client is self._client is not self._given:
                 self._client = None
+                client.close()
 
     # ---- the collection ----------------------------------------------------------------------
 
     def meta(self) -> dict[str, Any] | None:
         if not self._exists():
             return None
-        found = self._ask(lambda client: client.retrieve(self._collection, [_META_ID]))
-        payload = found[0].payload if found else None
-        meta: dict[str, Any] | None = json.loads(payload["json"]) if payload else None
-        return meta
+        found = self._retrieved([_META_ID])
+        return self._read.meta((found[0].payload or {}).get("json")) if found else None
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
         if not self._exists():
@@ -221,7 +249,7 @@ class QdrantStore(Store):
             raise StoreError(f"{self.place} holds vectors of {size} numbers, not of {dimensions}")
         if self.meta() is None:
             self._ask(self._index_aliases)
-            self.set_meta(meta)
+            self._set_meta({"json": json.dumps(meta)})
 
     def _exists(self) -> bool:
         return bool(self._ask(lambda client: client.collection_exists(self._collection)))
@@ -256,9 +284,17 @@ class QdrantStore(Store):
                 kind = models.PayloadSchemaType.KEYWORD
                 client.create_payload_index(self._collection, field, kind)
 
-    def set_meta(self, meta: Mapping[str, Any]) -> None:
-        payload = {_KIND: _META, "json": json.dumps(meta)}
+    def _set_meta(self, payload: Mapping[str, Any]) -> None:
+        """Write the meta, with another version."""
+        version = uuid4().int >> 75  # a number of 53 bits
+        payload = {**payload, _KIND: _META, "version": version}
         self._upsert([models.PointStruct(id=_META_ID, vector={}, payload=payload)])
+
+    def _tell_of(self, ids: Collection[str]) -> None:
+        """Write another version, if keys with these ids may be in the sample."""
+        if ids and (self._last is None or UUID(min(ids)) <= self._last):
+            found = self._retrieved([_META_ID])
+            self._set_meta((found[0].payload if found else None) or {})
 
     def drop(self) -> None:
         self._ask(lambda client: client.delete_collection(self._collection))
@@ -278,11 +314,26 @@ class QdrantStore(Store):
 
     # ---- keys --------------------------------------------------------------------------------
 
+    def sample(self, known: Collection[UUID]) -> Sample:
+        """Return a sample, in some four requests."""
+        version = self.rows([]).version  # first, so that a later one is noticed
+        found = next(self._scrolled(_of_kind(None), SAMPLE, payload=False), [])
+        ids = [UUID(str(point.id)) for point in found]
+        is_part = len(ids) == SAMPLE
+        self._last = ids[-1] if is_part else None
+        new, hits = [str(i) for i in ids if i not in known], dict[UUID, Hit]()
+        wanted = {"with_payload": ["key"], "with_vectors": [_MEANING]}
+        for point in self._retrieved(new, **wanted) if new else []:
+            if row := self._row(point):
+                hits[UUID(str(point.id))] = Hit(row.key, row.vector)
+        return Sample(version, self.count() if is_part else len(ids), ids, hits)
+
+    def _retrieved(self, ids: Sequence[str], **options: Any) -> list[models.Record]:
+        return self._ask(lambda client: client.retrieve(self._collection, ids, **options))
+
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
-        shapes = {row.vector.shape for row in rows if row.vector is not None}
-        if len(shapes) > 1:  # or else some shards might take their rows
-            raise StoreError(f"{self.place}: expected vectors of one length, got {shapes}")
+        joined(rows, self.place)  # or else some shards might take their rows
         part, size = list[models.PointStruct](), 0
         for row in rows:
             if size and size + _bytes(row) > _LARGEST:
@@ -291,6 +342,7 @@ class QdrantStore(Store):
             part.append(_point(row))
             size += _bytes(row)
         self._upsert(part)
+        self._tell_of([str(id_of(row.key)) for row in rows])
 
     def _upsert(self, points: list[models.PointStruct]) -> None:
         # Two that write the same keys at once leave all replicas alike.
@@ -300,53 +352,75 @@ class QdrantStore(Store):
                 lambda client: client.upsert(self._collection, points, wait=True, ordering=order)
             )
 
-    def settle(self) -> None:
+    def build_index(self) -> str | None:
         """Do nothing: the server builds its index by itself."""
+        return None
 
     def remove(self, keys: Sequence[str]) -> int:
-        return self._delete(list(_ids_of_keys(keys)))
+        ids = list(_ids_of_keys(keys))
+        removed = self._delete(ids)
+        self._tell_of(ids)
+        return removed
 
     def _delete(self, ids: list[str]) -> int:
         """Delete points, and the aliases of those that are keys; return how many were there."""
         if not ids:
             return 0
-        found = self._ask(lambda client: client.retrieve(self._collection, ids, with_payload=False))
+        found = self._retrieved(ids, with_payload=False)
         aliases = models.FieldCondition(key=_OF, match=models.MatchAny(any=ids))
-        these = models.Filter(should=[models.HasIdCondition(has_id=[*ids]), aliases])
+        self._delete_all([models.HasIdCondition(has_id=[*ids]), aliases])
+        return len(found)
+
+    def _delete_all(self, either: list[Any]) -> None:
+        """Delete the points that satisfy one of several conditions."""
         self._ask(
             lambda client: client.delete(
                 self._collection,
-                models.FilterSelector(filter=these),
+                models.FilterSelector(filter=models.Filter(should=either)),
                 wait=True,
                 ordering=models.WriteOrdering.MEDIUM,
             )
         )
-        return len(found)
+
+    def clear(self) -> None:
+        has_key = models.Filter(
+            must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key=_OF))]
+        )
+        self._delete_all([_of_kind(None), has_key])
+        self._last = None
+        self._tell_of([_META_ID])
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         texts = _ids_of_keys(keys)
         taught = {_alias_id(each): each for each in words}
-        known, ids = Known({}, {}), [*texts, *taught]
-        if not ids:
-            return known
-        for point in self._ask(lambda client: client.retrieve(self._collection, ids)):
-            payload = point.payload or {}
-            if payload.get(_KIND) == _ALIAS:
-                known.keys[taught[str(point.id)]] = payload["key"]
-            elif _KIND not in payload:
-                known.values[texts[str(point.id)]] = _value(payload)
+        known, ids = Known({}, {}), [*texts, *taught, _META_ID]
+        for point in self._retrieved(ids):
+            payload, kind = point.payload or {}, (point.payload or {}).get(_KIND)
+            if kind == _META:
+                version = payload.get("version")
+                known = known._replace(version=version if isinstance(version, int) else 0)
+            elif kind == _ALIAS and (alias := self._alias(point)):
+                known.keys[taught[str(point.id)]] = alias.key
+            elif kind is None and (row := self._row(point)):
+                known.values[row.key] = row.value
         return known
 
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
-        names = [_MEANING, _SPELLING] if vectors else [_SPELLING]
-        for points in self._scrolled(_of_kind(None), size, names):
-            yield [_row(point) for point in points]
+        names = [_MEANING] if vectors else False
+        for points in self._scrolled(_of_kind(None), size, vectors=names):
+            yield [row for point in points if (row := self._row(point))]
 
     def _scrolled(
-        self, these: models.Filter, size: int, vectors: list[str] | bool
+        self,
+        these: models.Filter,
+        size: int,
+        *,
+        payload: bool = True,
+        vectors: list[str] | bool = False,
     ) -> Iterator[list[models.Record]]:
         """Yield all points that satisfy a filter, in the order of their ids."""
-        options: dict[str, Any] = {"limit": size, "offset": None, "with_vectors": vectors}
+        options: dict[str, Any] = {"limit": size, "offset": None}
+        options |= {"with_payload": payload, "with_vectors": vectors}
         while True:
             points, options["offset"] = self._ask(
                 lambda client: client.scroll(self._collection, these, **options)
@@ -355,6 +429,17 @@ class QdrantStore(Store):
                 yield points
             if options["offset"] is None:
                 return
+
+    def _row(self, point: models.Record | models.ScoredPoint) -> Row | None:
+        payload, vectors = point.payload or {}, point.vector
+        found = vectors.get(_MEANING) if isinstance(vectors, dict) else None
+        vector = None if found is None else np.array(found, np.float32)
+        text, value = payload.get("json"), payload.get("value")
+        return self._read.row(point.id, payload.get("key"), text=text, value=value, vector=vector)
+
+    def _alias(self, point: models.Record) -> Alias | None:
+        payload = point.payload or {}
+        return self._read.alias(point.id, *(payload.get(name) for name in Alias._fields))
 
     # ---- aliases -----------------------------------------------------------------------------
 
@@ -371,10 +456,10 @@ class QdrantStore(Store):
         return self._delete([_alias_id(each) for each in dict.fromkeys(words)])
 
     def aliases(self) -> Iterator[Alias]:
-        for points in self._scrolled(_of_kind(_ALIAS), 1_000, vectors=False):
+        for points in self._scrolled(_of_kind(_ALIAS), _POINTS):
             for point in points:
-                payload = point.payload or {}
-                yield Alias(payload["words"], payload["written"], payload["key"])
+                if alias := self._alias(point):
+                    yield alias
 
     # ---- search ------------------------------------------------------------------------------
 
@@ -389,8 +474,8 @@ class QdrantStore(Store):
         for search, hits in zip(searches, results, strict=True):
             if search.near and search.vector is not None:
                 wanted.append(_Wanted(search.vector.tolist(), _MEANING, search.near, hits.near))
-            if search.spelled and len(search.ngrams):
-                vector = _sparse(search.ngrams)
+            if search.spelled and search.words:
+                vector = _sparse(search.words)
                 wanted.append(_Wanted(vector, _SPELLING, search.spelled, hits.spelled))
         times = 1
         while wanted:
@@ -420,10 +505,10 @@ class QdrantStore(Store):
         few = []
         for one, answer in zip(wanted, answers, strict=True):
             hits = [
-                Hit((point.payload or {})["key"], _vector(point))
+                Hit(row.key, row.vector)
                 for point in answer.points
                 if point.score > 0 or one.using == _MEANING
-                if not where or satisfies(_value(point.payload or {}), where)
+                if (row := self._row(point)) and (not where or satisfies(row.value, where))
             ]
             one.hits[:] = hits[: one.number]
             if where and len(hits) < one.number and len(answer.points) == one.number * times:
@@ -459,8 +544,8 @@ def _point(row: Row) -> models.PointStruct:
     vectors: dict[str, Any] = {}
     if row.vector is not None:
         vectors[_MEANING] = row.vector.tolist()
-    if len(row.ngrams):
-        vectors[_SPELLING] = _sparse(row.ngrams)
+    if row.words:
+        vectors[_SPELLING] = _sparse(row.words)
     return models.PointStruct(id=str(id_of(row.key)), vector=vectors, payload=_payload(row))
 
 
@@ -482,32 +567,15 @@ def _payload(row: Row) -> dict[str, Any]:
     return {"key": row.key, "value": value} | ({"json": text} if changed else {})
 
 
-def _value(payload: Mapping[str, Any]) -> Any:
-    return json.loads(payload["json"]) if "json" in payload else payload.get("value")
-
-
-def _sparse(ngrams: NDArray[np.int64]) -> models.SparseVector:
-    weight = 1 / math.sqrt(len(ngrams))
-    return models.SparseVector(indices=ngrams.tolist(), values=[weight] * len(ngrams))
+def _sparse(words: str) -> models.SparseVector:
+    found = ngrams(words)
+    return models.SparseVector(indices=found, values=[1 / math.sqrt(len(found))] * len(found))
 
 
 def _bytes(row: Row) -> int:
     """Return about how many bytes a row has in a request, at most."""
     numbers = 0 if row.vector is None else len(row.vector)
-    return 16 * numbers + 32 * len(row.ngrams) + len(json.dumps(row.value)) + 6 * len(row.key) + 200
-
-
-def _row(point: models.Record) -> Row:
-    payload = point.payload or {}
-    spelling = point.vector.get(_SPELLING) if isinstance(point.vector, dict) else None
-    indices = sorted(spelling.indices) if isinstance(spelling, models.SparseVector) else []
-    return Row(payload["key"], _value(payload), _vector(point), np.array(indices, np.int64))
-
-
-def _vector(point: models.Record | models.ScoredPoint) -> NDArray[np.float32] | None:
-    vectors = point.vector
-    found = vectors.get(_MEANING) if isinstance(vectors, dict) else None
-    return None if found is None else np.array(found, np.float32)
+    return 16 * numbers + 64 * len(row.words) + len(json.dumps(row.value)) + 6 * len(row.key) + 200
 
 
 # ---- filters -----------------------------------------------------------------------------------

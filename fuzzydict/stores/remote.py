@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from base64 import b64decode, b64encode
 from collections.abc import (
     Callable,
     ItemsView,
@@ -13,17 +15,18 @@ from collections.abc import (
 )
 from itertools import islice
 from threading import RLock
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 
 from fuzzydict._arrays import slices, units
 from fuzzydict.embedding.encoder import require_same
+from fuzzydict.embedding.projections import Projections, as_projections
 from fuzzydict.errors import (
     OptionError,
     ReadOnlyError,
     StoreError,
+    StoreWarning,
     quoted,
 )
 from fuzzydict.options import OPTIONS, unknown_option
@@ -33,14 +36,21 @@ from fuzzydict.search.aliases import checked_aliases, no_such_key
 from fuzzydict.search.key_index import exact_text, texts_with_words
 from fuzzydict.search.synonyms import SynonymRules
 from fuzzydict.stores.base import Alias, Known, Row
-from fuzzydict.stores.lookup import KeySample, StoreLookup, require_few, require_nearness
+from fuzzydict.stores.lookup import (
+    BUILD,
+    Sampling,
+    StoreLookup,
+    require_few,
+    require_nearness,
+    size_of,
+)
 from fuzzydict.stores.values import as_json, as_key, conditions_of, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
-    from fuzzydict.search.lookup import Attended, Scored
+    from fuzzydict.search.lookup import Attended, Exact, Scored
     from fuzzydict.stores.base import Store
     from fuzzydict.stores.values import Condition
 
@@ -49,17 +59,18 @@ T = TypeVar("T")
 
 _TOGETHER = 4096  # keys that are encoded and written at a time
 _PAGE = 4096  # rows that are read at a time
-_FRESH = 60.0  # seconds, after which what the store says of all keys is read again
+_AT_ONCE = StoreLookup.at_once  # queries that share the round trips of a read
 _ROUNDS = 3  # times that a read is tried while others remove what it finds
 _NONE: Any = object()  # what stands for a query that matches nothing
-_NO_NGRAMS = np.zeros(0, np.int64)
-_FIXED = ("embedding", "projections", "index", "mode", "synonyms")
+_FIXED = ("embedding", "projections", "synonyms", "index", "mode")
+_FORMAT = 3  # of what is in the database
+_PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them alike
 
 
 class RemoteReader:
     """What a block of queries is read by; it looks nothing up twice."""
 
-    def __init__(self, lookup: StoreLookup, known: Known) -> None:
+    def __init__(self, lookup: Exact | StoreLookup, known: Known) -> None:
         self.lookup, self.size = lookup, lookup.count
         self.known = known  # the queries that are keys or aliases
         self.values = dict(known.values)  # that were read
@@ -87,24 +98,37 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     Iteration has an order of its own, which looks like chance.
 
     ``score_cutoff``, ``temperature`` and ``scorer`` (None or "cosine") are attributes, as those of
-    a `FuzzyDict`. A read takes three round trips to the database at most.
+    a `FuzzyDict`. A read takes three round trips to the database at most; a write takes one.
 
-    Threads may read and write at once; the database is asked by one at a time. A pickle holds the
-    address, password included, and connects where it is opened.
+    Threads may read and write at once. A pickle holds the address, password included, and connects
+    where it is opened.
 
     Raises:
         StoreError: the database cannot be reached, or refuses.
         ArgumentTypeError: a key is no text, or a value is not of JSON's types.
+
+    Warns:
+        StoreWarning: a row is not what a `RemoteDict` writes, and is left out; or there are many
+            keys, and no index of them: see `build_index`.
     """
 
-    def __init__(self, store: Store, *, embedding: Any = None, url: str | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        embedding: Any = None,
+        projections: Projections | None = None,
+        synonyms: Mapping[str, str] | None = None,
+        url: str | None = None,
+    ) -> None:
         self._store, self._url, self._lock = store, url, RLock()
         self._where: Sequence[Condition] = ()
-        self._sample: KeySample | None = None
-        self._count, self._counted_at = 0, -_FRESH
-        self._lookup: tuple[Any, int, StoreLookup] | None = None
+        self._sampling: Sampling | None = None
+        self._synonyms = SynonymRules(synonyms) if synonyms else None
         if embedding is not None:
             super().__setattr__("embedding", embedding)
+        if projections is not None:
+            super().__setattr__("projections", projections)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
@@ -129,23 +153,64 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             StoreError: there is nothing, or another version of fuzzydict wrote it.
             OptionError: the keys were encoded by another embedding; the message names both.
         """
-        store = self._store
-        meta = store.meta()
-        self._synonyms = SynonymRules(pairs) if (pairs := (meta or {}).get("synonyms")) else None
-        meaning = self._current_meaning()
+        store, meta = self._store, self._store.meta()
         if meta is None and not create:
             raise StoreError(
                 f"{store.place}: no keys were written there; connect(url, create=True) makes a "
                 f"place for them, and `fuzzydict push` fills it"
             )
+        own: dict[str, Any] = {"format": _FORMAT, "ngrams": ngrams(_PROBE)}
         if meta is None:
-            size = meaning.of_keys(["size"]).shape[1]
-            store.create(size, KeySample.empty(meaning).as_json(meaning))
+            meaning = self._current_meaning()
+            written = _written(as_projections(self.projections))
+            learned = {"embedding": meaning.fingerprint(), "projections": written}
+            taught = {"synonyms": [*self.synonyms.items()]}
+            store.create(size_of(meaning), own | learned | taught)
             meta = store.meta() or {}
-        sample = KeySample.of_json(meta, meaning, store.place)
-        require_same(meta.get("embedding", {}), meaning, "store")
-        self._sample, self._lookup = sample, None
+        if any(meta.get(name) != own[name] for name in ("format", "ngrams")):
+            raise StoreError(
+                f"{store.place}: another version of fuzzydict wrote it (format "
+                f"{quoted(meta.get('format'))}, expected {_FORMAT}); read it with that version, or "
+                f"push the keys again into another place"
+            )
+        if self.projections is None and meta.get("projections") is not None:
+            super().__setattr__("projections", _read(meta["projections"], store.place))
+        self._require_same_synonyms(meta.get("synonyms"))
+        encoded_by, meaning = meta.get("embedding"), self._current_meaning()
+        require_same(encoded_by if isinstance(encoded_by, dict) else {}, meaning, "store")
+        self._sampling = Sampling(store, meaning)
         return self
+
+    def _require_same_synonyms(self, written: Any) -> None:
+        """Take the synonyms with which the keys were written.
+
+        Raises:
+            OptionError: others were given.
+            StoreError: they are none.
+        """
+        try:
+            rules = SynonymRules([(name, text) for name, text in written]) if written else None
+        except (TypeError, ValueError) as error:
+            raise StoreError(
+                f"{self.place}: what it says of its synonyms is damaged ({error}); push the keys "
+                f"again into another place"
+            ) from error
+        given, self._synonyms = self._synonyms, rules
+        self._refuse_other_synonyms(given)
+
+    def _refuse_other_synonyms(self, given: SynonymRules | None) -> None:
+        written = self._synonyms
+        if given is not None and (written is None or written.digest != given.digest):
+            raise OptionError(
+                f"synonyms: {self.place} has keys that were written with "
+                f"{'none' if written is None else 'others'}; push the dict into another place"
+            )
+
+    def _use_synonyms(self, rules: SynonymRules | None) -> None:  # noqa: ARG002
+        raise ReadOnlyError(
+            "synonyms: those of a store are written with its first keys; push a dict that has "
+            "others into another place"
+        )
 
     def close(self) -> None:
         """Close the connection; a later call makes another."""
@@ -206,7 +271,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         if where is None:
             return super().most_similar(query, topn)
         filtered = type(self).__new__(type(self))
-        filtered.__dict__.update(self.__dict__ | {"_where": conditions_of(where), "_lookup": None})
+        filtered.__dict__.update(self.__dict__ | {"_where": conditions_of(where)})
         return super(RemoteDict, filtered).most_similar(query, topn)
 
     def attend(
@@ -264,7 +329,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         progress: Callable[[int, int], None] = lambda _done, _total: None,
         **kwargs: Any,
     ) -> None:
-        """Insert what ``dict.update`` would, and the aliases and synonyms of a `FuzzyDict`.
+        """Insert what ``dict.update`` would, and the aliases of a `FuzzyDict`.
+
+        Its synonyms must be those with which the store was created; see `connect`.
 
         Keys are encoded and written some thousands at a time. If it fails half-way, what was
         written is there, and all may be inserted again: equal keys are replaced.
@@ -275,45 +342,33 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             **kwargs: more items.
 
         Raises:
-            OptionError: there are keys, which were written with other synonyms.
+            OptionError: ``other`` has synonyms, and the store has not these.
         """
         if isinstance(synonyms := getattr(other, "synonyms", None), Mapping) and synonyms:
-            self._write_synonyms(SynonymRules(synonyms))
+            self._refuse_other_synonyms(SynonymRules(synonyms))
         total = len(other) + len(kwargs) if hasattr(other, "__len__") else 0
         pairs, done = iter(_pairs(other, kwargs)), 0
-        try:
-            while block := list(islice(pairs, _TOGETHER)):
-                self._store.write(self._rows_of(dict(block)))
-                done += len(block)
-                progress(done, total)
-        finally:
-            if done:
-                self._count_again()
+        while block := list(islice(pairs, _TOGETHER)):
+            self._store.write(self._rows_of(dict(block)))
+            done += len(block)
+            progress(done, total)
         aliases = getattr(other, "aliases", None)
         if isinstance(aliases, Mapping) and aliases:
             self.aliases.update(aliases)
-        self._store.settle()
 
-    def _use_synonyms(self, rules: SynonymRules | None) -> None:  # noqa: ARG002
-        raise ReadOnlyError(
-            "synonyms: those of a store are written with its keys; push a dict that has others "
-            "into another place"
-        )
+    def build_index(self) -> bool:
+        """Build the index by which a database finds keys among many, and tell whether it is there.
 
-    def _write_synonyms(self, rules: SynonymRules) -> None:
-        """Let a store without keys have these synonyms; one with keys must have them already."""
-        if self._synonyms is not None and self._synonyms.digest == rules.digest:
-            return
-        if len(self):
-            raise OptionError(
-                f"synonyms: {self.place} has keys that were written with "
-                f"{'others' if self._synonyms else 'none'}; push the dict into another place, or "
-                f"clear this one first"
-            )
-        self._synonyms = rules
-        meaning = self._current_meaning()
-        self._sample, self._lookup = KeySample.empty(meaning), None
-        self._store.set_meta(self._sample.as_json(meaning))
+        That may take minutes, while others read and write. Keys that are written later are added
+        to it. One is enough, and is wanted from some 10,000 keys on. Qdrant builds it by itself.
+
+        Warns:
+            StoreWarning: it cannot be built; the message says why, and by which command to try.
+        """
+        why = self._store.build_index()
+        if why is not None:
+            warnings.warn(f"{why}; {BUILD}", StoreWarning, stacklevel=2)
+        return why is None
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""
@@ -330,10 +385,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _removes(self, key: Any) -> bool:
         """Remove an equal key, and tell whether there was one."""
         hash(key)
-        if not (isinstance(key, str) and is_storable(key) and self._store.remove([key])):
-            return False
-        self._count_again()
-        return True
+        return isinstance(key, str) and is_storable(key) and self._store.remove([key]) > 0
 
     def pop(self, key: str, /, *default: Any) -> Any:
         """Remove an equal key and return its value, or ``default`` if there is none.
@@ -356,20 +408,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def clear(self) -> None:
         """Remove every item."""
-        for page in self._store.pages(_PAGE):
-            self._store.remove([row.key for row in page])
-        self._count_again()
-
-    def refresh(self) -> None:
-        """Draw anew the sample of keys by which all that read judge how rare words are.
-
-        That is done by itself whenever the number of keys has doubled or halved.
-        """
-        meaning = self._current_meaning()
-        sample = KeySample.drawn(self._store, meaning)
-        self._store.set_meta(sample.as_json(meaning))
-        with self._lock:
-            self._sample, self._lookup = sample, None
+        self._store.clear()
 
     # ---- what was taught ------------------------------------------------------------------------
 
@@ -387,23 +426,21 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         *,
         at_once: bool = False,  # noqa: ARG002
     ) -> list[T]:
-        lookup, found = self._current_lookup(), list[T]()
-        for some in slices(len(queries), lookup.at_once):
-            found += self._of_block(queries[some], read, lookup)
+        found = list[T]()
+        for some in slices(len(queries), _AT_ONCE):
+            found += self._of_block(queries[some], read)
         return found
 
     def _of_block(
-        self,
-        queries: list[Any],
-        read: Callable[[list[Any], RemoteReader], list[T]],
-        lookup: StoreLookup,
+        self, queries: list[Any], read: Callable[[list[Any], RemoteReader], list[T]]
     ) -> list[T]:
         gone = set[str]()  # an alias of such a key is none: it was taught while the key was removed
         for _ in range(_ROUNDS):
-            values, keys = self.known(queries)
-            keys = {words: key for words, key in keys.items() if key not in gone}
+            known = self.known(queries)
+            keys = {words: key for words, key in known.keys.items() if key not in gone}
             try:
-                return read(queries, RemoteReader(lookup, Known(values, keys)))
+                lookup = self._lookup_of(known.version)
+                return read(queries, RemoteReader(lookup, known._replace(keys=keys)))
             except _GoneError as error:
                 gone |= error.keys
         raise StoreError(
@@ -415,25 +452,13 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """Return the values of queries that are keys, and the keys of those that are aliases."""
         texts = [exact_text(one) for one in queries if isinstance(one, str) and is_storable(one)]
         words = [same_text(text) for text in texts if plain(text)]
-        return self._store.rows(texts, words) if texts else Known({}, {})
+        return self._store.rows(texts, words)
 
-    def _current_lookup(self) -> StoreLookup:
-        """Return the lookup, made anew if the number of keys or the scorer has changed."""
-        with self._lock:
-            is_empty = self._sample is None or not self._sample.keys.count
-            if is_empty or monotonic() - self._counted_at > _FRESH:
-                self._count, self._counted_at = self._store.count(), monotonic()
-                if self._sample is not None and self._sample.is_outgrown(self._count):
-                    self.open()  # another process has drawn another sample
-            if self._sample is None:
-                self.open()
-            scorer, count = self.scorer, self._count
-            if self._lookup is not None and self._lookup[:2] == (scorer, count):
-                return self._lookup[2]
-            meaning, sample = self._current_meaning(), cast("KeySample", self._sample)
-            lookup = StoreLookup(self._store, meaning, sample, count, scorer, self._where)
-            self._lookup = scorer, count, lookup
-            return lookup
+    def _lookup_of(self, version: int) -> Exact | StoreLookup:
+        """Return the lookup for the keys of a version, as the store tells, and for the scorer."""
+        if self._sampling is None:
+            self.open()
+        return cast("Sampling", self._sampling).lookup(version, self.scorer, self._where)
 
     def _read_as(self, query: Any, reader: RemoteReader) -> Any:
         if not isinstance(query, str) or query in reader.known.values or not plain(query):
@@ -473,23 +498,14 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
         """Return items as rows, encoded in one batch."""
         stored = {as_key(key): as_json(key, value) for key, value in items.items()}
-        rows = {key: Row(key, value, None, _NO_NGRAMS) for key, value in stored.items()}
+        rows = {key: Row(key, value, None) for key, value in stored.items()}
         names = texts_with_words(stored)
         vectors = units(self._current_meaning().of_keys(names)) if names else ()
         for name, vector in zip(names, vectors, strict=True):
-            words = self._current_meaning().table.words_of(name)
-            shared = np.array(ngrams(" ".join(words)), np.int64)
-            rows[name] = Row(name, stored[name], vector if vector.any() else None, shared)
+            own = vector if vector.any() else None
+            words = " ".join(self._current_meaning().table.words_of(name))
+            rows[name] = Row(name, stored[name], own, words)
         return list(rows.values())
-
-    def _count_again(self) -> None:
-        """Count the keys after a write, and draw another sample if they are many more or fewer."""
-        with self._lock:
-            count = self._store.count()
-            self._count, self._counted_at = count, monotonic()
-            is_outgrown = self._sample is None or self._sample.is_outgrown(count)
-        if is_outgrown:
-            self.refresh()
 
 
 class _Items(ItemsView[str, Any]):
@@ -596,7 +612,14 @@ def _require_text(alias: str, key: Any) -> None:
 # ---- opening ----------------------------------------------------------------------------------
 
 
-def connect(url: str, *, embedding: Any = None, create: bool = False) -> RemoteDict:
+def connect(
+    url: str,
+    *,
+    embedding: Any = None,
+    create: bool = False,
+    projections: Projections | None = None,
+    synonyms: Mapping[str, str] | None = None,
+) -> RemoteDict:
     """Return the dict whose keys are in a database.
 
     Args:
@@ -604,14 +627,26 @@ def connect(url: str, *, embedding: Any = None, create: bool = False) -> RemoteD
             server needs pgvector), or ``qdrant://host:6334/collection`` (extra ``qdrant``).
         embedding: what encoded the keys, as of a `FuzzyDict`; by default the shipped Brown vectors.
         create: whether to make a place for keys where there is none.
+        projections: those by which its keys are then encoded, as of a fitted `FuzzyDict`; who
+            connects later gets them from the database.
+        synonyms: those with which its keys are then written, as of a `FuzzyDict`; who connects
+            later gets them from the database.
 
     Raises:
         StoreError: the database cannot be reached or refuses, nothing was written there, or
             another version of fuzzydict wrote it.
-        OptionError: the address is none, or the keys were encoded by another embedding.
+        OptionError: the address is none, or the keys were encoded by another embedding, or
+            written with other synonyms.
         MissingExtraError: the package that speaks to the database is not installed.
     """
-    return RemoteDict(open_store(url), embedding=embedding, url=url).open(create=create)
+    d = RemoteDict(
+        open_store(url),
+        embedding=embedding,
+        projections=projections,
+        synonyms=synonyms,
+        url=url,
+    )
+    return d.open(create=create)
 
 
 def open_store(url: str) -> Store:
@@ -638,6 +673,30 @@ def _connected(url: str, embedding: Any, options: Mapping[str, Any]) -> RemoteDi
     for name, value in options.items():
         setattr(d, name, value)
     return d
+
+
+def _written(projections: Projections | None) -> dict[str, Any] | None:
+    """Return learned projections as JSON."""
+    if projections is None or projections.is_identity:
+        return None
+    arrays = {name: array.astype("<f4") for name, array in projections.arrays().items()}
+    told = {n: [*a.shape, b64encode(a.tobytes()).decode()] for n, a in arrays.items()}
+    return {"embedding": projections.embedding, "arrays": told}
+
+
+def _read(written: Any, place: str) -> Projections:
+    """Return the projections from JSON, whoever wrote it."""
+    try:
+        arrays = {
+            name: np.frombuffer(b64decode(numbers), "<f4").reshape(shape).astype(np.float32)
+            for name, (*shape, numbers) in written["arrays"].items()
+        }
+        return Projections.from_arrays(arrays, embedding=written["embedding"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(
+            f"{place}: what it says of its projections is damaged ({error}); push the keys again "
+            f"into another place"
+        ) from error
 
 
 def _pairs(other: Any, kwargs: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:

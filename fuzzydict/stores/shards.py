@@ -1,8 +1,8 @@
 """`pool_shards`: pooling over files and dicts as over the one dict that has the items of all.
 
-Each shard is asked three times. It tells what it is, for the statistics of all keys. It looks for
-the keys that are most worth a look, of which the best of all shards are judged in one place. And it
-pools its other keys by their nearness; such sums are merged.
+Each shard is asked three times: what it is, for the statistics of all keys; which of its keys are
+most worth a look, of which the best of all shards are judged in this process; and the sums of its
+other keys, by their nearness, which are merged as (max, sum, weighted sum).
 
     L queries, n slots of a shard, C candidates of each query, Ev numbers of a value
 """
@@ -14,7 +14,6 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial as with_arguments
-from functools import reduce
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,15 +51,14 @@ from fuzzydict.search.key_index import KeyIndex, exact_text
 from fuzzydict.search.keys import USUAL, Keys, Statistics, usual_of
 from fuzzydict.search.lookup import Exact, left_by_equal
 from fuzzydict.search.retrieve import CANDIDATES, Glance, candidates, glance, largest
-from fuzzydict.search.score import JudgedScore, NamedScore, as_score
-from fuzzydict.stores.lookup import stacked
+from fuzzydict.search.score import JudgedScore, NamedScore, Score, as_score
+from fuzzydict.stores.lookup import size_of, stacked
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.projections import Projections
     from fuzzydict.search.align import Query
     from fuzzydict.search.meaning import Meaning
 
@@ -83,7 +81,7 @@ def pool_shards(
 ) -> Any:
     """Return `FuzzyDict.pool` of the one dict that has the items of all shards, in their order.
 
-    The best candidates of all shards are judged in one place; the other keys count by their
+    The best candidates of all shards are judged in this process; the other keys count by their
     nearness, and each shard sums up its own. The result is that of the one dict but for rounding,
     less than 1e-4 of the range of the values. Each shard is asked three times, and a store is read
     whole each time. No process holds the keys of another.
@@ -150,11 +148,6 @@ class _Shard(NamedTuple):
             d = FuzzyDict(**{name: getattr(d, name) for name in names})
         return d
 
-    @property
-    def meaning(self) -> Meaning:
-        """What keys and queries are compared by."""
-        return items_of(self.options).lookup.meaning
-
     def parts(self) -> Iterator[_Part]:
         """Yield its keys and values; of a store, some at a time."""
         lookup, values, embedding = items_of(self.options)
@@ -162,7 +155,7 @@ class _Shard(NamedTuple):
             stacked_values = StackedValues(lookup.keys.living(), values, embedding)
             yield _Part(self.first, lookup.keys, stacked_values)
             return
-        table, size = lookup.meaning.table, lookup.meaning.of_keys(["size"]).shape[1]
+        table, size = lookup.meaning.table, size_of(lookup.meaning)
         rows, place = self.source.pages(vectors=True), self.first
         while some := list(islice(rows, _ROWS)):
             told = [row for row in some if plain(row.key)]
@@ -209,59 +202,9 @@ def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
     return found
 
 
-# ---- what is put together ----------------------------------------------------------------------
-
-
-class _Pooled(NamedTuple):
-    """What is pooled for a query."""
-
-    value: NDArray[np.float64]  # (*shape)
-    score: float  # that of the best key; -inf if no key is reached
-    name: str | None  # the best key
-    none: float | None  # the probability that no key is right, if that is known
-
-
-def _pooled(
-    queries: list[Any], shards: list[_Shard], run: Map, score_cutoff: float | None
-) -> NDArray[np.float64]:
-    """Return the pooled values of queries, (L, *shape)."""
-    told: list[_Described] = _each(run, shards, _described, queries)
-    options = told[0].options
-    _require_same_options(shards, told)
-    _require_different_keys(run, shards, told)
-    texts, keys = _read(queries, told)
-    counted = reduce(_Counted.merged, (one.counted for one in told))
-    if not counted.keys or not all(map(plain, texts)):
-        with naming_the_place(queries):
-            wordless = next((text for text in texts if not plain(text)), texts[0])
-            _each(run, shards[:1], _nothing, wordless, counted.keys)
-    first = 0
-    for number, one in enumerate(told):
-        shards[number] = shards[number]._replace(first=first, slots=one.slots)
-        first += one.slots
-    different, found = list(dict.fromkeys(texts)), dict[str, _Pooled]()
-    for some in slices(len(different), _TOGETHER):
-        pooled = _of_block(different[some], shards, run, counted.statistics(), options)
-        found |= dict(zip(different[some], pooled, strict=True))
-    given = options["score_cutoff"] if score_cutoff is None else score_cutoff
-    cutoff = as_score(options["scorer"]).pool_cutoff if given is None else given
-    several = [found[text] for text in texts]
-    errors = [
-        no_match(query, str(one.name), one.score, cutoff)
-        for query, text, one in zip(queries, texts, several, strict=True)
-        if one.name is None or not (one.score >= cutoff or text in keys)
-    ]
-    if errors:
-        raise no_matches(errors, "leave them out")
-    outputs = joined_outputs([one.value[None] for one in several])
-    doubts = [Doubt(one.name, one.score, one.none) for one in several]
-    warn_of_doubt(queries, doubts, of_numbers=outputs.ndim == 1, stacklevel=4)
-    return outputs
-
-
 def _each(run: Map, shards: list[_Shard], function: Callable[..., Any], *asked: Any) -> list[Any]:
     """Return what a function returns for each shard."""
-    done = list(run(with_arguments(_of_one, function, asked), shards))
+    done = list(run(with_arguments(function, *asked), shards))
     if len(done) != len(shards):
         raise OptionError(
             f"map: expected a result for each of {len(shards)} things, in order, got {len(done)}"
@@ -269,39 +212,78 @@ def _each(run: Map, shards: list[_Shard], function: Callable[..., Any], *asked: 
     return done
 
 
-def _of_one(function: Callable[..., Any], asked: tuple[Any, ...], shard: _Shard) -> Any:
-    return function(shard, *asked)
+# ---- what a shard is ---------------------------------------------------------------------------
 
 
-def _of_block(
-    texts: list[str],
-    shards: list[_Shard],
-    run: Map,
-    statistics: Statistics,
-    options: dict[str, Any],
-) -> list[_Pooled]:
-    """Return what is pooled for different texts."""
-    score = as_score(options["scorer"])
-    given = as_temperature(options["temperature"])
-    temperature = score.temperature if given is None else given
-    ((vectors, projections),) = _each(run, shards[:1], _encoded, texts, statistics)
-    asked, none = _Asked(texts, vectors, statistics, temperature), list[Any]([None] * len(texts))
-    if isinstance(score, JudgedScore):
-        chosen = _Chosen.best(_each(run, shards, _chosen, asked))
-        (said,) = _each(run, shards[:1], _judged, asked, chosen)
-        top, places = said.odds.max(axis=1), chosen.found.slots
-        sums = _Sums.of_all(_each(run, shards, _rest, asked, top, places), asked)
-        attention, best, none = _with_candidates(sums, said, chosen, temperature)
-        of_best = places[np.arange(len(texts)), said.tied().argmax(axis=1)]
-        sums.names[:] = [chosen.names[place] for place in of_best.tolist()]
-    else:
-        sums = _Sums.of_all(_each(run, shards, _named, asked), asked)
-        attention, best = sums.rest, sums.rest.max[:, 0].tolist()
-    total = attention.sum  # 0 if no key is reached, of which an error tells
-    attention = attention._replace(sum=np.where(total == 0, 1, total))
-    shape = () if sums.kind is None else sums.kind.shape
-    outputs = shaped(finish(attention), shape, projections)
-    return list(map(_Pooled, outputs, best, sums.names, none))
+class _Counted(NamedTuple):
+    """What some keys give to the statistics of all."""
+
+    keys: int  # how many there are
+    stems: Counter[str]  # how many words of them have each stem
+    ngrams: Any  # how many of them have each n-gram, (65536,), or 0
+    hashes: NDArray[np.uint32]  # of those with the least, (m,), which are a sample of all
+    vectors: NDArray[np.float32]  # of these, (m, E)
+
+    @classmethod
+    def of(cls, keys: Keys) -> _Counted:
+        """Return what some keys give."""
+        count, stems, ngrams, _ = keys.statistics
+        sample = keys.sample(USUAL)
+        return cls(count, Counter(stems), ngrams, keys.hashes[sample], keys.vectors[sample])
+
+    @classmethod
+    def merged(cls, several: list[_Counted]) -> _Counted:
+        """Return what all count; no keys have no vectors of any length."""
+        some = [one for one in several if one.keys]
+        if not some:
+            return cls(0, Counter(), 0, np.zeros(0, np.uint32), np.zeros((0, 0), np.float32))
+        keys, stems, ngrams, hashes, vectors = zip(*some, strict=True)
+        of_all = np.concatenate(hashes)
+        least = np.argsort(of_all, kind="stable")[:USUAL]
+        chosen = of_all[least], np.concatenate(vectors)[least]
+        return cls(sum(keys), sum(stems, Counter()), sum(ngrams), *chosen)
+
+
+class _Described(NamedTuple):
+    """What a shard is."""
+
+    options: dict[str, Any]  # by their names, as they are compared
+    slots: int  # how many keys it has, dead ones included
+    digests: NDArray[np.uint64]  # what tells its living keys from others
+    counted: _Counted
+    keys: set[Any]  # which of the queries are keys
+    aliases: dict[Any, Any]  # the keys of those that are aliases
+
+
+def _described(texts: list[Any], shard: _Shard) -> _Described:
+    """Return what a shard is, which is asked some texts."""
+    d = shard.options
+    options = {"embedding": items_of(d).lookup.meaning.fingerprint()}
+    options |= {name: getattr(d, name) for name in _OPTIONS}
+    slots, digests, counted = 0, [np.zeros(0, np.uint64)], list[_Counted]()
+    for _, keys, _ in shard.parts():
+        slots += len(keys)
+        digests.append(_digests(keys.living()))
+        counted.append(_Counted.of(keys))
+    of_all = np.concatenate(digests)
+    return _Described(options, slots, of_all, _Counted.merged(counted), *shard.known(texts))
+
+
+def _digests(names: list[str]) -> NDArray[np.uint64]:
+    """Return eight bytes of a hash of each of S keys, (S,)."""
+    texts = [exact_text(name).encode("utf-8", "surrogatepass") for name in names]
+    hashes = [blake2b(text, digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(hashes), np.uint64)
+
+
+def _names_of(wanted: NDArray[np.uint64], shard: _Shard) -> list[str]:
+    """Return the keys with one of these digests."""
+    living = (keys.living() for _, keys, _ in shard.parts())
+    return [
+        exact_text(names[place])
+        for names in living
+        for place in np.flatnonzero(np.isin(_digests(names), wanted)).tolist()
+    ]
 
 
 def _require_same_options(shards: list[_Shard], told: list[_Described]) -> None:
@@ -367,87 +349,70 @@ def _read(queries: list[Any], told: list[_Described]) -> tuple[list[str], set[An
     return texts, keys | {key for key in aliases.values() if key is not None}
 
 
-def _nothing(shard: _Shard, text: str, count: int) -> None:
-    """Raise the NoMatchError of a query without words, or of a dict without keys."""
-    index = KeyIndex(shard.meaning)
-    if count:
-        index.add("key")
-    Exact(index).nearest([text])
+# ---- what is put together ----------------------------------------------------------------------
 
 
-# ---- what a shard tells of itself --------------------------------------------------------------
+class _Pooled(NamedTuple):
+    """What is pooled for a query."""
+
+    value: NDArray[np.float64]  # (*shape)
+    score: float  # that of the best key; -inf if no key is reached
+    name: str | None  # the best key
+    none: float | None  # the probability that no key is right, if that is known
 
 
-class _Counted(NamedTuple):
-    """What some keys give to the statistics of all."""
-
-    keys: int  # how many there are
-    stems: Counter[str]  # how many words of them have each stem
-    ngrams: NDArray[np.int64]  # how many of them have each n-gram, (65536,)
-    hashes: NDArray[np.uint32]  # of those with the least, (m,), which are a sample of all
-    vectors: NDArray[np.float32]  # of these, (m, E)
-
-    def merged(self, other: _Counted) -> _Counted:
-        """Return what both count."""
-        if not self.keys or not other.keys:  # which has no vectors of any length
-            return self if self.keys else other
-        hashes = np.concatenate([self.hashes, other.hashes])
-        least = np.argsort(hashes, kind="stable")[:USUAL]
-        vectors = np.concatenate([self.vectors, other.vectors])[least]
-        stems, ngrams = self.stems + other.stems, self.ngrams + other.ngrams
-        return _Counted(self.keys + other.keys, stems, ngrams, hashes[least], vectors)
-
-    def statistics(self) -> Statistics:
-        """Return what a score needs to know."""
-        return Statistics(self.keys, dict(self.stems), self.ngrams, usual_of(self.vectors))
-
-
-class _Described(NamedTuple):
-    """What a shard is."""
-
-    options: dict[str, Any]  # by their names, as they are compared
-    slots: int  # how many keys it has, dead ones included
-    digests: NDArray[np.uint64]  # what tells its living keys from others
-    counted: _Counted
-    keys: set[Any]  # which of the queries are keys
-    aliases: dict[Any, Any]  # the keys of those that are aliases
-
-
-def _described(shard: _Shard, texts: list[Any]) -> _Described:
-    """Return what a shard is, which is asked some texts."""
-    options = {"embedding": shard.meaning.fingerprint()}
-    options |= {name: getattr(shard.options, name) for name in _OPTIONS}
-    slots, digests, counted = 0, [np.zeros(0, np.uint64)], list[_Counted]()
-    for _, keys, _ in shard.parts():
-        slots += len(keys)
-        digests.append(_digests(keys.living()))
-        count, stems, ngrams, _ = keys.statistics
-        sample = keys.sample(USUAL)
-        vectors = keys.vectors[sample]
-        counted.append(_Counted(count, Counter(stems), ngrams, keys.hashes[sample], vectors))
-    none = np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros((0, 0), np.float32)
-    of_all = reduce(_Counted.merged, counted, _Counted(0, Counter(), *none))
-    return _Described(options, slots, np.concatenate(digests), of_all, *shard.known(texts))
-
-
-def _digests(names: list[str]) -> NDArray[np.uint64]:
-    """Return eight bytes of a hash of each of S keys, (S,)."""
-    texts = [exact_text(name).encode("utf-8", "surrogatepass") for name in names]
-    hashes = [blake2b(text, digest_size=8).digest() for text in texts]
-    return np.frombuffer(b"".join(hashes), np.uint64)
-
-
-def _names_of(shard: _Shard, wanted: NDArray[np.uint64]) -> list[str]:
-    """Return the keys with one of these digests."""
-    living = (keys.living() for _, keys, _ in shard.parts())
-    return [
-        exact_text(names[place])
-        for names in living
-        for place in np.flatnonzero(np.isin(_digests(names), wanted)).tolist()
+def _pooled(
+    queries: list[Any], shards: list[_Shard], run: Map, score_cutoff: float | None
+) -> NDArray[np.float64]:
+    """Return the pooled values of queries, (L, *shape)."""
+    told: list[_Described] = _each(run, shards, _described, queries)
+    _require_same_options(shards, told)
+    _require_different_keys(run, shards, told)
+    texts, keys = _read(queries, told)
+    counted, d = _Counted.merged([one.counted for one in told]), shards[0].options
+    meaning, score = items_of(d).lookup.meaning, as_score(d.scorer)
+    if not counted.keys or not all(map(plain, texts)):
+        with naming_the_place(queries):
+            index = KeyIndex(meaning)
+            if counted.keys:
+                index.add("key")
+            Exact(index).nearest([text for text in texts if not plain(text)] or texts)  # raises
+    first = 0
+    for number, one in enumerate(told):
+        shards[number] = shards[number]._replace(first=first, slots=one.slots)
+        first += one.slots
+    given = as_temperature(d.temperature)
+    of_all = Statistics(*counted[:3], usual_of(counted.vectors))
+    different, found = list(dict.fromkeys(texts)), dict[str, _Pooled]()
+    for some in slices(len(different), _TOGETHER):
+        vectors = _vectors(meaning, score, different[some], of_all)
+        temperature = score.temperature if given is None else given
+        asked = _Asked(different[some], vectors, of_all, temperature)
+        found |= dict(zip(different[some], _of_block(shards, run, asked), strict=True))
+    given = as_cutoff(d.score_cutoff) if score_cutoff is None else score_cutoff
+    cutoff = score.pool_cutoff if given is None else given
+    several = [found[text] for text in texts]
+    errors = [
+        no_match(query, str(one.name), one.score, cutoff)
+        for query, text, one in zip(queries, texts, several, strict=True)
+        if one.name is None or not (one.score >= cutoff or text in keys)
     ]
+    if errors:
+        raise no_matches(errors, "leave them out")
+    outputs = joined_outputs([one.value[None] for one in several])
+    doubts = [Doubt(one.name, one.score, one.none) for one in several]
+    warn_of_doubt(queries, doubts, of_numbers=outputs.ndim == 1, stacklevel=4)
+    return outputs
 
 
-# ---- the candidates of all shards, judged in one place ------------------------------------------
+def _vectors(
+    meaning: Meaning, score: Score, texts: list[str], statistics: Statistics
+) -> NDArray[np.float32]:
+    """Return the vectors of queries, (L, E), as the keys of all shards have theirs."""
+    if isinstance(score, NamedScore):
+        return meaning.of_texts(texts)
+    none = Keys.of(meaning.table, [], np.zeros((0, size_of(meaning)), np.float32), statistics)
+    return meaning.of_queries(list(map(meaning.query, texts)), none)
 
 
 class _Asked(NamedTuple):
@@ -464,42 +429,59 @@ class _Asked(NamedTuple):
         Raises:
             OptionError: the shard has other keys than before.
         """
-        slots = 0
+        end = shard.first
         for part in shard.parts():
-            slots += len(part.keys)
+            end += len(part.keys)
             if part.keys.count:
                 yield part._replace(keys=part.keys.with_statistics(self.statistics))
-        if slots != shard.slots:
+        if end != shard.first + shard.slots:
             raise OptionError(f"shards: {shard.place} has changed while it was pooled; pool again")
 
     def rows(self, keys: Keys) -> list[slice]:
         """Return slices of queries that are compared with the keys at once, in bounded memory."""
         return slices(len(self.texts), min(max(_SCORES // max(len(keys), 1), 1), _QUERIES))
 
-    def glances(
-        self, queries: Sequence[Query], keys: Keys, meaning: Meaning
-    ) -> Iterator[tuple[slice, Glance]]:
-        """Yield what some of the queries at a time see of keys."""
+    def glance(self, queries: list[Query], rows: slice, keys: Keys, meaning: Meaning) -> Glance:
+        """Return what some of the queries see of keys."""
         weights, encoded = meaning.judge.glance, meaning.is_encoded
-        for rows in self.rows(keys):
-            some, vectors = queries[rows], self.vectors[rows]
-            yield rows, glance(some, keys, vectors, weights, is_encoded=encoded)
+        return glance(queries[rows], keys, self.vectors[rows], weights, is_encoded=encoded)
+
+    def of_all(self, rows: slice, some: Partial) -> Partial:
+        """Return attention of some of the queries as that of all, of which the others have none."""
+        count, size = len(self.texts), some.weighted.shape[1]
+        top, total, weighted = (
+            np.full((count, 1), -np.inf),
+            np.zeros((count, 1)),
+            np.zeros((count, size)),
+        )
+        top[rows], total[rows], weighted[rows] = some
+        return Partial(top, total, weighted)
 
 
-def _encoded(
-    shard: _Shard, texts: list[str], statistics: Statistics
-) -> tuple[NDArray[np.float32], Projections | None]:
-    """Return the vectors of queries, and what V is applied by; one shard does that for all."""
-    d = shard.options
-    lookup, projections = items_of(d).lookup, as_projections(d.projections)
-    if isinstance(lookup.score, NamedScore):
-        vectors = lookup.meaning.of_texts(texts)
+def _of_block(shards: list[_Shard], run: Map, asked: _Asked) -> list[_Pooled]:
+    """Return what is pooled for different texts."""
+    d, count = shards[0].options, len(asked.texts)
+    meaning, projections = items_of(d).lookup.meaning, as_projections(d.projections)
+    if isinstance(as_score(d.scorer), JudgedScore):
+        chosen = _Chosen.best(_each(run, shards, _chosen, asked))
+        said = _judged(meaning, asked, chosen)
+        top, places = said.odds.max(axis=1), chosen.found.slots
+        sums = _Sums.merged(_each(run, shards, _summed, asked, top, places), asked)
+        attention, best, none = _with_candidates(sums, said, chosen, asked.temperature)
+        of_best = places[np.arange(count), said.tied().argmax(axis=1)].tolist()
+        names: list[str | None] = [chosen.names[place] for place in of_best]
     else:
-        queries = list(map(lookup.meaning.query, texts))
-        vectors = lookup.meaning.of_queries(queries, lookup.keys.with_statistics(statistics))
-    if projections is not None and projections.value is None:
-        projections = None  # those without a V need not go to another process
-    return vectors, projections
+        sums = _Sums.merged(_each(run, shards, _summed, asked, None, np.zeros(0, np.intp)), asked)
+        attention, names, none = sums.rest, sums.names, list[Any]([None] * count)
+        best = attention.max[:, 0].tolist()
+    total = attention.sum  # 0 if no key is reached, of which an error tells
+    attention = attention._replace(sum=np.where(total == 0, 1, total))
+    shape = () if sums.kind is None else sums.kind.shape
+    outputs = shaped(finish(attention), shape, projections)
+    return list(map(_Pooled, outputs, best, names, none))
+
+
+# ---- the candidates of all shards, judged in this process ---------------------------------------
 
 
 class _Chosen(NamedTuple):
@@ -513,6 +495,8 @@ class _Chosen(NamedTuple):
     def best(cls, several: Sequence[_Chosen]) -> _Chosen:
         """Return the best of several, which come in the order of their places."""
         odds = np.concatenate([one.odds for one in several], axis=1)
+        if not odds.size:
+            return several[0]
         columns = largest(odds, min(CANDIDATES, odds.shape[1]))
         arrays = [
             np.take_along_axis(np.concatenate(some, axis=1), columns, 1)
@@ -524,40 +508,38 @@ class _Chosen(NamedTuple):
         return cls(np.take_along_axis(odds, columns, 1), found, kept)
 
 
-def _chosen(shard: _Shard, asked: _Asked) -> _Chosen:
+def _chosen(asked: _Asked, shard: _Shard) -> _Chosen:
     """Return the best candidates of a shard; none if it has no keys."""
-    meaning, several = shard.meaning, list[_Chosen]()
+    nothing = np.zeros((len(asked.texts), 0), np.float32)
+    several = [_Chosen(nothing, Found(nothing.astype(np.intp), *[nothing] * 3), {})]
+    meaning = items_of(shard.options).lookup.meaning
     queries = list(map(meaning.query, asked.texts))
     for first, keys, _ in asked.parts(shard):
         count, blocks, odds = min(CANDIDATES, keys.count), [], []
-        for rows, seen in asked.glances(queries, keys, meaning):
+        for rows in asked.rows(keys):
+            seen = asked.glance(queries, rows, keys, meaning)
             for row, text in zip(seen.odds, asked.texts[rows], strict=True):
                 slot = keys.slot_of(text)
                 if slot is not None:
                     row[slot] = np.inf
             blocks.append(candidates(seen, count))
             odds.append(np.take_along_axis(seen.odds, blocks[-1].slots, 1))
-        arrays = map(np.concatenate, zip(*blocks, strict=True))
-        found = Found(*arrays)
+        found = Found(*map(np.concatenate, zip(*blocks, strict=True)))
         slots = np.unique(found.slots).tolist()
         names = {first + slot: exact_text(keys.names[slot]) for slot in slots}
         found = found._replace(slots=found.slots + first)
         several.append(_Chosen(np.concatenate(odds), found, names))
-    if not several:
-        nothing = np.zeros((len(queries), 0), np.float32)
-        return _Chosen(nothing, Found(nothing.astype(np.intp), *[nothing] * 3), {})
     return _Chosen.best(several)
 
 
-def _judged(shard: _Shard, asked: _Asked, chosen: _Chosen) -> Judged:
-    """Return what the judge says of the candidates; one shard asks it for all."""
-    meaning, said = shard.meaning, list[Judged]()
+def _judged(meaning: Meaning, asked: _Asked, chosen: _Chosen) -> Judged:
+    """Return what the judge says of the candidates."""
     places, slots = np.unique(chosen.found.slots, return_inverse=True)
     found = chosen.found._replace(slots=slots.reshape(chosen.odds.shape))
     names = [chosen.names[place] for place in places.tolist()]
     no_vectors = np.zeros((len(names), 0), np.float32)
     keys = Keys.of(meaning.table, names, no_vectors, asked.statistics)
-    judge, queries = meaning.judge, list(map(meaning.query, asked.texts))
+    judge, queries, said = meaning.judge, list(map(meaning.query, asked.texts)), list[Judged]()
     for rows in slices(len(queries), _QUERIES):
         some = Found._make(field[rows] for field in found)
         features = align(queries[rows], keys, some, judge.pair, is_encoded=meaning.is_encoded)
@@ -575,114 +557,108 @@ class _Kind(NamedTuple):
     are_texts: bool
     name: str
 
-    def __str__(self) -> str:
-        told = "is a text" if self.are_texts else f"has shape {self.shape}"
-        return f"of {quoted(self.name)} {told}"
+    def require(self, other: _Kind) -> None:
+        """Raise PoolingError unless values of another kind can be pooled with these."""
+        if self[:2] != other[:2]:
+            told = ["is a text" if k.are_texts else f"has shape {k.shape}" for k in (self, other)]
+            raise PoolingError(
+                f"the value of {quoted(self.name)} {told[0]}, that of {quoted(other.name)} "
+                f"{told[1]}; values can only be pooled if all have one shape, or all are texts"
+            )
 
 
-class _Sums:
-    """What is pooled of some keys for L queries, to which more is added."""
+class _Sums(NamedTuple):
+    """What is pooled of some keys for L queries."""
 
-    def __init__(self, asked: _Asked) -> None:
-        count = len(asked.texts)
-        self.kind: _Kind | None = None  # of the values that were added
-        # Over the keys that are no candidates; with a named scorer, over all.
-        self.rest = Partial(
-            np.full((count, 1), -np.inf), np.zeros((count, 1)), np.zeros((count, 1))
-        )
-        self.others = np.zeros(count)  # the odds of these, as a share of those of the best
-        self.own: dict[int, NDArray[np.float64]] = {}  # the value of each candidate, by its place
-        self.names: list[str | None] = [None] * count  # the best keys by a named scorer
-        self._temperature = asked.temperature
+    kind: _Kind | None  # of their values; None if there are none
+    rest: Partial  # over the keys that are no candidates; with a named scorer, over all
+    others: NDArray[np.float64]  # the odds of these, as a share of those of the best, (L,)
+    names: list[str | None]  # the best of these keys
+    own: dict[int, NDArray[np.float64]]  # the value of each candidate, by its place
 
     @classmethod
-    def of_all(cls, several: list[_Sums], asked: _Asked) -> _Sums:
-        """Return the sums of several shards as one."""
-        sums = cls(asked)
-        for one in several:
-            if one.kind is not None:
-                sums.add(one.kind, slice(None), one.rest, one.names)
-                sums.others += one.others
-                sums.own |= one.own
-        return sums
-
-    def add(
-        self, kind: _Kind, rows: slice, some: Partial, names: Sequence[str | None] | None = None
-    ) -> None:
-        """Add attention of some queries over more keys, and the best of these.
+    def merged(cls, several: Iterable[_Sums], asked: _Asked) -> _Sums:
+        """Return the sums of several shards, or parts of one.
 
         Raises:
-            PoolingError: their values cannot be pooled with those that were added before.
+            PoolingError: their values cannot be pooled together.
         """
-        if self.kind is None:
-            self.kind = kind
-            self.rest = self.rest._replace(
-                weighted=np.zeros((len(self.others), some.weighted.shape[1]))
+        count = len(asked.texts)
+        nothing = Partial(np.full((count, 1), -np.inf), *np.zeros((2, count, 1)))
+        sums = cls(None, nothing, np.zeros(count), [None] * count, {})
+        for one in several:
+            if sums.kind is None or one.kind is None:
+                sums = one if sums.kind is None else sums
+                continue
+            sums.kind.require(one.kind)
+            rises = (one.rest.max > sums.rest.max)[:, 0].tolist()
+            known = zip(sums.names, one.names, rises, strict=True)
+            sums = cls(
+                sums.kind,
+                merge(sums.rest, one.rest, asked.temperature),
+                sums.others + one.others,
+                [new if is_better else old for old, new, is_better in known],
+                sums.own | one.own,
             )
-        if self.kind[:2] != kind[:2]:
-            raise PoolingError(
-                f"the value {self.kind}, that {kind}; values can only be pooled if all have one "
-                f"shape, or all are texts"
-            )
-        before = Partial(*(field[rows] for field in self.rest))
-        if names is not None:
-            rises = (some.max > before.max)[:, 0].tolist()
-            known = zip(self.names[rows], names, rises, strict=True)
-            self.names[rows] = [new if is_better else old for old, new, is_better in known]
-        for field, merged in zip(self.rest, merge(before, some, self._temperature), strict=True):
-            field[rows] = merged
+        return sums
 
 
-def _values(
-    part: _Part, reached: NDArray[np.intp] | None = None
-) -> tuple[_Kind, NDArray[np.float64]]:
-    """Return what the values of keys, or of those in some places, are, and these, (S, Ev)."""
-    array = part.values.array(reached)
-    name = part.keys.living()[0 if reached is None else reached[0]]
-    kind = _Kind(array.shape[1:], part.values.are_texts(reached), name)
-    return kind, array.reshape(len(array), -1)
-
-
-def _rest(
-    shard: _Shard, asked: _Asked, top: NDArray[np.float64], places: NDArray[np.intp]
+def _summed(
+    asked: _Asked,
+    top: NDArray[np.float64] | None,
+    places: NDArray[np.intp],
+    shard: _Shard,
 ) -> _Sums:
-    """Return what is pooled of a shard by the judged score.
+    """Return what is pooled of a shard.
 
-    Of the candidates, ``top`` has the log-odds of the best, (L,), and ``places`` is (L, C).
+    Of the candidates, ``top`` has the log-odds of the best, (L,), and ``places`` is (L, C). With a
+    named scorer there are none.
     """
-    sums, meaning = _Sums(asked), shard.meaning
+    return _Sums.merged(_blocks(asked, top, places, shard), asked)
+
+
+def _blocks(
+    asked: _Asked,
+    top: NDArray[np.float64] | None,
+    places: NDArray[np.intp],
+    shard: _Shard,
+) -> Iterator[_Sums]:
+    """Yield what is pooled of some keys for some of the queries."""
+    d = shard.options
+    meaning, score = items_of(d).lookup.meaning, as_score(d.scorer)
     queries = list(map(meaning.query, asked.texts))
-    for part in asked.parts(shard):
-        first, keys, (kind, flat) = part.first, part.keys, _values(part)
-        is_own = (places >= first) & (places < first + len(keys))
-        for rows, seen in asked.glances(queries, keys, meaning):
-            logs = meaning.judge.rest_odds(seen.odds, top[rows])
-            at, columns = np.nonzero(is_own[rows])
-            logs[at, places[rows][at, columns] - first] = -np.inf
-            sums.others[rows] += np.exp(logs).sum(axis=1)
-            sums.add(kind, rows, partial(logs[:, keys.alive], flat, asked.temperature))
-        living = np.cumsum(keys.alive) - 1
-        sums.own |= {place: flat[living[place - first]] for place in places[is_own].tolist()}
-    return sums
-
-
-def _named(shard: _Shard, asked: _Asked) -> _Sums:
-    """Return what is pooled of a shard by a named scorer."""
-    sums, score = _Sums(asked), as_score(shard.options.scorer)
-    assert isinstance(score, NamedScore)  # noqa: S101
-    for part in asked.parts(shard):
-        keys, living = part.keys, part.keys.living()
+    for first, keys, values in asked.parts(shard):
+        living, living_before = keys.living(), np.cumsum(keys.alive) - 1
+        of_all: _Kind | None = None
         for rows in asked.rows(keys):
-            scores = score.scores(asked.vectors[rows], keys)[:, keys.alive]
-            reached = reached_by(scores)
-            if reached is not None and not len(reached):
-                continue  # their values may be anything
-            kind, flat = _values(part, reached)
-            names = [living[place] for place in scores.argmax(axis=1).tolist()]
-            scores = scores if reached is None else scores[:, reached]
-            some = partial(scores.astype(np.float64), flat, asked.temperature)
-            sums.add(kind, rows, some, names)
-    return sums
+            others, own, reached = np.zeros(len(queries)), dict[int, Any](), None
+            if isinstance(score, NamedScore):
+                scores = score.scores(asked.vectors[rows], keys).astype(np.float64)
+                reached = reached_by(scores[:, keys.alive])
+                if reached is not None and not len(reached):
+                    continue  # their values may be anything
+            else:
+                assert top is not None  # noqa: S101
+                seen = asked.glance(queries, rows, keys, meaning)
+                scores = meaning.judge.rest_odds(seen.odds, top[rows])
+                here = (places[rows] >= first) & (places[rows] < first + len(keys))
+                slots = places[rows][here] - first
+                scores[np.nonzero(here)[0], slots] = -np.inf
+                others[rows] = np.exp(scores).sum(axis=1)
+                flat = values.array().reshape(len(living), -1)
+                own = {first + slot: flat[living_before[slot]] for slot in slots.tolist()}
+            scores, array = scores[:, keys.alive], values.array(reached)
+            if reached is not None:
+                name = living[reached[0]]
+                kind = _Kind(array.shape[1:], values.are_texts(reached), name)
+            else:
+                of_all = of_all or _Kind(array.shape[1:], values.are_texts(), living[0])
+                kind = of_all
+            names: list[str | None] = [None] * len(queries)
+            names[rows] = [living[place] for place in scores.argmax(axis=1).tolist()]
+            some = scores if reached is None else scores[:, reached]
+            rest = partial(some, array.reshape(len(array), -1), asked.temperature)
+            yield _Sums(kind, asked.of_all(rows, rest), others, names, own)
 
 
 def _with_candidates(

@@ -1,11 +1,15 @@
 """What a dict in a store costs, and how often it answers as the exact dict.
 
     python -m tests.benchmarks.stores postgres|qdrant [--keys 100000] [--queries 200] [--seed 0]
+    python -m tests.benchmarks.stores postgres --latency 10
 
 A dict of keys of two words each is written into an empty store, and asked by `connect`: for keys
 with a slip, for keys of which a word is replaced by a synonym of WordNet, and for a word of a key
 beside another word. Told are the time of a query, how often the best key is that of a `FuzzyDict`
 which compares with all keys, and how far its score is off. No query is asked twice.
+
+PostgreSQL is asked through a proxy, which delays each round trip by so many milliseconds. Told are
+also the round trips of each kind of call, and how many reads one thread and four threads do.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,8 +29,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzydict import FuzzyDict, RemoteDict, connect
+from tests.support.proxy import Proxy
 
-from .measuring import command, compared, figures, print_report, shown
+from .measuring import command, compared, figures, print_report, processor_time, shown
 from .queries import any_slips, key_texts, sharing_a_word
 from .wordnet import wordnet_synonyms
 
@@ -41,14 +47,16 @@ class Engine(NamedTuple):
         remote: the dict in it.
         settle: builds what the engine would build in the background.
         size: tells the bytes that it takes on the disk.
+        between: what counts round trips, if anything does.
     """
 
     remote: RemoteDict
-    settle: Callable[[], None]
+    settle: Callable[[], object]
     size: Callable[[], int]
+    between: Proxy | None = None
 
 
-def _postgres() -> Engine:
+def _postgres(latency: float) -> Engine:
     """Return a table of the server that pgserver brings along."""
     from tests.support.postgres import server
 
@@ -63,10 +71,12 @@ def _postgres() -> Engine:
     running.run("ALTER SYSTEM SET shared_buffers = '2GB'")
     running.kill()
     running.start()
-    return Engine(connect(running.url(table="keys"), create=True), lambda: None, size)
+    between = Proxy(running.sockets, latency)
+    remote = connect(between.url(table="keys"), create=True)
+    return Engine(remote, remote.build_index, size, between)
 
 
-def _qdrant() -> Engine:
+def _qdrant(_: float) -> Engine:
     """Return a collection of Qdrant's engine in this process; its log of writes is not counted."""
     from fuzzydict.stores.qdrant import QdrantStore
     from tests.support.qdrant_edge import EdgeClient
@@ -83,7 +93,7 @@ def _qdrant() -> Engine:
     return Engine(remote, client.optimize, size)
 
 
-_ENGINES: Mapping[str, Callable[[], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}
+_ENGINES: Mapping[str, Callable[[float], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}
 
 
 def main() -> None:
@@ -93,8 +103,9 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=200, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="of the keys")
+    parser.add_argument("--latency", type=float, default=0.0, help="milliseconds, of PostgreSQL")
     options = parser.parse_args()
-    engine = _ENGINES[options.engine]()
+    engine = _ENGINES[options.engine](options.latency / 1e3)
     keys = key_texts(options.keys, options.seed)
     exact = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=float("-inf"))
     exact.nearest("anything")
@@ -107,10 +118,64 @@ def main() -> None:
         for kind, asked in _queries(list(exact)).items():
             queries = islice(asked, _WARM + options.queries)
             rows.append([f"{len(exact):,}", kind, *_measured(exact, remote, queries)])
-    print_report(f"A dict in {options.engine}", _HEADER, rows)
+        print_report(f"A dict in {options.engine}", _HEADER, rows)
+        if engine.between is not None:
+            title = f"Calls, with {options.latency:g} ms a round trip"
+            print_report(title, _CALLS, _calls(engine.remote, engine.between, list(exact)))
+            title = f"Reads a second, with {options.latency:g} ms a round trip"
+            print_report(title, _THREADS, _threads(engine.remote, list(exact)))
 
 
-def _written(remote: RemoteDict, exact: FuzzyDict[int], settle: Callable[[], None]) -> float:
+_CALLS = ["call", "round trips", "on the wall", "processor here"]
+_THREADS = ["reads", "one thread", "four threads"]
+
+
+def _calls(remote: RemoteDict, between: Proxy, names: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a table of calls."""
+    queries, new = any_slips(names), iter(range(10_000))
+    calls: Mapping[str, Callable[[], object]] = {
+        "d[query], fuzzy": lambda: remote.get(next(queries)),
+        "get_many of 64 queries": lambda: remote.get_many(list(islice(queries, 64))),
+        "d[key]": lambda: remote[names[7]],
+        "key in d": lambda: names[7] in remote,
+        "d[key] = value, a known key": lambda: remote.update({names[7]: next(new)}),
+        "d[key] = value, a new key": lambda: remote.update({f"a new one {next(new)}": 1}),
+    }
+    rows = []
+    for name, call in calls.items():
+        trips, taken, processor = list[int](), list[float](), list[float]()
+        for _ in range(20):
+            before, began, used = between.trips, time.perf_counter(), processor_time()
+            call()
+            trips.append(between.trips - before)
+            taken.append(time.perf_counter() - began)
+            processor.append(processor_time() - used)
+        median = f"{np.median(trips):g}"
+        rows.append([name, median, shown(figures(taken)), shown(figures(processor))])
+    return rows
+
+
+def _threads(remote: RemoteDict, names: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a table of what threads read."""
+    queries = list(islice(any_slips(names), 300))
+    kinds: Mapping[str, Callable[[int], object]] = {
+        "exact": lambda i: remote[names[i]],
+        "fuzzy": lambda i: remote.get(queries[i]),
+    }
+    rows = []
+    for kind, read in kinds.items():
+        rates = []
+        for start, count in ((0, 1), (100, 4)):
+            with ThreadPoolExecutor(count) as pool:
+                list(pool.map(read, range(200, 200 + count)))
+                began = time.perf_counter()
+                list(pool.map(read, range(start, start + 100)))
+                rates.append(100 / (time.perf_counter() - began))
+        rows.append([kind, *(f"{rate:.0f}" for rate in rates)])
+    return rows
+
+
+def _written(remote: RemoteDict, exact: FuzzyDict[int], settle: Callable[[], object]) -> float:
     start = time.perf_counter()
 
     def tell(done: int, total: int) -> None:

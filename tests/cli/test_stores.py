@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -21,6 +22,7 @@ from tests.support.postgres import server
 
 main: click.Command = import_module("fuzzydict.cli").main
 URL = "postgresql://anna:s3cret@host/db?table=keys"
+PLACE = "postgresql://host/db?table=keys"
 
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": {"amount": 109000}}
@@ -40,7 +42,7 @@ def car(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
     """Return the store that every address leads to; nothing was created in it."""
-    store = MemoryStore("postgresql://host/db?table=keys")
+    store = MemoryStore(PLACE)
     monkeypatch.setattr(remote, "open_store", lambda _: store)
     return store
 
@@ -160,7 +162,6 @@ def test_synonyms_are_pushed_and_hold_for_all_that_read(tmp_path: Path, car: Pat
     (tmp_path / "words.csv").write_text("Vmax,top speed\nLtd,\n")
     assert run("push", car, URL, "--synonyms", tmp_path / "words.csv").exit_code == 0
     assert run("push", car, URL, "--synonyms", tmp_path / "words.csv").exit_code == 0
-    assert run("push", car, URL, "--refresh").exit_code == 0
     assert run("lookup", URL, "vmax", "brnd Ltd").stdout == "260\nPorsche\n"
     pushed = remote.connect(URL)
     assert pushed.synonyms == {"Vmax": "top speed", "Ltd": ""}
@@ -181,12 +182,22 @@ def test_synonyms_are_pushed_and_hold_for_all_that_read(tmp_path: Path, car: Pat
 
 
 @pytest.mark.usefixtures("store")
-def test_it_is_told_that_projections_are_not_pushed(tmp_path: Path) -> None:
-    FuzzyDict(CAR, projections=Projections()).save(tmp_path / "car.fuzzydict")
-    result = run("push", tmp_path / "car.fuzzydict", URL)
-    assert result.stdout.startswith("4 keys: ")
-    assert result.stderr.startswith("Warning: ")
-    assert "the projections of DICT, as `fit` learns them, are not written" in result.stderr
+def test_what_was_learned_is_pushed_with_a_fitted_dict(tmp_path: Path) -> None:
+    turned = np.eye(224, dtype=np.float32)[::-1]
+    d: FuzzyDict[Any] = FuzzyDict(CAR, projections=Projections(query=turned))
+    d.save(tmp_path / "car.fuzzydict")
+    for _ in range(2):
+        assert run("push", tmp_path / "car.fuzzydict", URL).stdout.startswith("4 keys: ")
+    pushed = remote.connect(URL)
+    for query in ("colour", "maximum speed", "cost"):
+        mine, its = d.most_similar(query, 4), pushed.most_similar(query, 4)
+        assert [one.key for one in its] == [one.key for one in mine]
+        assert [m.score for m in its] == pytest.approx([m.score for m in mine], abs=1e-3)
+    (tmp_path / "other.json").write_text('{"doors": 4}')
+    assert run("push", tmp_path / "other.json", URL).stdout.startswith("5 keys: ")
+    FuzzyDict(CAR, projections=Projections(query=turned * 2)).save(tmp_path / "two.fuzzydict")
+    result = run("push", tmp_path / "two.fuzzydict", URL)
+    assert (result.exit_code, result.stderr[:17]) == (2, "Error: embedding:")
 
 
 @pytest.mark.usefixtures("store")
@@ -208,12 +219,15 @@ def test_the_vectors_are_those_that_are_named(car: Path) -> None:
     assert run("lookup", URL, "colour").exit_code == 2
 
 
-def test_the_sample_is_drawn_anew(pushed: RemoteDict, store: MemoryStore, car: Path) -> None:
-    before = store.meta()
-    pushed["doors"] = 4
-    assert store.meta() == before
-    assert run("push", car, URL, "--refresh").stdout.startswith("5 keys: ")
-    assert store.meta() != before
+@pytest.mark.usefixtures("store")
+def test_an_index_that_cannot_be_built_is_a_warning_with_the_command_to_build_it(
+    car: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("push", car, URL, "--index").stderr == ""
+    monkeypatch.setattr(MemoryStore, "build_index", lambda store: f"{store.place}: no room")
+    result = run("push", car, URL, "--index")
+    assert (result.exit_code, result.stdout[:8]) == (0, "4 keys: ")
+    assert result.stderr.startswith(f"Warning: {PLACE}: no room; build one by `fuzzydict push --in")
 
 
 def test_a_push_that_broke_can_be_run_again(
@@ -384,7 +398,7 @@ def test_the_connection_is_closed_in_the_end(
 def test_a_table_of_postgresql_is_pushed_and_read(car: Path, tmp_path: Path) -> None:
     url = server().url(table="cars of 'the' command line")
     assert run("push", car, url).stdout.startswith("4 keys: postgresql://")
-    assert run("push", car, url, "--refresh").stdout.startswith("4 keys: postgresql://")
+    assert run("push", car, url, "--index").stdout.startswith("4 keys: postgresql://")
     assert run("lookup", url, "colour", "TopSpeed").stdout == "black\n260\n"
     assert run("explain", url, "colour").exit_code == 0
     (tmp_path / "table.csv").write_text("field\ncolour\nqwzzt\n\n")

@@ -188,7 +188,7 @@ def test_the_tree_is_that_of_the_classes() -> None:
 
 
 def test_every_error_is_public_and_raised_by_a_test_above() -> None:
-    public = {*drawn(), "FuzzyDictError", "EmptyRowWarning", "DoubtfulPoolWarning"}
+    public = {*drawn(), "FuzzyDictError", "EmptyRowWarning", "DoubtfulPoolWarning", "StoreWarning"}
     assert public <= set(fuzzydict.__all__)
     elsewhere = {"StoreError", "WorkerError"}  # in tests/stores, tests/frames
     tested = {kind.__name__ for kind in MISUSES} | {"MissingCorpusError", "MissingExtraError"}

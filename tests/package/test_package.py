@@ -31,7 +31,7 @@ PUBLIC = {
     *("Brown", "WordVectors"),
     *("attention", "pool_shards", "KernelRegression", "MultiHeadAttention"),
     *("Matcher", "match", "join", "FuzzyKeyEncoder", "connect", "RemoteDict"),
-    *("DoubtfulPoolWarning", "EmptyRowWarning"),
+    *("DoubtfulPoolWarning", "EmptyRowWarning", "StoreWarning"),
     *("Additive", "Bilinear", "Boxcar", "Concat", "Cosine", "Dot", "Epanechnikov", "Gaussian"),
     *("ScaledDot", "Triangular"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -13,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzzydict import MissingExtraError, OptionError, StoreError, connect
-from fuzzydict.stores.base import Alias, Row
+from fuzzydict import MissingExtraError, OptionError, StoreError, StoreWarning, connect
+from fuzzydict.stores.base import Alias, Row, id_of
 from fuzzydict.stores.values import conditions_of
 from tests.support.stores import META, E, row, rows_of, search
 
 pytest.importorskip("qdrant_client", reason="qdrant-client is not installed (extra qdrant)")
-from qdrant_client import QdrantClient
+from qdrant_client import QdrantClient, models
 
 from fuzzydict.stores.qdrant import QdrantStore
 
@@ -90,7 +91,8 @@ def test_a_place_is_named_without_its_key(url: str, place: str) -> None:
 CALLS: list[Callable[[QdrantStore], Any]] = [
     lambda s: s.meta(),
     lambda s: s.create(E, META),
-    lambda s: s.set_meta(META),
+    lambda s: s.sample([]),
+    lambda s: s.clear(),
     lambda s: s.count(),
     lambda s: s.write(rows_of(2)),
     lambda s: s.remove(["red"]),
@@ -266,14 +268,66 @@ def _write_all(store: QdrantStore, blocks: list[list[Row]], written: list[str]) 
         written += [one.key for one in block]
 
 
+# ---- points that others wrote ----------------------------------------------------------------
+
+_VECTOR = {"meaning": [1.0] * E}
+#: The key in whose place a point is, its payload and vectors, and what is said of it.
+ODD_POINTS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
+    "another id": ("bus", {"key": "car", "value": 1}, _VECTOR, "its id is not that of its key"),
+    "no key": ("car", {"value": 1}, _VECTOR, "its id is not that of its key"),
+    "a number": ("car", {"key": 7, "value": 1}, _VECTOR, "its id is not that of its key"),
+    "no words": ("!!", {"key": "!!", "value": 1}, _VECTOR, "its key has no words"),
+    "no JSON": ("car", {"key": "car", "json": "{"}, {}, "Expecting"),
+    "no text": ("car", {"key": "car", "json": 7}, {}, "must be str"),
+    "deep": ("car", {"key": "car", "json": "[" * 1500 + "]" * 1500}, {}, "recursion|nested"),
+    "digits": ("car", {"key": "car", "json": "1" * 5000}, {}, "digits"),
+}
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("case", ODD_POINTS)
+def test_a_point_that_others_wrote_is_left_out_and_can_be_removed(case: str) -> None:
+    key, payload, vectors, said = ODD_POINTS[case]
+    client, good = QdrantClient(":memory:"), rows_of(5)
+    store = QdrantStore("qdrant://local/words", client)
+    store.create(E, META)
+    store.write(good)
+    point = models.PointStruct(id=str(id_of(key)), payload=payload, vector=vectors)
+    client.upsert("words", [point])
+    with pytest.warns(StoreWarning, match=f"is left out, for something else wrote it: .*({said})"):
+        found = list(store.pages(10, vectors=True))
+    assert {row.key for page in found for row in page} == {one.key for one in good}
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        (hits,) = store.search([search("car", 9, 9)])
+        assert len(store.sample([]).hits) >= 5
+    assert {hit.key for hit in hits.near} <= {one.key for one in good}
+    store.remove([key])
+    assert store.count() == 5
+    store.clear()
+    assert store.count() == 0
+    client.close()
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("payload", [{}, {"json": "["}, {"json": 7}, {"json": "[1]"}], ids=str)
+def test_a_meta_that_others_wrote_is_an_error_that_says_what_to_do(payload: dict[str, Any]) -> None:
+    client = QdrantClient(":memory:")
+    store = QdrantStore("qdrant://local/words", client)
+    store.create(E, META)
+    point = models.PointStruct(id=str(id_of("\0meta")), payload=payload, vector={})
+    client.upsert("words", [point])
+    with pytest.raises(StoreError, match="damaged; push the keys again into another place"):
+        store.meta()
+    client.close()
+
+
 # ---- collections of others ------------------------------------------------------------------
 
 
 @pytest.mark.more
 def test_a_collection_of_other_things_is_left_alone() -> None:
     client = QdrantClient(":memory:")
-    from qdrant_client import models
-
     params = models.VectorParams(size=E, distance=models.Distance.COSINE)
     client.create_collection("words", vectors_config=params)
     with pytest.raises(StoreError, match="holds no keys of fuzzydict"):
@@ -322,7 +376,7 @@ def test_local_mode_keeps_what_it_has_in_a_folder(tmp_path: Path) -> None:
     again = QdrantClient(path=str(tmp_path))
     store = QdrantStore("qdrant://local/words", again)
     assert store.meta() == META
-    assert store.rows(["color"], ["hue"]) == (
+    assert store.rows(["color"], ["hue"])[:2] == (
         {"color": {"price": 0.1 + 0.2, "large": 2**70}},
         {"hue": "color"},
     )

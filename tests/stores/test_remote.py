@@ -37,6 +37,8 @@ CAR = {
     "???": 4,
     "price": {"eur": 109000, "taxed": True},
 }
+#: What is to be asked of few keys, too, as if they were many.
+as_many = pytest.mark.parametrize("size", [0, 4096], ids=["searched", "whole"])
 QUERIES = ["colour", "maximum speed", "prcie", "cost", "c++", "C#", "brnd", "brand", "???"]
 
 
@@ -57,7 +59,11 @@ def filled(items: dict[str, Any]) -> RemoteDict:
 # ---- reads -------------------------------------------------------------------------------------
 
 
-def test_reads_are_those_of_a_dict_with_the_same_items(remote: RemoteDict) -> None:
+@as_many
+def test_reads_are_those_of_a_dict_with_the_same_items(
+    remote: RemoteDict, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", size)
     d = FuzzyDict(CAR)
     for mine, its in zip(d.nearest(QUERIES), remote.nearest(QUERIES), strict=True):
         assert (its.key, its.value) == (mine.key, mine.value)
@@ -344,7 +350,7 @@ def counting(store: Store) -> Iterator[list[str]]:
 
         return call
 
-    names = ("rows", "search", "count", "meta")
+    names = ("rows", "search", "count", "meta", "sample")
     store.__dict__.update({name: noted(name) for name in names})
     yield calls
     for name in names:
@@ -360,8 +366,24 @@ def many() -> RemoteDict:
     return filled({word: i for i, word in enumerate(words())})
 
 
-def test_a_read_takes_three_round_trips_at_most(many: RemoteDict) -> None:
+@pytest.fixture
+def _searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no sample be taken for all keys, so that each read searches."""
+    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 0)
+
+
+def test_of_few_keys_none_need_be_searched(many: RemoteDict) -> None:
     many["colour"]
+    with counting(many._store) as calls:
+        assert many.get("govermnent") is not None
+        assert many.most_similar(["goverment", "wether", "zzzz"], 3)
+        assert calls == ["rows", "rows"] * 2
+
+
+@pytest.mark.usefixtures("_searched")
+def test_a_read_takes_three_round_trips_at_most() -> None:
+    many = filled({word: i for i, word in enumerate(words()[:1000])})
+    many.get("colour")
     store = many._store
     with counting(store) as calls:
         assert many.get("govermnent") is not None
@@ -381,7 +403,10 @@ def test_a_read_takes_three_round_trips_at_most(many: RemoteDict) -> None:
             assert calls == ["rows", "search", "rows"]
 
 
-def test_scores_among_many_are_nearly_those_of_all_keys(many: RemoteDict) -> None:
+@as_many
+def test_scores_are_nearly_those_of_all_keys(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", size)
+    many = filled({word: i for i, word in enumerate(words())})
     d = FuzzyDict({word: i for i, word in enumerate(words())})
     queries = ["goverment", "wether", "comittee", "automobile", "frightened", "kitten"]
     for mine, its in zip(d.most_similar(queries, 1), many.most_similar(queries, 1), strict=True):
@@ -390,14 +415,16 @@ def test_scores_among_many_are_nearly_those_of_all_keys(many: RemoteDict) -> Non
 
 
 def test_statistics_of_many_are_estimated_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 500)
+    for module in ("memory", "lookup"):
+        monkeypatch.setattr(f"fuzzydict.stores.{module}.SAMPLE", 500)
     names = [f"{one} {other}" for one in words()[:40] for other in words()[40:90]]
     d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(names))
     remote = filled(dict.fromkeys(names))
-    sample = remote._sample
-    assert sample is not None
+    remote.get("anything")
+    assert remote._sampling is not None
+    sample = remote._sampling._sample
     estimated, own = sample.keys.statistics, d._current_reader().lookup.keys.statistics
-    assert (sample.size, len(sample.names), estimated.count) == (2000, 500, 2000)
+    assert (sample.count, sample.keys.count, estimated.count) == (2000, 500, 2000)
     common = [stem for stem, count in own.stems.items() if count > 20]
     ratios = [estimated.stems[stem] / own.stems[stem] for stem in common]
     assert np.mean(ratios) == pytest.approx(1, abs=0.05)
@@ -408,16 +435,24 @@ def test_statistics_of_many_are_estimated_from_a_sample(monkeypatch: pytest.Monk
         assert its[0].score == pytest.approx(mine[0].score, abs=0.1)
 
 
-def test_the_sample_is_drawn_again_when_keys_have_doubled_and_is_the_same_for_all() -> None:
-    d = filled({f"word {i}": i for i in range(8)})
-    before = d._store.meta()
-    d["one more"] = 1
-    assert d._store.meta() == before
-    d.update({f"other {i}": i for i in range(16)})
-    after = d._store.meta()
-    assert after != before
-    d.refresh()
-    assert sorted(d._store.meta()["sample"]) == sorted(d)  # type: ignore[index]
+def test_each_change_is_seen_by_all_and_gives_the_scores_of_a_dict_with_the_same_keys() -> None:
+    store = MemoryStore()
+    clients = [RemoteDict(store).open(create=True) for _ in range(2)]
+    d: FuzzyDict[Any] = FuzzyDict()
+    chance = np.random.default_rng(0)
+    names = [f"{one} {other}" for one in words()[:10] for other in words()[10:20]]
+    for turn in range(12):
+        for name in chance.choice(names, 8):
+            key, writer = str(name), clients[turn % 2]
+            if key in d and turn > 3:
+                del d[key], writer[key]
+            else:
+                d[key] = writer[key] = turn
+        query = f"{str(chance.choice(names))[1:]}s"
+        expected = d.most_similar(query, 3)
+        mine, its = (client.most_similar(query, 3) for client in clients)
+        assert [tuple(one) for one in mine] == [tuple(one) for one in its]
+        assert mine[0].score == pytest.approx(expected[0].score, abs=0.01)
 
 
 class Empty(MemoryStore):
@@ -428,6 +463,37 @@ class Empty(MemoryStore):
         return [Hits([], []) for _ in searches]
 
 
+def vectors_of_few(texts: list[str]) -> Any:
+    """Return zeros for texts that it does not know, as an encoder may."""
+    return np.array([[float("color" in text), float("brand" in text)] for text in texts])
+
+
+@as_many
+@pytest.mark.parametrize("keys", [["color", "brand", "price"], ["price", "year"]])
+def test_an_encoder_may_know_none_of_the_words(
+    connect: Connect, keys: list[str], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", size)
+    d = RemoteDict(connect(), embedding=vectors_of_few).open(create=True)
+    d.update(dict.fromkeys(keys, 1))
+    same = FuzzyDict(dict.fromkeys(keys, 1), embedding=vectors_of_few)
+    for query in ("prices", "qwzzt"):
+        mine, its = d.most_similar(query, 1), same.most_similar(query, 1)
+        assert mine[0].key == its[0].key or its[0].score < 0.5
+        assert mine[0].score == pytest.approx(its[0].score, abs=0.01 if size else 0.1)
+
+
+def test_what_a_broken_update_has_written_is_found(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzzydict.stores.remote._TOGETHER", 3)
+    d = RemoteDict(connect()).open(create=True)
+    with pytest.raises(ArgumentTypeError):
+        d.update({"brand": 1, "color": 2, "price": 3, "year": {4}})
+    assert RemoteDict(connect()).open()["colour"] == 2
+
+
+@pytest.mark.usefixtures("_searched")
 def test_a_query_that_is_like_no_key_is_refused() -> None:
     d = RemoteDict(Empty()).open(create=True)
     d.update(CAR)
@@ -446,7 +512,7 @@ class Removing(MemoryStore):
             self.times -= 1
             if self.times == 0:
                 self.remove(["color"])
-            return Known({}, {})
+            return Known({}, {}, self._version)
         return super().rows(keys, words)
 
 
@@ -497,13 +563,13 @@ def test_another_embedding_is_refused_and_both_are_named(
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": 1}, {"ngrams": [1]}, {"vectors": "AAAA"}, {"sample": 3}, {"size": None}],
+    [{"format": 1}, {"ngrams": [1]}, {"format": "x" * 100}],
     ids=str,
 )
 def test_what_another_version_wrote_is_refused(change: dict[str, Any]) -> None:
     d = filled(CAR)
-    d._store.set_meta({**(d._store.meta() or {}), **change})
-    with pytest.raises(StoreError, match=r"another version|damaged"):
+    d._store.__dict__["_meta"] |= change
+    with pytest.raises(StoreError, match="another version of fuzzydict wrote it"):
         RemoteDict(d._store).open()
 
 

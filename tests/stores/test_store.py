@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import StoreError
-from fuzzydict.stores.base import Alias, Known, Row, Store, id_of
+from fuzzydict.stores.base import Alias, Row, Store, id_of
 from fuzzydict.stores.memory import MemoryStore
 from fuzzydict.stores.values import conditions_of, satisfies
+from fuzzydict.text.words import plain
 from tests.stores.conftest import Connect
 from tests.support.stores import (
     META,
@@ -23,11 +24,11 @@ from tests.support.stores import (
     all_rows,
     check_found,
     check_same,
+    check_spelled,
     nearness,
     row,
     rows_of,
     search,
-    spelling,
 )
 
 #: Texts that mean something to a shell, to SQL, to a format, or to a reader of Unicode.
@@ -101,7 +102,8 @@ def test_nothing_is_there_before_it_is_created(connect: Connect) -> None:
     "call",
     [
         lambda s: s.count(),
-        lambda s: s.set_meta(META),
+        lambda s: s.sample([]),
+        lambda s: s.clear(),
         lambda s: s.write([row("red")]),
         lambda s: s.remove(["red"]),
         lambda s: s.rows(["red"], ["red"]),
@@ -124,7 +126,7 @@ def test_what_is_created_is_empty(store: Store) -> None:
     assert store.count() == 0
     assert list(store.pages(10)) == []
     assert list(store.aliases()) == []
-    assert store.rows(["red"], ["red"]) == ({}, {})
+    assert store.rows(["red"], ["red"])[:2] == ({}, {})
     assert store.search([search("red")]) == [([], [])]
 
 
@@ -134,14 +136,6 @@ def test_what_was_created_stays_if_it_is_created_again(connect: Connect, store: 
     connect().create(E, {"format": 2})
     assert store.meta() == META
     assert store.count() == 1
-
-
-def test_the_meta_is_replaced_as_a_whole(connect: Connect, store: Store) -> None:
-    large = {"sample": ["naïve 'quoted' \u2028 日本"] * 20_000, "mean": 0.1, "none": None}
-    store.set_meta(large)
-    assert store.meta() == connect().meta() == large
-    store.set_meta({})
-    assert store.meta() == {}
 
 
 def test_what_is_dropped_can_be_created_anew(store: Store) -> None:
@@ -181,12 +175,12 @@ def test_nothing_is_written_of_no_rows(store: Store) -> None:
     assert store.remove([]) == store.forget([]) == store.count() == 0
     store.teach([])
     assert store.search([]) == []
-    assert store.rows([]) == Known({}, {})
+    assert store.rows([])[:2] == ({}, {})
 
 
 def test_a_key_that_is_written_again_is_replaced(store: Store) -> None:
     store.write([row("red", {"old": 1}), row("blue", 2)])
-    new = Row("red", ["new"], row("green").vector, row("green").ngrams)
+    new = Row("red", ["new"], row("green").vector, row("green").words)
     store.write([new])
     assert store.count() == 2
     check_same(all_rows(store).values(), [new, row("blue", 2)])
@@ -194,8 +188,8 @@ def test_a_key_that_is_written_again_is_replaced(store: Store) -> None:
     assert [hit.key for hit in (*hits.near, *hits.spelled)] == ["red", "red"]
 
 
-def test_a_key_can_lose_and_gain_its_vector_and_ngrams(store: Store) -> None:
-    full, bare = row("red", 1), row("red", 1)._replace(vector=None, ngrams=np.zeros(0, np.int64))
+def test_a_key_can_lose_and_gain_its_vector_and_words(store: Store) -> None:
+    full, bare = row("red", 1), row("red", 1)._replace(vector=None, words="")
     for one in (full, bare, full):
         store.write([one])
         check_same(all_rows(store).values(), [one])
@@ -223,8 +217,8 @@ def test_keys_are_what_they_are_in_all_scripts(store: Store) -> None:
     check_same(all_rows(store).values(), rows)
     hits = store.search([search(key, 1, 1) for key in STRANGE])
     for key, found in zip(STRANGE, hits, strict=True):
-        assert [hit.key for hit in found.near] == ([key] if key.strip() else [])
-        assert len(found.spelled) == bool(key.strip())
+        assert [hit.key for hit in found.near] == ([key] if plain(key) else [])
+        assert len(found.spelled) == bool(plain(key))
     aliases = [Alias(f"words {key}", f"written {key}", key) for key in STRANGE]
     store.teach(aliases)
     assert set(store.aliases()) == set(aliases)
@@ -245,7 +239,7 @@ def test_any_text_may_be_looked_up_and_removed(store: Store) -> None:
     store.write([row("red")])
     store.teach([Alias("hue", "hue", None)])
     asked = [*UNSTORABLE, *STRANGE, "\0meta", "\0alias\0hue"]
-    assert store.rows(asked, asked) == Known({}, {})
+    assert store.rows(asked, asked)[:2] == ({}, {})
     assert store.remove(asked) == 0
     assert store.forget(asked) == 0
     assert (store.count(), len(list(store.aliases())), store.meta()) == (1, 1, META)
@@ -266,13 +260,12 @@ def test_values_are_those_of_json(store: Store) -> None:
 
 def test_nothing_is_shared_with_the_caller(store: Store) -> None:
     value, one = {"list": [1]}, row("red")
-    one = one._replace(value=value, ngrams=one.ngrams.copy())
+    one = one._replace(value=value)
     kept = copy.deepcopy(one)
     store.write([one])
     value["list"].append(2)
     assert one.vector is not None
     one.vector[:] = 0
-    one.ngrams[:] = 0
     check_same(all_rows(store).values(), [kept])
     store.rows(["red"]).values["red"]["list"].append(2)
     check_same(all_rows(store).values(), [kept])
@@ -330,6 +323,58 @@ def test_pages_may_be_left_and_others_read_meanwhile(store: Store) -> None:
     assert store.count() == 20
 
 
+# ---- the sample -----------------------------------------------------------------------------
+
+
+def test_the_sample_is_what_comes_first_and_only_what_is_new_is_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("memory", "postgres", "qdrant"):
+        monkeypatch.setattr(f"fuzzydict.stores.{module}.SAMPLE", 10)
+    rows = sorted(rows_of(30), key=lambda one: id_of(one.key))
+    store.write(rows[:20])
+    sample = store.sample([])
+    assert (sample.total, sample.ids) == (20, [id_of(one.key) for one in rows[:10]])
+    check_same([Row(hit.key, None, hit.vector) for hit in sample.hits.values()], bare(rows[:10]))
+    assert sample.version == store.rows([]).version
+    store.remove([one.key for one in rows[2:5]])
+    later = store.sample(sample.ids)
+    assert later.ids == [id_of(one.key) for one in [*rows[:2], *rows[5:13]]]
+    check_same([Row(hit.key, None, hit.vector) for hit in later.hits.values()], bare(rows[10:13]))
+
+
+def bare(rows: list[Row]) -> list[Row]:
+    return [one._replace(value=None) for one in rows]
+
+
+def test_the_version_is_another_after_each_change_of_the_sample(
+    connect: Connect, store: Store
+) -> None:
+    other, versions = connect(), [store.rows([]).version]
+    changes: list[Callable[[], Any]] = [
+        lambda: store.write([row("red")]),
+        lambda: other.write([row("blue")]),
+        lambda: store.remove(["red"]),
+        store.clear,
+    ]
+    for change in changes:
+        change()
+        versions.append(store.rows([]).version)
+        assert other.rows([]).version == other.sample([]).version == versions[-1]
+    assert len(set(versions)) == len(versions)
+    store.drop()
+    store.create(E, META)
+    assert store.rows([]).version not in versions
+
+
+def test_what_is_cleared_is_gone_but_for_aliases_of_no_key(store: Store) -> None:
+    store.write(rows_of(5))
+    store.teach([Alias("hue", "hue", "amber 0"), Alias("none", "none", None)])
+    store.clear()
+    assert (store.count(), all_rows(store), store.sample([]).ids) == (0, {}, [])
+    assert [one.words for one in store.aliases()] == ["none"]
+
+
 # ---- search ---------------------------------------------------------------------------------
 
 
@@ -339,7 +384,7 @@ def test_search_finds_what_comparing_all_finds(store: Store) -> None:
     asked = [search(text, 7, 4) for text in ("amber 3", "amberr", "blak 4", "qwzzt", "1", "O'B")]
     for one, hits in zip(asked, store.search(asked), strict=True):
         check_found(hits.near, rows, one, nearness, 7)
-        check_found(hits.spelled, rows, one, spelling, 4)
+        check_spelled(hits.spelled, rows, one)
 
 
 def test_search_finds_all_there_are_if_more_are_wanted(store: Store) -> None:
@@ -348,16 +393,16 @@ def test_search_finds_all_there_are_if_more_are_wanted(store: Store) -> None:
     asked = search("amber 1", 50, 50)
     (hits,) = store.search([asked])
     check_found(hits.near, rows, asked, nearness, 50)
-    check_found(hits.spelled, rows, asked, spelling, 50)
+    check_spelled(hits.spelled, rows, asked)
     assert len(hits.near) == 13
     assert "qwzzt" not in {hit.key for hit in hits.spelled}
 
 
 def test_a_query_without_vector_or_ngrams_finds_by_the_other(store: Store) -> None:
     store.write(rows_of(10))
-    full, none = search("amber 1"), np.zeros(0, np.int64)
+    full = search("amber 1")
     by_ngrams, by_vector, by_none = store.search(
-        [full._replace(vector=None), full._replace(ngrams=none), search(" ")]
+        [full._replace(vector=None), full._replace(words=""), search(" ")]
     )
     assert (len(by_ngrams.near), len(by_ngrams.spelled) > 0) == (0, True)
     assert (len(by_vector.near), len(by_vector.spelled)) == (5, 0)
@@ -474,7 +519,7 @@ def test_search_finds_only_what_satisfies_where(store: Store, where: dict[str, A
     (hits,) = store.search([asked], conditions)
     assert {hit.key for hit in hits.near} == {one.key for one in allowed}
     check_found(hits.near, allowed, asked, nearness, 40)
-    check_found(hits.spelled, allowed, asked, spelling, 40)
+    check_spelled(hits.spelled, allowed, asked)
 
 
 def test_those_that_satisfy_where_are_found_behind_many_that_do_not(store: Store) -> None:
@@ -485,7 +530,7 @@ def test_those_that_satisfy_where_are_found_behind_many_that_do_not(store: Store
     asked = search("amber 1", 5, 5)
     (hits,) = store.search([asked], conditions)
     assert {hit.key for hit in hits.near} == {one.key for one in allowed}
-    check_found(hits.spelled, allowed, asked, spelling, 5)
+    check_spelled(hits.spelled, allowed, asked)
 
 
 # ---- aliases --------------------------------------------------------------------------------
@@ -495,9 +540,11 @@ def test_aliases_are_taught_replaced_and_forgotten(store: Store) -> None:
     store.write([row("color", 1), row("price", 2)])
     store.teach([Alias("what it costs", "What it costs", "price"), Alias("hue", "Hue", "color")])
     store.teach([Alias("none", "none", None), Alias("hue", "HUE", "price")])
-    assert store.rows([], ["hue", "none", "what it costs", "color", "Hue"]) == Known(
-        {}, {"hue": "price", "none": None, "what it costs": "price"}
-    )
+    assert store.rows([], ["hue", "none", "what it costs", "color", "Hue"]).keys == {
+        "hue": "price",
+        "none": None,
+        "what it costs": "price",
+    }
     assert set(store.aliases()) == {
         Alias("what it costs", "What it costs", "price"),
         Alias("hue", "HUE", "price"),
@@ -513,7 +560,7 @@ def test_the_aliases_of_a_key_go_with_it(store: Store) -> None:
     store.teach([Alias("hue", "hue", "color"), Alias("cost", "cost", "price")])
     store.teach([Alias("tint", "tint", "color"), Alias("none", "none", None)])
     store.write([row("color", 2)])  # which replaces the key
-    assert store.rows(["color"], ["hue", "cost"]) == (
+    assert store.rows(["color"], ["hue", "cost"])[:2] == (
         {"color": 2},
         {"hue": "color", "cost": "price"},
     )
@@ -539,9 +586,8 @@ def test_another_client_reads_what_was_written(connect: Connect, store: Store) -
     assert other.rows(["red"]).values == {"red": 1}
     other.write([row("red", 2), row("blue", 3)])
     other.teach([Alias("crimson", "crimson", "red")])
-    assert store.rows(["red", "blue"], ["crimson"]) == Known(
-        {"red": 2, "blue": 3}, {"crimson": "red"}
-    )
+    values, aliases, _ = store.rows(["red", "blue"], ["crimson"])
+    assert (values, aliases) == ({"red": 2, "blue": 3}, {"crimson": "red"})
     assert other.remove(["red"]) == 1
     assert store.count() == 1
     other.close()

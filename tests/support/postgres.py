@@ -26,10 +26,14 @@ class Server:
             atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
             self._server: Any = pgserver.get_server(self.folder / "data")
 
+    @property
+    def sockets(self) -> str:
+        """The folder of its socket."""
+        return str(self._server.get_postmaster_info().socket_dir)
+
     def url(self, user: str = "postgres", **parameters: str) -> str:
         """Return the URL of the database, with more parameters, such as ``table``."""
-        socket = self._server.get_postmaster_info().socket_dir
-        pairs = {"host": str(socket), **parameters}
+        pairs = {"host": self.sockets, **parameters}
         query = "&".join(f"{name}={quote(value, safe='')}" for name, value in pairs.items())
         return f"postgresql://{user}@/postgres?{query}"
 

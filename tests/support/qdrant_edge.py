@@ -88,12 +88,19 @@ class EdgeClient:
         for shard in self._there():
             shard.update(edge.UpdateOperation.delete_points_by_filter(_filter(selector.filter)))
 
-    def retrieve(self, _: str, ids: Sequence[str], *, with_payload: bool = True) -> list[Any]:
+    def retrieve(
+        self,
+        _: str,
+        ids: Sequence[str],
+        *,
+        with_payload: bool | list[str] = True,
+        with_vectors: bool | list[str] = False,
+    ) -> list[Any]:
         parts = self._parts([(UUID(str(one)), None) for one in ids])
         return [
             _record(record)
             for shard, part in parts
-            for record in shard.retrieve([key for key, _ in part], with_payload, False)
+            for record in shard.retrieve([key for key, _ in part], with_payload, with_vectors)
         ]
 
     def scroll(
@@ -103,10 +110,11 @@ class EdgeClient:
         *,
         limit: int,
         offset: str | None,
+        with_payload: bool,
         with_vectors: list[str] | bool,
     ) -> tuple[list[Any], str | None]:
         start = offset and UUID(offset)
-        request = edge.ScrollRequest(start, limit + 1, _filter(these), True, with_vectors)
+        request = edge.ScrollRequest(start, limit + 1, _filter(these), with_payload, with_vectors)
         pages = [shard.scroll(request)[0] for shard in self._there()]
         found = list(merge(*pages, key=lambda record: UUID(str(record.id))))
         further = str(found[limit].id) if len(found) > limit else None
@@ -202,9 +210,9 @@ def _query(request: Any) -> Any:
 def _filter(these: Any) -> Any:
     """Return a filter, or a part of one, as Qdrant Edge has it."""
     if isinstance(these, models.Filter):
-        parts: Any = these.must, these.should
-        must, should = ([_filter(one) for one in part or ()] for part in parts)
-        return edge.Filter(must=must or None, should=should or None)
+        parts = {name: getattr(these, name) for name in ("must", "should", "must_not")}
+        given: Any = {name: list(map(_filter, part)) for name, part in parts.items() if part}
+        return edge.Filter(**given)
     if isinstance(these, models.IsEmptyCondition):
         return edge.IsEmptyCondition(these.is_empty.key)
     if isinstance(these, models.IsNullCondition):

@@ -171,8 +171,12 @@ def _delete(engine: _Engine, request: Any) -> Any:
 def _get(engine: _Engine, request: Any) -> Any:
     name = engine.collection(request.collection_name)
     ids = [str(GrpcToRest.convert_point_id(each)) for each in request.ids]
-    values = bool(GrpcToRest.convert_with_payload_interface(request.with_payload))
-    found = engine.client.retrieve(name, ids, with_payload=values)
+    found = engine.client.retrieve(
+        name,
+        ids,
+        with_payload=_payload(request),
+        with_vectors=GrpcToRest.convert_with_vectors_selector(request.with_vectors),
+    )
     return grpc.GetResponse(result=[_record(point) for point in found])
 
 
@@ -184,6 +188,7 @@ def _scroll(engine: _Engine, request: Any) -> Any:
         GrpcToRest.convert_filter(request.filter),
         limit=request.limit,
         offset=start,
+        with_payload=bool(_payload(request)),
         with_vectors=GrpcToRest.convert_with_vectors_selector(request.with_vectors),
     )
     return grpc.ScrollResponse(
@@ -212,6 +217,11 @@ def _query_batch(engine: _Engine, request: Any) -> Any:
             for answer in answers
         ]
     )
+
+
+def _payload(request: Any) -> Any:
+    found: Any = GrpcToRest.convert_with_payload_interface(request.with_payload)
+    return found
 
 
 def _record(point: Any) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fuzzydict.stores.base import Hit, Row, Search, Store
 from fuzzydict.text.ngrams import ngrams
+from fuzzydict.text.words import plain
 
 __all__ = [
     "CLOSE",
@@ -18,6 +19,7 @@ __all__ = [
     "all_rows",
     "check_found",
     "check_same",
+    "check_spelled",
     "nearness",
     "row",
     "rows_of",
@@ -39,9 +41,9 @@ def unit(text: str) -> NDArray[np.float32]:
 
 
 def row(key: str, value: Any = None) -> Row:
-    """Return a key with the vector and n-grams of its text; those of a blank one are none."""
-    shared = np.array(ngrams(key) if key.strip() else [], np.int64)
-    return Row(key, value, unit(key) if key.strip() else None, shared)
+    """Return a key with the vector and words of its text; one without words has neither."""
+    words = plain(key)
+    return Row(key, value, unit(key), words) if words else Row(key, value, None)
 
 
 def rows_of(count: int) -> list[Row]:
@@ -56,7 +58,8 @@ _NAMES = ["amber", "azure", "black", "brown", "coral", "green", "ivory", "khaki"
 
 def search(text: str, near: int = 5, spelled: int = 5) -> Search:
     """Return what is searched for a text."""
-    return Search(*row(text)[2:], near, spelled)
+    _, _, vector, words = row(text)
+    return Search(vector, words, near, spelled)
 
 
 def all_rows(store: Store) -> dict[str, Row]:
@@ -71,7 +74,6 @@ def check_same(found: Iterable[Row], expected: Iterable[Row]) -> None:
     for key, one in some.items():
         other = others[key]
         assert one.value == other.value
-        assert one.ngrams.tolist() == other.ngrams.tolist()
         assert (one.vector is None) == (other.vector is None)
         if one.vector is not None and other.vector is not None:
             assert one.vector.dtype == np.float32
@@ -87,8 +89,21 @@ def nearness(one: Row, asked: Search) -> float | None:
 
 def spelling(one: Row, asked: Search) -> float | None:
     """Return the cosine of a key and a query by n-grams; None if they share none."""
-    shared = len(set(one.ngrams.tolist()) & set(asked.ngrams.tolist()))
-    return shared / float(len(one.ngrams) * len(asked.ngrams)) ** 0.5 if shared else None
+    ours, its = (set(ngrams(each.words) if each.words else []) for each in (one, asked))
+    return len(ours & its) / float(len(ours) * len(its)) ** 0.5 if ours & its else None
+
+
+def check_spelled(hits: Sequence[Hit], rows: Iterable[Row], asked: Search) -> None:
+    """Assert that the keys most alike are found, each n-gram counting whatever it is to a store."""
+    known = {one.key: one for one in rows}
+    alike = {key: spelling(one, asked) or 0.0 for key, one in known.items()}
+    assert len({hit.key for hit in hits}) == len(hits) <= asked.spelled
+    assert all(alike[hit.key] for hit in hits)
+    best = sorted(alike, key=lambda key: -alike[key])
+    found = {hit.key for hit in hits}
+    assert {key for key in best[: len(hits)] if alike[key] > 0.75} <= found
+    if alike and alike[best[0]] > 0.999:
+        assert hits[0].key == best[0]
 
 
 def check_found(
