@@ -60,6 +60,7 @@ def beside(write: Callable[[int], None], *reads: Callable[[], None]) -> None:
 KEYS = [f"colour {i}" for i in range(40)]
 
 
+@pytest.mark.filterwarnings("ignore::fuzzydict.errors.DoubtfulPoolWarning")  # the keys are alike
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
 def test_values_are_those_before_or_after_an_update(mode: str) -> None:
     d = FuzzyDict(dict.fromkeys(KEYS, 0.0), mode=mode, embedding=one_hot, score_cutoff=0.0)
