@@ -181,6 +181,10 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         self._sampling = Sampling(store, meaning)
         return self
 
+    def refresh(self) -> None:
+        """Read anew what the store says of its keys; a read after a write does so by itself."""
+        self.open()
+
     def _require_same_synonyms(self, written: Any) -> None:
         """Take the synonyms with which the keys were written.
 

@@ -414,6 +414,13 @@ def test_scores_are_nearly_those_of_all_keys(size: int, monkeypatch: pytest.Monk
         assert its[0].score == pytest.approx(mine[0].score, abs=0.01)
 
 
+def test_what_the_store_says_of_its_keys_can_be_read_anew() -> None:
+    remote = filled({"color": "black"})
+    assert remote["colour"] == "black"
+    remote.refresh()
+    assert remote["colour"] == "black"
+
+
 def test_statistics_of_many_are_estimated_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("memory", "lookup"):
         monkeypatch.setattr(f"fuzzydict.stores.{module}.SAMPLE", 500)

@@ -329,8 +329,7 @@ def test_pages_may_be_left_and_others_read_meanwhile(store: Store) -> None:
 def test_the_sample_is_what_comes_first_and_only_what_is_new_is_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("memory", "postgres", "qdrant"):
-        monkeypatch.setattr(f"fuzzydict.stores.{module}.SAMPLE", 10)
+    monkeypatch.setattr(f"{type(store).__module__}.SAMPLE", 10)
     rows = sorted(rows_of(30), key=lambda one: id_of(one.key))
     store.write(rows[:20])
     sample = store.sample([])
