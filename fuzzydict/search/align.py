@@ -14,7 +14,14 @@ from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
 from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, by_name, facts_of, shares_of
-from fuzzydict.text.lexicon import abbreviates, is_directed, is_one_text, numbers_of, stem_of
+from fuzzydict.text.lexicon import (
+    abbreviates,
+    is_directed,
+    is_one_text,
+    numbers_of,
+    other_number,
+    stem_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -701,7 +708,9 @@ def compare_numbers(
     for i, j in np.argwhere(has_digit | has_any).tolist():
         text = keys.texts[best[i, j]]
         theirs = numbers_of(text)
-        if ours[i] == theirs or (X[i, j, EDITS] == 1 and is_one_text(queries[i].text, text)):
+        if other_number(queries[i].asked, str.__str__(keys.names[best[i, j]])):
+            X[i, j, OTHER_NUMBERS] = 1
+        elif ours[i] == theirs or (X[i, j, EDITS] == 1 and is_one_text(queries[i].text, text)):
             X[i, j, SAME_NUMBERS] = 1
         elif sorted(ours[i]) == sorted(theirs):
             X[i, j, SAME_NUMBERS if _is_date(theirs) else OTHER_NUMBERS] = 1

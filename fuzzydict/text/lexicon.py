@@ -255,10 +255,13 @@ def words_of(text: str) -> list[str]:
 
     They are those of `plain`, but what may be written in several ways is written in one.
 
-    >>> words_of("price w/o tax"), words_of("In-active users"), words_of("10kg")
-    (['price', 'without', 'tax'], ['inactive', 'users'], ['10', 'kg'])
+    >>> words_of("price w/o tax"), words_of("In-active users"), words_of("10kg"), words_of("5 g")
+    (['price', 'without', 'tax'], ['inactive', 'users'], ['10', 'kg'], ['5', 'gram'])
     """
     words, (_, first) = _NUMBER_AND_UNIT.sub(_parted, plain(_spelled_out(text))).split(), _written()
+    for i in range(1, len(words)):
+        if len(words[i]) == 1 and words[i - 1].isdigit():  # "5 g", where "g" alone is a letter
+            words[i] = _table("units").get(words[i], words[i : i + 1])[0]
     return (words if first.isdisjoint(words) else _rewritten(words))[:MOST_WORDS]
 
 
@@ -326,6 +329,26 @@ def is_one_text(text: str, other: str) -> bool:
         return False
     is_long = _LONG_NUMBER.search(text) or _LONG_NUMBER.search(other)
     return bool(is_long) or _APART.sub("", text) == _APART.sub("", other)
+
+
+_WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[0-9]+(?:\.[0-9]+)*(?![0-9])")
+
+
+def other_number(text: str, other: str) -> bool:
+    """Tell whether texts as written have numbers that differ by a sign, or as versions do.
+
+    >>> other_number("-15 C", "15 C"), other_number("v 1.1.2", "v 1.2"), other_number("3.0", "3")
+    (True, True, False)
+    """
+    ours, theirs = map(_WRITTEN_NUMBER.findall, (text, other))
+    signs = [sum("-" in number for number in one) for one in (ours, theirs)]
+    dotted = [{_parts(number) for number in one if "." in number} for one in (ours, theirs)]
+    return signs[0] != signs[1] or (all(dotted) and dotted[0] != dotted[1])
+
+
+def _parts(number: str) -> tuple[str, ...]:
+    """Return the parts of a version or a date that are not zero, in whichever order they are."""
+    return tuple(sorted(part for one in number.split(".") if (part := one.lstrip(" -0"))))
 
 
 _TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")

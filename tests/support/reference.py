@@ -14,7 +14,14 @@ from fuzzydict import FuzzyDict
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR
 from fuzzydict.search.judge import LEAD, WHICH, Net
 from fuzzydict.search.keys import Word, compared_words
-from fuzzydict.text.lexicon import abbreviates, is_directed, is_one_text, look_up, numbers_of
+from fuzzydict.text.lexicon import (
+    abbreviates,
+    is_directed,
+    is_one_text,
+    look_up,
+    numbers_of,
+    other_number,
+)
 from fuzzydict.text.ngrams import ngrams
 
 __all__ = ["Reference", "assert_probabilities", "cosine_of"]
@@ -132,7 +139,8 @@ class Reference:
         table = self.tables(ours, theirs)
         found |= self.of_strings(query, key) | self.of_words(ours, theirs, table)
         found |= self.of_phrases(query, key, table["spelled"])
-        found |= self.against(ours, theirs, table) | self.left_over(ours, theirs, table)
+        found |= self.against(ours, theirs, table) | self.of_numbers(query, key)
+        found |= self.left_over(ours, theirs, table)
         return {name: float(number) for name, number in found.items()}
 
     def of_strings(self, query: str, key: str) -> dict[str, float]:
@@ -247,14 +255,17 @@ class Reference:
         ]
         unlike = float(table["unlike"].max(1) @ self.shares(ours))
         found |= {"other small words": all(small), "another word of like letters": unlike}
-        return found | self.of_numbers(ours, theirs)
+        return found
 
-    def of_numbers(self, ours: list[Word], theirs: list[Word]) -> dict[str, float]:
+    def of_numbers(self, query: str, key: str) -> dict[str, float]:
         """Return how the numbers of query and key compare."""
+        ours, theirs = self.words(query), self.words(key)
         texts = [" ".join(word.text for word in words) for words in (ours, theirs)]
         a, b = map(numbers_of, texts)
         if not a and not b:
             return {}
+        if other_number(query, key):
+            return {"other numbers": 1}
         is_date = sorted(a) == sorted(b) and len(a) == 3 and "4" in {str(len(one)) for one in a}
         if a == b or is_one_text(*texts) or is_date:
             return {"the same numbers": 1}

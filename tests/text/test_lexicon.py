@@ -158,7 +158,7 @@ def test_opposites_are_mutual(pair: str) -> None:
         ("Health & Safety", "health and safety"),
         ("R&D", "rd"),
         ("10kg", "10 kg"),
-        ("24h", "24 h"),
+        ("24h", "24 hour"),
         ("100 Mbps", "100 megabits per second"),
         ("usage (kWh)", "usage kilowatt hours"),
         ("a5 h2o 5G 12c 2xl 1st", "a5 h2o 5g 12c 2xl 1st"),
