@@ -98,10 +98,10 @@ class Meaning:
         return self.projections.project_queries(vectors).astype(np.float32, copy=False)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what identifies the embedding and the projections, as JSON."""
-        if self.embedding is None:
-            return {"name": "no vectors"}
-        found, changes = self.embedding.fingerprint(), list[str]()
+        """Return what identifies the embedding, the projections and the synonyms, as JSON."""
+        none = {"name": "no vectors"}
+        found = none if self.embedding is None else self.embedding.fingerprint()
+        changes = list[str]()
         if self.projections is not None:
             changes.append(f"projected {self.projections.digest}")
         if self.table.synonyms is not None:

@@ -145,7 +145,8 @@ class _Shard(NamedTuple):
         d: FuzzyDict[Any] = self.source.open() if isinstance(self.source, Matcher) else self.source
         if isinstance(d, RemoteDict):
             names = ("embedding", "projections", *_OPTIONS)
-            d = FuzzyDict(**{name: getattr(d, name) for name in names})
+            remote, d = d, FuzzyDict(**{name: getattr(d, name) for name in names})
+            d.synonyms = remote.synonyms
         return d
 
     def parts(self) -> Iterator[_Part]:

@@ -254,6 +254,26 @@ def test_a_store_is_read_page_by_page(
     assert_same(ASKED, [d, remote], d | in_order)
 
 
+def test_a_store_has_the_synonyms_that_its_keys_were_written_with() -> None:
+    store, synonyms = MemoryStore(), {"KST": "brand"}
+    remote = RemoteDict(store, embedding=EMBEDDING, synonyms=synonyms).open(create=True)
+    remote.update({name: value_of(name) for name in ("brand", "KST name")})
+    (d,) = dicts_of([["color", "price"]])
+    with pytest.raises(OptionError, match=r"different options.*with synonyms"):
+        pool_shards("kst", [remote, d])
+    d.synonyms = synonyms
+    assert_same(["kst", "name of KST"], [remote, d], FuzzyDict(remote, embedding=EMBEDDING) | d)
+
+
+@pytest.mark.parametrize("scorer", [None, "spelling"])
+def test_shards_with_different_synonyms_are_refused(scorer: Any) -> None:
+    shards = dicts_of([["brand"], ["color"]], scorer=scorer)
+    shards[1].synonyms = {"KST": "brand"}
+    for several in (shards, shards[::-1]):
+        with pytest.raises(OptionError, match=r"different options.*with synonyms"):
+            pool_shards("kst", several)
+
+
 def test_an_alias_in_a_store_is_read_as_its_key() -> None:
     remote = remote_of(["brand", "price"])
     remote.aliases["maker"] = "brand"
