@@ -113,10 +113,11 @@ class Configured:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        synonyms = cls.__dict__.get("synonyms")
-        if synonyms is not None and not isinstance(synonyms, property):
-            cls._synonyms = SynonymRules(synonyms)
-            del cls.synonyms  # which would hide the attribute
+        synonyms: Any = cls.synonyms
+        if not isinstance(synonyms, property):  # of this class, or of another that it derives from
+            rules = SynonymRules({} if synonyms is None else synonyms)
+            cls._synonyms = rules if rules.given else None
+            type.__setattr__(cls, "synonyms", Configured.synonyms)  # which they hide
         for name in OPTIONS.keys() & cls.__dict__.keys():
             value = cls.__dict__[name]
             checked = OPTIONS[name].check(value)

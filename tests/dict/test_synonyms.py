@@ -18,6 +18,7 @@ from fuzzydict._files import read_arrays, write_arrays
 
 COSTS = {"cost center name": 1, "KST number": 2, "Acme Ltd": 3, "supplier": 4}
 SYNONYMS = {"KST": "cost center", "Ltd": ""}
+OTHERS = {"WXYZ": "supplier"}
 
 
 def costs(**options: Any) -> FuzzyDict[int]:
@@ -147,6 +148,35 @@ def test_what_is_wrong_is_refused_and_changes_nothing(synonyms: Any, message: st
         d.synonyms.update(synonyms)
     assert d.synonyms == SYNONYMS
     assert d["KST name"] == 1
+
+
+@pytest.mark.parametrize("none", [{}, None])
+def test_a_class_may_have_none(none: Any, tmp_path: Path) -> None:
+    class Plain(FuzzyDict[int]):
+        synonyms = none
+
+    d = Plain(COSTS)
+    assert (d.synonyms, d.get("WXYZ")) == ({}, None)
+    d.save(tmp_path / "costs.fuzzydict")
+    for cls in (Plain, FuzzyDict):
+        assert cls.load(tmp_path / "costs.fuzzydict")["supplyer"] == 4
+
+
+def test_a_class_has_those_of_what_it_derives_from() -> None:
+    class Terms:
+        synonyms: Any = SYNONYMS
+        score_cutoff: Any = 0.4
+
+    class Costs(Terms, FuzzyDict[int]):
+        pass
+
+    class Others(Costs):
+        synonyms: Any = OTHERS
+
+    d = Costs(COSTS)
+    assert (d["KST name"], d.synonyms, d.score_cutoff) == (1, SYNONYMS, 0.4)
+    assert Costs(COSTS, mode="pool").synonyms == SYNONYMS
+    assert (Others(COSTS)["wxyz"], Others(COSTS).synonyms) == (4, OTHERS)
 
 
 def test_an_exact_key_and_an_alias_go_first() -> None:
