@@ -204,8 +204,11 @@ class Synonyms(MutableMapping[str, str]):
         """Return a name as it is listed, None if it is not."""
         if not isinstance(name, str):
             return None
+        given = self._given
+        if name in given:  # as each is that was listed
+            return name
         phrase = phrase_of(name)
-        return next((one for one in self._given if one == name or phrase_of(one) == phrase), None)
+        return next((one for one in given if phrase_of(one) == phrase), None)
 
     def __getitem__(self, name: str) -> str:
         listed = self._listed(name)

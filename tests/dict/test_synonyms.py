@@ -15,6 +15,7 @@ import pytest
 import fuzzydict
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Matcher, OptionError
 from fuzzydict._files import read_arrays, write_arrays
+from fuzzydict.search import synonyms as synonyms_module
 
 COSTS = {"cost center name": 1, "KST number": 2, "Acme Ltd": 3, "supplier": 4}
 SYNONYMS = {"KST": "cost center", "Ltd": ""}
@@ -210,6 +211,24 @@ def test_a_change_holds_from_the_next_read_on() -> None:
     d.synonyms.clear()
     assert dict(d.synonyms) == {}
     d._check()
+
+
+def test_thousands_are_listed_and_copied_without_reading_each_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def phrase_of(text: str) -> tuple[str, ...]:
+        read.append(text)
+        return module_phrase_of(text)
+
+    module_phrase_of = synonyms_module.phrase_of
+    many = {f"word{i}": f"text {i}" for i in range(2000)}
+    d = FuzzyDict(COSTS)
+    d.synonyms = many
+    monkeypatch.setattr(synonyms_module, "phrase_of", phrase_of)
+    assert dict(d.synonyms) == FuzzyDict(d).synonyms.copy() == many
+    assert len(read) < 20 * len(many)
 
 
 def loaded(d: FuzzyDict[int]) -> FuzzyDict[int]:
