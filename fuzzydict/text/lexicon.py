@@ -49,8 +49,11 @@ def look_up(word: str) -> Entry:
     return Entry(word, form, stem, group, member, *flags, all_of_them)
 
 
-_DENYING = ("un", "non")
-_DENIABLE = re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)")
+#: What is denied by each prefix.
+_DENIABLE = {
+    "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
+    "non": re.compile(r"[^\W\d_]{4,}"),
+}
 
 
 def _denials(word: str) -> list[str]:
@@ -58,10 +61,10 @@ def _denials(word: str) -> list[str]:
 
     Many of them are no words.
     """
-    for prefix in _DENYING:
-        if word.startswith(prefix) and (prefix == "non" or _DENIABLE.fullmatch(word, len(prefix))):
+    for prefix, deniable in _DENIABLE.items():
+        if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
             return [word.removeprefix(prefix)]
-    return [prefix + word for prefix in _DENYING] if _DENIABLE.fullmatch(word) else []
+    return [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
 
 
 @cache

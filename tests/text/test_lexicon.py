@@ -134,12 +134,19 @@ def test_a_word_is_of_some_kinds(word: str, flags: str) -> None:
         "upload downloads",
         "cord cordless",
         "organised disorganised",
+        "fiction nonfiction",
+        "stop nonstop",
     ],
 )
 def test_opposites_are_mutual(pair: str) -> None:
     a, b = map(look_up, pair.split())
     assert a.opposites & {b.word, b.stem}
     assert b.opposites & {a.word, a.stem}
+
+
+@pytest.mark.parametrize("word", ["non", "none", "nonce", "nonet", "united"])
+def test_what_begins_like_a_denial_need_not_be_one(word: str) -> None:
+    assert not look_up(word).opposites & {word.removeprefix("non"), word.removeprefix("un")}
 
 
 @pytest.mark.parametrize(
