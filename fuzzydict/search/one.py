@@ -104,6 +104,10 @@ def best_of_one(
         for place, against in zip((a.OPPOSED, a.SIBLINGS), compared[2:], strict=True):
             if against is not None:
                 x[:, place] = against[0]
+        entry = query.words[0].entry
+        if entry.is_filler and not entry.is_legal:
+            is_function = keys.facts_by_name["function"][columns[:, 0]]
+            x[:, a.OTHER_SMALL] = is_function & (compared.strengths[1, 0] < a.SAME)
     else:
         other = keys.weights[columns]
         other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))

@@ -66,6 +66,18 @@ def test_queries_are_compared_together_as_one_by_one(keys: list[str], queries: l
     np.testing.assert_allclose(aligned(d, queries), one_by_one, atol=1e-5)
 
 
+@pytest.mark.parametrize("query", ["from", "the", "not", "supplier", "x3"])
+@pytest.mark.parametrize("keys", [["of"], ["of", "by"], ["the", "x1"], ["no"], ["supplier"]])
+def test_a_word_is_compared_with_words_alone_as_among_other_queries(
+    keys: list[str], query: str
+) -> None:
+    d = dict_of(keys)
+    alone = d._current_reader().lookup.nearest([query])
+    among = d._current_reader().lookup.nearest([query, "supplier of the x1"])
+    assert alone[0].name == among[0].name
+    assert alone[0].score == pytest.approx(among[0].score, abs=1e-6)
+
+
 #: A query, a key, and the features that speak among those that are not always there.
 SPEAK = [
     ("UN", "United Nations", {"initials"}),
