@@ -317,6 +317,7 @@ def _rewritten(words: list[str]) -> list[str]:
 
 
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
+_NUMBERS = re.compile(r"[0-9]+(?: [0-9]+)*")  # with nothing but blanks between them
 _LONG_NUMBER = re.compile(r"[0-9]{5}")
 
 
@@ -330,8 +331,11 @@ def is_one_text(text: str, other: str) -> bool:
     """
     if text.replace(" ", "") != other.replace(" ", ""):
         return False
-    is_long = _LONG_NUMBER.search(text) or _LONG_NUMBER.search(other)
-    return bool(is_long) or _APART.sub("", text) == _APART.sub("", other)
+    ours, theirs = (_NUMBERS.findall(_APART.sub("", one)) for one in (text, other))
+    return all(
+        a == b or _LONG_NUMBER.search(a) or _LONG_NUMBER.search(b)
+        for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 _WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[0-9]+(?:\.[0-9]+)*(?![0-9])")

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.text.lexicon import MOST_WORDS, abbreviates, is_directed, look_up, words_of
+from fuzzydict.text.lexicon import (
+    MOST_WORDS,
+    abbreviates,
+    is_directed,
+    is_one_text,
+    look_up,
+    words_of,
+)
 from fuzzydict.text.words import word_list, words
 
 LISTED = sorted({word for name in ("written", "negated", "units") for word, *_ in word_list(name)})
@@ -142,6 +149,26 @@ def test_opposites_are_mutual(pair: str) -> None:
     a, b = map(look_up, pair.split())
     assert a.opposites & {b.word, b.stem}
     assert b.opposites & {a.word, a.stem}
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "are_one"),
+    [
+        ("post code", "postcode", True),
+        ("eu 38 b", "eu38b", True),
+        ("10 000 kg", "10000kg", True),
+        ("phone 030 1234567", "phone 0301234567", True),
+        ("1 5 kg", "15 kg", False),
+        ("room 1 2 berlin 10115", "room 12 berlin 10115", False),
+        ("berlin 10115 room 1 2", "berlin 10115 room 12", False),
+        ("berlin 101 15 room 1 2", "berlin10115 room1 2", True),
+        ("post code", "post codes", False),
+    ],
+)
+def test_numbers_are_one_only_if_long_however_long_others_are(
+    text: str, other: str, are_one: bool
+) -> None:
+    assert is_one_text(text, other) == is_one_text(other, text) == are_one
 
 
 @pytest.mark.parametrize("word", ["non", "none", "nonce", "nonet", "united"])
