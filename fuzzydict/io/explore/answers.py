@@ -297,7 +297,9 @@ class Plane(NamedTuple):
     def of(cls, d: FuzzyDict[Any], names: Sequence[str]) -> Plane:
         """Return the plane of some keys of a dict, by its own vectors of keys."""
         options = {name: getattr(d, name) for name in OPTIONS if name not in ("index", "mode")}
-        attention = FuzzyDict(dict.fromkeys(names), **options).attend(names[0])
+        alone = FuzzyDict(dict.fromkeys(names), **options)
+        alone.synonyms = d.synonyms
+        attention = alone.attend(names[0])
         _, axes, _ = principal_axes(attention.keys)
         points = attention.keys @ axes.T
         low, high = points.min(axis=0), points.max(axis=0)

@@ -192,6 +192,15 @@ def test_an_encoder_of_ones_own_is_asked_for_all() -> None:
         assert {row["key"]: row["at"] for row in answer["keys"]} == places
 
 
+def test_the_map_has_keys_where_the_dict_reads_them() -> None:
+    d = FuzzyDict({"KST": 1.0, "cost center": 2.0, "supplier": 3.0})
+    d.synonyms = {"KST": "cost center", "supplier": "vendor"}
+    answers = Answers(d)
+    places = {point["key"]: point["at"] for point in answers.map()["points"]}
+    assert places["KST"] == places["cost center"] != places["supplier"]
+    assert {row["key"]: row["at"] for row in answers.answer("KST name")["keys"]} == places
+
+
 @pytest.mark.parametrize("items", [{}, {1: "one", None: 0, (1, 2): 2, "?!": 3}])
 def test_a_dict_that_can_answer_nothing_says_so(items: dict[Any, Any]) -> None:
     answers = Answers(FuzzyDict(items))
