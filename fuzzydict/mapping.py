@@ -349,8 +349,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def copy(self) -> Self:
         """Return a shallow copy with the same options; its keys are not encoded again."""
-        new = self._empty()
         with self._lock:
+            new = self._empty()  # with the synonyms of this moment, which `update` adds to
             self._tell()
             new.update(self)
             kept = self._kept

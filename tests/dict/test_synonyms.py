@@ -7,6 +7,7 @@ import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,24 @@ def test_a_change_holds_from_the_next_read_on() -> None:
     d.synonyms.clear()
     assert dict(d.synonyms) == {}
     d._check()
+
+
+def test_a_copy_has_those_of_one_moment_though_another_thread_sets_others() -> None:
+    class Slow(FuzzyDict[int]):
+        def _empty(self) -> Any:
+            new = super()._empty()
+            for other in others:
+                other.start()
+                other.join(0.2)
+            return new
+
+    d = Slow(COSTS)
+    d.synonyms = SYNONYMS
+    others = [Thread(target=d.synonyms.replace, args=[OTHERS])]
+    new = d.copy()
+    others.pop().join()
+    assert new.synonyms == SYNONYMS  # all before, or all after
+    assert d.synonyms == d.copy().synonyms == OTHERS
 
 
 def test_thousands_are_listed_and_copied_without_reading_each_for_each(
