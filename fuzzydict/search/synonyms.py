@@ -178,7 +178,7 @@ class Synonyms(MutableMapping[str, str]):
     Args:
         rules: returns the rules of the dict, None for none.
         use: gives it others.
-        lock: held while they change.
+        lock: returns what is held while they change, which is another in a forked process.
 
     >>> from fuzzydict import FuzzyDict
     >>> d = FuzzyDict({"cost center": 4711, "supplier": "Acme Ltd"})
@@ -191,7 +191,7 @@ class Synonyms(MutableMapping[str, str]):
         self,
         rules: Callable[[], SynonymRules | None],
         use: Callable[[SynonymRules | None], None],
-        lock: AbstractContextManager[Any],
+        lock: Callable[[], AbstractContextManager[Any]],
     ) -> None:
         self._rules, self._use, self._lock = rules, use, lock
 
@@ -220,7 +220,7 @@ class Synonyms(MutableMapping[str, str]):
         self.update({name: text})
 
     def __delitem__(self, name: str) -> None:
-        with self._lock:
+        with self._lock():
             listed = self._listed(name)
             if listed is None:
                 raise KeyError(name)
@@ -236,7 +236,7 @@ class Synonyms(MutableMapping[str, str]):
         """Add what ``dict.update`` would, or nothing if one of the synonyms is wrong."""
         new = SynonymRules(dict(*args, **kwargs) if kwargs or not args else args[0]).given
         phrases = set(map(phrase_of, new))
-        with self._lock:
+        with self._lock():
             given = self._given.items()
             self.replace({one: to for one, to in given if phrase_of(one) not in phrases} | new)
 

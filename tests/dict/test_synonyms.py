@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
+import signal
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -230,6 +233,31 @@ def test_a_copy_has_those_of_one_moment_though_another_thread_sets_others() -> N
     others.pop().join()
     assert new.synonyms == SYNONYMS  # all before, or all after
     assert d.synonyms == d.copy().synonyms == OTHERS
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_those_that_were_taken_before_a_fork_can_be_changed_after_it() -> None:
+    d = FuzzyDict(COSTS)
+    synonyms, is_held, is_over = d.synonyms, Event(), Event()
+
+    def hold() -> None:
+        with d._lock:
+            is_held.set()
+            is_over.wait(60)
+
+    thread = Thread(target=hold)
+    thread.start()
+    is_held.wait(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a fork among threads
+        child = os.fork()
+    if not child:
+        signal.alarm(20)  # ends it, if it hangs
+        synonyms.update(OTHERS)
+        os._exit(0 if d["wxyz"] == 4 else 1)
+    is_over.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_thousands_are_listed_and_copied_without_reading_each_for_each(
