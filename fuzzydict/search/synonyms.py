@@ -98,9 +98,10 @@ class SynonymRules:
             OptionError: they go in a circle.
         """
         parts = {phrase: self._parts(list(text)) for phrase, text in self._texts.items()}
-        needed = {
-            phrase: [one for one, _ in some if one and some != [(phrase, one[0])]]
-            for phrase, some in parts.items()
+        read = {phrase: [one for one, _ in some] for phrase, some in parts.items()}
+        needed = {  # what is the phrase itself, in whichever spelling, stays as it is
+            phrase: [] if some == [phrase] else [one for one in some if one]
+            for phrase, some in read.items()
         }
         try:
             for phrase in list(TopologicalSorter(needed).static_order()):

@@ -114,6 +114,7 @@ def test_they_count_when_a_dict_learns() -> None:
         ({"a": "b", "b": "a"}, "a b", "b b"),  # both ways: as it was named first
         ({"KST": "cost center", "cost center": "KST"}, "KST no", "cost center no"),
         ({"credit card": "credit card", "card": "credit card"}, "credit card", "credit card"),
+        ({"color": "colour", "5": "five"}, "Color 5", "colour five"),  # themselves
         ({"Ltd": ""}, "Ltd", "Ltd"),  # nothing would be left
         ({"Ltd": "  "}, "Acme Ltd", "acme"),
         ({"café": "bar"}, "Cafe 5", "bar 5"),
