@@ -98,7 +98,8 @@ def on_terminal(output: Path | None) -> bool:
 def check_tables(form: str, table: Path, output: Path | None, other: Path | str, what: str) -> None:
     """Check before any work that a table of a format can be written to ``output``.
 
-    That may be the table itself, but not the ``other`` file that is read; ``what`` names it.
+    That may be the table itself, but not the ``other`` file that is read, which ``what`` names, or
+    one that an option names.
     """
     if output is None:
         if form in FILES_ONLY:
@@ -107,7 +108,8 @@ def check_tables(form: str, table: Path, output: Path | None, other: Path | str,
     check_output(output, table, form)
     if is_same(output, other):
         raise click.UsageError(f"{output} is the {what}; write the table elsewhere (-o)")
-    check_place(output)
+    given = click.get_current_context().params
+    check_place(output, [given[name] for name in ("embedding", "synonyms") if given[name]])
 
 
 def is_same(path: Path, other: Path | str) -> bool:

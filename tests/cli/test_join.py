@@ -155,6 +155,10 @@ def test_the_left_table_may_come_from_standard_input() -> None:
         ("left.csv right.csv --on country --how lef", "'lef' (did you mean 'left'?); valid are le"),
         ("left.csv right.csv --on country --sufix x", "--sufix (did you mean '--suffix'?)"),
         ("left.csv right.csv --on country -o right.csv", "right.csv is the right table; write the"),
+        (
+            "left.csv right.csv --on country --synonyms synonyms.csv -o synonyms.csv",
+            "synonyms.csv is one of the files to read; save elsewhere (-o)",
+        ),
         ("left.csv right.csv --on country -o out.xlsx", "out.xlsx would hold csv, but its ending"),
         ("left.csv right.csv --on country -o no/o.csv", "no: No such file or directory"),
         ("left.csv right.csv --on country -o out/", "'out/' names a folder, and there is none"),
@@ -173,6 +177,7 @@ def test_the_left_table_may_come_from_standard_input() -> None:
 )
 def test_misuse_is_exit_2_and_changes_nothing(tables: Path, arguments: str, message: str) -> None:
     (tables / "twice.csv").write_text("country\nFrance\nFrance\n")
+    (tables / "synonyms.csv").write_text("FR,France\n")
     output = [] if "-o" in arguments or "left.xlsx" in arguments else ["-o", "out.csv"]
     before = {path: path.read_bytes() for path in tables.iterdir()}
     result = join(*arguments.split(), *([] if "left-format xlsx" in arguments else output))
