@@ -176,7 +176,6 @@ class Words:
         self.strings: list[str] = [""]
         self.stems: dict[str, int] = {}
         self.groups: dict[tuple[int, str], int] = {}
-        self.opposites: list[frozenset[str]] = [frozenset()]
         self.facts = Rows(np.zeros(0, _FACTS))
         self.units = Rows(np.zeros((1, table.size), np.float32))
         self.hashes = Rows(_hashes([""]))
@@ -203,7 +202,6 @@ class Words:
                 row[place] = number
         new = self.table.look_up(self.strings[first:])
         if new:
-            self.opposites += [word.entry.opposites for word in new]
             facts = [self._facts_of(word) for word in new]
             self.facts.extend(np.array(facts, _FACTS))
             self.units.extend(np.array([word.unit for word in new]).reshape(len(new), -1))
@@ -249,7 +247,6 @@ _FACTS = np.dtype(
         ("function", np.bool_),
         ("digit", np.bool_),
         ("denies", np.bool_),
-        ("opposed", np.bool_),
         ("short_form", np.bool_),  # which need not have the letters of what it stands for
     ]
 )
@@ -259,7 +256,7 @@ def facts_of(word: Word, stem: int, member: int) -> tuple[Any, ...]:
     """Return the facts of a word, as a row of an array."""
     entry, text = word.entry, word.text
     is_function = entry.is_filler and not entry.is_legal
-    flags = entry.is_filler, is_function, entry.has_digit, entry.denies, bool(entry.opposites)
+    flags = entry.is_filler, is_function, entry.has_digit, entry.denies
     return (
         *(stem, ord(text[0]), len(text), letters_of(text), entry.group, member, word.weight),
         *(word.trust, word.is_known, word.trust == 1, *flags, is_short_form(text)),

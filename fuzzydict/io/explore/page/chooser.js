@@ -53,7 +53,7 @@ export function keyChooser({ label, first = () => [], chosen = () => {} }) {
     if (step && list.hidden) find();
     else if (step) mark((Math.max(marked, step > 0 ? -1 : 0) + step + keys.length) % keys.length);
     else if (event.key === "Enter" && marked >= 0) choose(marked);
-    else if (event.key === "Escape" && !list.hidden) open(false);
+    else if (event.key === "Escape" && !list.hidden) stop();
     else if (event.key === "Escape" && input.value !== "") clear();
     else return;
     event.preventDefault();
