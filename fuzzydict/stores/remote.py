@@ -199,11 +199,10 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 f"{self.place}: what it says of its synonyms is damaged ({error}); push the keys "
                 f"again into another place"
             ) from error
-        given, self._synonyms = self._synonyms, rules
-        self._refuse_other_synonyms(given)
+        self._refuse_others(self._synonyms, rules)
+        self._synonyms = rules
 
-    def _refuse_other_synonyms(self, given: SynonymRules | None) -> None:
-        written = self._synonyms
+    def _refuse_others(self, given: SynonymRules | None, written: SynonymRules | None) -> None:
         if given is not None and (written is None or written.digest != given.digest):
             raise OptionError(
                 f"synonyms: {self.place} has keys that were written with "
@@ -349,7 +348,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             OptionError: ``other`` has synonyms, and the store has not these.
         """
         if isinstance(synonyms := getattr(other, "synonyms", None), Mapping) and synonyms:
-            self._refuse_other_synonyms(SynonymRules(synonyms))
+            self._refuse_others(SynonymRules(synonyms), self._synonyms)
         total = len(other) + len(kwargs) if hasattr(other, "__len__") else 0
         pairs, done = iter(_pairs(other, kwargs)), 0
         while block := list(islice(pairs, _TOGETHER)):
