@@ -220,9 +220,10 @@ class QdrantStore(Store):
     def _close(self, client: QdrantClient | None) -> None:
         """Close a client that was made here, unless another one has taken its place."""
         with self._lock:
-            if client is not None and client is self._client is not self._given:
-                self._client = None
-                client.close()
+            if client is None or client is not self._client or client is self._given:
+                return
+            self._client = None
+            client.close()
 
     # ---- the collection ----------------------------------------------------------------------
 
