@@ -219,11 +219,13 @@ class QdrantStore(Store):
 
     def _close(self, client: QdrantClient | None) -> None:
         """Close a client that was made here, unless another one has taken its place."""
+        if client is None:
+            return
         with self._lock:
-            if client is None or client is not self._client or client is self._given:
-                return
-            self._client = None
-            client.close()
+            is_own = client is self._client is not self._given
+            if is_own:
+                self._client = None
+                client.close()
 
     # ---- the collection ----------------------------------------------------------------------
 
