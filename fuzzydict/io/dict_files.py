@@ -25,7 +25,7 @@ from fuzzydict.io.records import (
     parser_limits,
 )
 from fuzzydict.io.sheets import OLE
-from fuzzydict.io.tables import open_table
+from fuzzydict.io.tables import open_records
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
         return _read_yaml(path)
     if form == "fuzzydict":
         return dict(FuzzyDict.load(path))
-    with open_table(path, reading._replace(format=form)) as table:
+    with open_records(path, reading._replace(format=form)) as table:
         if form == "jsonl":
             return _unique(path, _json_items(table.records(), path, reading))
         if table.header is None:

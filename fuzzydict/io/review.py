@@ -32,7 +32,7 @@ from fuzzydict.io.records import (
     csv_row,
     format_by_ending,
 )
-from fuzzydict.io.tables import open_table
+from fuzzydict.io.tables import open_records
 from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def read_table(data: bytes, path: Path, *, format: str | None = None) -> Example
     form = format or format_by_ending(path, ROW_FORMATS)
     if form not in ROW_FORMATS:
         raise OptionError(f"{path}: expected examples of format {', '.join(ROW_FORMATS)}; name it")
-    with open_table(BytesIO(data), Reading(form, side=None), name=path) as table:
+    with open_records(BytesIO(data), Reading(form, side=None), name=path) as table:
         if form == "jsonl":
             lines = [(record.raw, _of_json(record, path)) for record in table.records()]
             return ExampleTable(table.dialect, None, lines)

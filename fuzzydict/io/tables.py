@@ -121,10 +121,6 @@ class Table(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def records(self) -> Iterator[Record]:
-        """Return the rows below the header, one by one, and blank ones; not those of Parquet."""
-        raise NotImplementedError
-
     @abstractmethod
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         """Check that there is a column of this name, and return the rows with its cells.
@@ -164,6 +160,29 @@ class Table(ABC):
     def progress(self) -> tuple[int, int] | None:
         """Return how much of the table was read and how much there is; None if nobody knows."""
         return None
+
+
+class RecordTable(Table):
+    """A table whose rows are records: any but Parquet."""
+
+    @abstractmethod
+    def records(self) -> Iterator[Record]:
+        """Return the rows below the header, one by one, and blank ones."""
+
+
+@contextmanager
+def open_records(
+    table: Path | BinaryIO, reading: Reading, *, name: object = None
+) -> Iterator[RecordTable]:
+    """Open a table as `open_table` does, to read its rows one by one.
+
+    Raises:
+        OptionError: it is Parquet; and what `open_table` raises.
+    """
+    with open_table(table, reading, name=name) as opened:
+        if not isinstance(opened, RecordTable):
+            raise OptionError(f"{opened.name}: Parquet has no rows of text; give another format")
+        yield opened
 
 
 @contextmanager
@@ -276,7 +295,7 @@ def as_python(value: Any) -> Any:
 # ---- CSV, TSV and JSON Lines ----------------------------------------------------------------
 
 
-class _Text(Table):
+class _Text(RecordTable):
     """A table of lines. A blank line stays as it is, with nothing beside it."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
@@ -648,7 +667,7 @@ def _arrow_value(cell: Any, kind: Any) -> Any:
 # ---- workbooks ----------------------------------------------------------------------------
 
 
-class _Xlsx(Table):
+class _Xlsx(RecordTable):
     """A sheet of a workbook, whose first row names the columns. It is one block."""
 
     def __init__(self, name: str, sheet: Sheet) -> None:

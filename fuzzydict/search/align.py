@@ -16,6 +16,7 @@ from rapidfuzz.process import cdist, cpdist
 from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, by_name, facts_of, shares_of
 from fuzzydict.text.lexicon import (
     abbreviates,
+    denials_of,
     is_directed,
     is_one_text,
     numbers_of,
@@ -317,11 +318,9 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
                 lengths = len(left[i]), len(right[i])
                 phi[i, OF_LETTERS] = min(lengths) / max(lengths)
     for number, word in enumerate(asked.words, 1):
-        if word.entry.opposites:
-            of_word = np.flatnonzero(a == number)
-            are = are_opposites(word, keys, b[of_word])
-            if are is not None:
-                phi[of_word, OPPOSITES] = are
+        are = are_opposites(word, keys, b)
+        if are is not None:
+            phi[:, OPPOSITES] += are & (a == number)
     others = (x["group"] == y["group"]) & (x["member"] != y["member"]) & (y["member"] > 0)
     phi[:, OTHER_MEMBERS] = others
     phi[:, OTHER_DIGITS] = x["digit"] & y["digit"] & ~same
@@ -343,7 +342,7 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
     It is None if no key has any.
     """
     stems, are = keys.facts_by_name["stem"], None
-    for opposite in word.entry.opposites:
+    for opposite in (*word.entry.opposites, *denials_of(word.text)):
         stem, number = keys.words.stems.get(opposite, -2), keys.words.numbers.get(opposite, -2)
         if max(stem, number) >= 0:
             are = np.zeros(len(flat), np.bool_) if are is None else are

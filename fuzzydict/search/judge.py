@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from functools import cache, cached_property
+from hashlib import blake2b
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -388,8 +389,6 @@ def shipped(kind: str) -> Judge:
 
 def weights_digest() -> str:
     """Return a digest of the weights that ship: whether two releases give the same scores."""
-    from hashlib import blake2b
-
     weights = (resources.files("fuzzydict.data") / "judge.json").read_bytes()
     return blake2b(weights, digest_size=8).hexdigest()
 

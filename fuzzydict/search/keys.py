@@ -255,8 +255,7 @@ _FACTS = np.dtype(
 def facts_of(word: Word, stem: int, member: int) -> tuple[Any, ...]:
     """Return the facts of a word, as a row of an array."""
     entry, text = word.entry, word.text
-    is_function = entry.is_filler and not entry.is_legal
-    flags = entry.is_filler, is_function, entry.has_digit, entry.denies
+    flags = entry.is_filler, entry.is_function, entry.has_digit, entry.denies
     return (
         *(stem, ord(text[0]), len(text), letters_of(text), entry.group, member, word.weight),
         *(word.trust, word.is_known, word.trust == 1, *flags, is_short_form(text)),

@@ -101,11 +101,10 @@ def best_of_one(
     if is_single:
         x[:, a.OTHER_WORD] = compared.unlike[0]
         x[:, a.SPELLED : a.TELLING_KEY + 1] = compared.strengths[:, 0].take(_OF_ONE_WORD, axis=0).T
-        for place, against in zip((a.OPPOSED, a.SIBLINGS), compared[2:], strict=True):
+        for place, against in ((a.OPPOSED, compared.opposed), (a.SIBLINGS, compared.siblings)):
             if against is not None:
                 x[:, place] = against[0]
-        entry = query.words[0].entry
-        if entry.is_filler and not entry.is_legal:
+        if query.words[0].entry.is_function:
             is_function = keys.facts_by_name["function"][columns[:, 0]]
             x[:, a.OTHER_SMALL] = is_function & (compared.strengths[1, 0] < a.SAME)
     else:
@@ -237,12 +236,12 @@ def _compare(
             row += of[a.ONE_STEM] * is_form
             unlike[i][is_form] = 0
         is_member = None
-        if (member := keys.words.known_member(word)) > 0:
+        if word.entry.group >= 0 and (member := keys.words.known_member(word)) > 0:
             is_member = (facts["member"][flat] == member) & (edits[i] < 1)
             row += of[a.CONVENTION] * is_member
         _weigh_abbreviations(row, word.text, strings, facts, flat, of, is_member)
         for place, are in (
-            (a.OPPOSITES, a.are_opposites(word, keys, flat) if word.entry.opposites else None),
+            (a.OPPOSITES, a.are_opposites(word, keys, flat)),
             (a.OTHER_MEMBERS, _are_others(word, keys, flat) if word.entry.group >= 0 else None),
         ):
             if are is not None:
@@ -366,7 +365,8 @@ def _compare_several(
 
     meant, spelled, matched = tables.swapaxes(1, 2)[:, None]  # (1, C, w, W) each, as a block has it
     against = [
-        None if one is None else one.reshape(shape).swapaxes(0, 1)[None] for one in compared[2:]
+        None if one is None else one.reshape(shape).swapaxes(0, 1)[None]
+        for one in (compared.opposed, compared.siblings)
     ]
     unlike = compared.unlike.reshape(shape).swapaxes(0, 1)[None] * (columns > 0)[None, :, None]
     table = a.Table(matched, spelled, meant, unlike, *against)
@@ -385,7 +385,7 @@ def _compare_several(
     x[:, a.TELLING : a.TELLING_KEY + 1] = x[:, a.MATCHED : a.MATCHED_KEY + 1]
     fillers, facts = [word.entry.is_filler for word in query.words], keys.facts_by_name
     if any(fillers):
-        function = [w.entry.is_filler and not w.entry.is_legal for w in query.words]
+        function = [word.entry.is_function for word in query.words]
         ours = (of_query[1] < a.SAME)[function].any(axis=0)
         others = facts["function"][columns] & (of_key[1] < a.SAME)
         x[:, a.OTHER_SMALL] = ours & others.any(axis=1)

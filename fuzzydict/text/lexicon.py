@@ -27,7 +27,12 @@ class Entry(NamedTuple):
     denies: bool  # whether it denies other words
     is_number: bool  # whether it is digits or a number word
     has_digit: bool
-    opposites: frozenset[str]  # words that are, or whose stems are, its opposites
+    opposites: frozenset[str]  # words that are, or whose stems are, its opposites, as listed
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a function word, such as "of"."""
+        return self.is_filler and not self.is_legal
 
 
 @lru_cache(maxsize=1 << 16)
@@ -45,10 +50,11 @@ def look_up(word: str) -> Entry:
     has_digit = not word.isalpha() and any(map(str.isdigit, word))
     flags = is_legal or "function" in kinds, is_legal, denies, form.isdigit(), has_digit
     opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
-    all_of_them = frozenset(_denials(word)).union(*opposites) - {stem}
+    all_of_them = frozenset().union(*opposites) - {stem} if opposites else _NONE
     return Entry(word, form, stem, group, member, *flags, all_of_them)
 
 
+_NONE = frozenset[str]()
 #: What is denied by each prefix.
 _DENIABLE = {
     "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
@@ -56,10 +62,11 @@ _DENIABLE = {
 }
 
 
-def _denials(word: str) -> list[str]:
-    """Return what a word denies by a prefix, or what denies it: "unpaid" and "nonpaid" of "paid".
+def denials_of(word: str) -> list[str]:
+    """Return what a word denies by a prefix, or what denies it; some are no words.
 
-    Many of them are no words.
+    >>> denials_of("unshipped"), denials_of("shipped"), denials_of("fiction")
+    (['shipped'], ['unshipped', 'nonshipped'], ['nonfiction'])
     """
     for prefix, deniable in _DENIABLE.items():
         if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
@@ -347,10 +354,17 @@ def other_number(text: str, other: str) -> bool:
     >>> other_number("-15 C", "15 C"), other_number("v 1.1.2", "v 1.2"), other_number("3.0", "3")
     (True, True, False)
     """
-    ours, theirs = map(_WRITTEN_NUMBER.findall, (text, other))
-    signs = [sum("-" in number for number in one) for one in (ours, theirs)]
-    dotted = [{_parts(number) for number in one if "." in number} for one in (ours, theirs)]
-    return signs[0] != signs[1] or (all(dotted) and dotted[0] != dotted[1])
+    (ours, our_versions), (theirs, their_versions) = map(_signs_and_versions, (text, other))
+    have_both = our_versions and their_versions
+    return ours != theirs or bool(have_both and our_versions != their_versions)
+
+
+@lru_cache(maxsize=1 << 12)
+def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
+    """Return how many numbers of a text have a minus, and the parts of those with points."""
+    numbers = _WRITTEN_NUMBER.findall(text)
+    signs = sum("-" in number for number in numbers)
+    return signs, {_parts(number) for number in numbers if "." in number}
 
 
 def _parts(number: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from fuzzydict.search.judge import LEAD, WHICH, Net
 from fuzzydict.search.keys import Word, compared_words
 from fuzzydict.text.lexicon import (
     abbreviates,
+    denials_of,
     is_directed,
     is_one_text,
     look_up,
@@ -65,7 +66,7 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
         "cosine": cosine * are_sure,
         "cosine squared": (cosine * are_sure) ** 2,
         "cosine by a slip": cosine * (not are_sure),
-        "opposites": not ours.opposites.isdisjoint({b.text, theirs.stem}),
+        "opposites": not {*ours.opposites, *denials_of(a.text)}.isdisjoint({b.text, theirs.stem}),
         "other members of a class": is_of_class and not is_member,
         "other digits": ours.has_digit and theirs.has_digit and a.text != b.text,
     }
@@ -248,7 +249,7 @@ class Reference:
         found["denied"] = sum(word.entry.denies for word in [*ours, *theirs]) % 2
         small = [
             any(
-                word.entry.is_filler and not word.entry.is_legal and strength < 0.8
+                word.entry.is_function and strength < 0.8
                 for word, strength in zip(words, table["spelled"].max(axis), strict=True)
             )
             for words, axis in ((ours, 1), (theirs, 0))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fuzzydict.text.lexicon import (
     MOST_WORDS,
     abbreviates,
+    denials_of,
     is_directed,
     is_one_text,
     look_up,
@@ -147,8 +148,8 @@ def test_a_word_is_of_some_kinds(word: str, flags: str) -> None:
 )
 def test_opposites_are_mutual(pair: str) -> None:
     a, b = map(look_up, pair.split())
-    assert a.opposites & {b.word, b.stem}
-    assert b.opposites & {a.word, a.stem}
+    assert {*a.opposites, *denials_of(a.word)} & {b.word, b.stem}
+    assert {*b.opposites, *denials_of(b.word)} & {a.word, a.stem}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ def test_numbers_are_one_only_if_long_however_long_others_are(
 
 @pytest.mark.parametrize("word", ["non", "none", "nonce", "nonet", "united"])
 def test_what_begins_like_a_denial_need_not_be_one(word: str) -> None:
-    assert not look_up(word).opposites & {word.removeprefix("non"), word.removeprefix("un")}
+    assert not {word.removeprefix("non"), word.removeprefix("un")} & {*denials_of(word)}
 
 
 @pytest.mark.parametrize(
