@@ -354,7 +354,9 @@ def other_number(text: str, other: str) -> bool:
     >>> other_number("-15 C", "15 C"), other_number("v 1.1.2", "v 1.2"), other_number("3.0", "3")
     (True, True, False)
     """
-    (ours, our_versions), (theirs, their_versions) = map(_signs_and_versions, (text, other))
+    (ours, our_versions), (theirs, their_versions) = (
+        _signs_and_versions(one[:LONGEST]) for one in (text, other)
+    )
     have_both = our_versions and their_versions
     return ours != theirs or bool(have_both and our_versions != their_versions)
 
