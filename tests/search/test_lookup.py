@@ -284,7 +284,7 @@ def test_longer_lists_than_an_engine_is_asked_for_are_of_all_keys(
     found = {match.key for match in d.most_similar("ocean", MOST)}
     assert len(found) == MOST
     expected = {match.key for match in compared(d).most_similar("ocean", MOST)}
-    assert len(found & expected) > 0.98 * MOST
+    assert len(found & expected) > 0.95 * MOST
 
 
 def test_equal_queries_of_a_list_are_encoded_once() -> None:
