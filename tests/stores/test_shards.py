@@ -205,8 +205,9 @@ def test_values_that_no_query_reaches_may_be_anything() -> None:
     options: dict[str, Any] = {"embedding": near, "scorer": Boxcar(2.0)}
     shards = [FuzzyDict({"red": 1.0, "navy": None}, **options), FuzzyDict({"blue": "x"}, **options)]
     assert pool_shards(["red", "pink"], shards).tolist() == [1.0, 1.0]
-    with pytest.raises(NoMatchError, match="widen the scorer"):
-        pool_shards("far", shards)
+    for queries in ("far", ["red", "far"]):
+        with pytest.raises(NoMatchError, match="widen the scorer"):
+            pool_shards(queries, shards)
 
 
 def test_a_query_that_is_an_alias_is_read_as_its_key_unless_it_is_one_elsewhere() -> None:
