@@ -28,7 +28,7 @@ from fuzzydict.errors import ArgumentTypeError, OptionError, PoolingError, quote
 from fuzzydict.frames.workers import Matcher
 from fuzzydict.mapping import FuzzyDict, items_of
 from fuzzydict.nn.attention import Partial, finish, merge, partial
-from fuzzydict.options import as_temperature
+from fuzzydict.options import as_cutoff, as_temperature
 from fuzzydict.results.answers import NO_KEY, as_queries, require_texts
 from fuzzydict.results.pooling import StackedValues, reached_by, shaped
 from fuzzydict.search.align import Found, align
@@ -101,8 +101,11 @@ def pool_shards(
     >>> (warm | cold).pool("crimson").round()
     array([255.,   0.,   0.])
     """
-    asked, opened = as_queries(queries), _opened(shards, embedding)
-    return _AllShards(opened, map, asked).pool(queries, score_cutoff=score_cutoff)
+    asked, cutoff = as_queries(queries), as_cutoff(score_cutoff)
+    opened = _opened(shards, embedding)
+    if not asked:
+        return np.zeros(0)
+    return _AllShards(opened, map, asked).pool(queries, score_cutoff=cutoff)
 
 
 class _AllShards(FuzzyDict[Any]):
