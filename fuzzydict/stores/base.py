@@ -115,13 +115,10 @@ class Store(Protocol):
     password. Rows that cannot be what `write` wrote are left out, with a StoreWarning.
 
     Keys, words and values that are written are `is_storable`. Those that are looked up, removed or
-    forgotten may be any texts.
-
-    Attributes:
-        place: the database and the table or collection, as an address without a password.
+    forgotten may be any texts; ``words`` are texts as `same_text` writes them.
     """
 
-    place: str
+    place: str  # the database and the table or collection, as an address without a password
 
     def meta(self) -> dict[str, Any] | None:
         """Return what `create` wrote; None if nothing was created."""
@@ -139,27 +136,16 @@ class Store(Protocol):
         """Write rows, at most a few thousand with different keys; equal keys are replaced."""
 
     def build_index(self) -> str | None:
-        """Build what makes searches quick; may take minutes, while others read and write.
-
-        Return why that is not possible, or None.
-        """
+        """Build what makes searches quick, while others read and write; return why not, if so."""
 
     def remove(self, keys: Sequence[str]) -> int:
-        """Remove keys, and aliases of them, and return how many keys were there.
-
-        An alias goes, too, whose key was not there: it was taught while another removed the key.
-        """
+        """Remove keys, and return how many were there; and aliases of them, there or not."""
 
     def clear(self) -> None:
         """Remove all keys, whatever they are, and the aliases of keys."""
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
-        """Return the values of the texts that are keys, and what the texts of `Alias` stand for.
-
-        Args:
-            keys: texts, as they are.
-            words: texts, as `same_text` writes them.
-        """
+        """Return the values of the texts that are keys, and what the words of aliases stand for."""
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
         """Return the keys near each query, and those spelled like it, if they satisfy ``where``.
@@ -188,37 +174,14 @@ class Store(Protocol):
     def close(self) -> None:
         """Close the connections; a later call makes another."""
 
+    # ---- what is believed of rows, which others may have written ---------------------------------
 
-# ---- what is believed of what was read -----------------------------------------------------------
-
-
-class Reading:
-    """Checks what a database returns, which others may have written.
-
-    Args:
-        place: of the store, for messages.
-    """
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-
-    def row(
-        self,
-        number: Any,
-        key: Any,
-        *,
-        text: Any = None,
-        value: Any = None,
-        vector: Vector = None,
+    def row_of(
+        self, number: Any, key: Any, vector: Vector, value: Any = None, *, text: Any = None
     ) -> Row | None:
-        """Return a row, or None and warn if `Store.write` writes no such.
+        """Return the row with an id, or None and warn if `write` writes no such.
 
-        Args:
-            number: its id.
-            key: its key.
-            text: its value as JSON; None if the value is given.
-            value: its value.
-            vector: its vector.
+        Its value is given as it is, or as JSON in ``text``.
         """
         try:
             if not isinstance(key, str) or not is_storable(key) or str(id_of(key)) != str(number):
@@ -230,52 +193,45 @@ class Reading:
                     raise ValueError("it has a vector, though its key has no words")
             return Row(key, as_json(key, value if text is None else json.loads(text)), vector)
         except (ValueError, TypeError, RecursionError) as error:
-            self.leave_out(f"the key {quoted(key)} (id {number})", error)
+            self._leave_out(f"the key {quoted(key)} (id {number})", error)
             return None
 
-    def alias(self, number: Any, words: Any, written: Any, key: Any) -> Alias | None:
-        """Return an alias, or None and warn if `Store.teach` writes no such."""
+    def alias_of(self, number: Any, words: Any, written: Any, key: Any) -> Alias | None:
+        """Return an alias, or None and warn if `teach` writes no such."""
         texts = [words, written, *([] if key is None else [key])]
         if all(isinstance(one, str) and is_storable(one) for one in texts):
             return Alias(words, written, key)
-        self.leave_out(f"the alias {quoted(written)} (id {number})", "it is no text")
+        self._leave_out(f"the alias {quoted(written)} (id {number})", "it is no text")
         return None
 
-    def leave_out(self, what: str, why: Any) -> None:
-        """Warn of what is not read."""
+    def _leave_out(self, what: str, why: Any) -> None:
         warnings.warn(
-            f"{self._place}: {what} is left out, for something else wrote it: {why}; write it "
+            f"{self.place}: {what} is left out, for something else wrote it: {why}; write it "
             f"again, or remove it",
             StoreWarning,
             stacklevel=2,
         )
 
-    def meta(self, text: Any) -> dict[str, Any]:
-        """Return the meta from its JSON.
-
-        Raises:
-            StoreError: it is no object of JSON.
-        """
+    def meta_of(self, text: Any) -> dict[str, Any]:
+        """Return the meta from its JSON, or raise StoreError if it is no object."""
         try:
             meta = json.loads(text)
         except (ValueError, TypeError, RecursionError):
             meta = None
         if not isinstance(meta, dict):
             raise StoreError(
-                f"{self._place}: what it says of its keys is damaged; push the keys again into "
+                f"{self.place}: what it says of its keys is damaged; push the keys again into "
                 f"another place, or drop this one"
             )
         return meta
 
+    def vectors_of(self, rows: Sequence[Row]) -> NDArray[np.float32]:
+        """Return the vectors of those rows that have one, (m, E), or raise StoreError.
 
-def joined(rows: Sequence[Row], place: str) -> NDArray[np.float32]:
-    """Return the vectors of those rows that have one, (m, E).
-
-    Raises:
-        StoreError: they have several lengths, so that nothing may be written.
-    """
-    vectors = [row.vector for row in rows if row.vector is not None]
-    lengths = {len(vector) for vector in vectors}
-    if len(lengths) > 1:
-        raise StoreError(f"{place}: expected vectors of one length, got {sorted(lengths)}")
-    return np.array(vectors, np.float32)
+        Of several lengths, none may be written.
+        """
+        vectors = [row.vector for row in rows if row.vector is not None]
+        lengths = {len(vector) for vector in vectors}
+        if len(lengths) > 1:
+            raise StoreError(f"{self.place}: expected vectors of one length, got {sorted(lengths)}")
+        return np.array(vectors, np.float32)

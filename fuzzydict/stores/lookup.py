@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import UUID
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.search.key_index import EncodedKeys, KeyIndex
 from fuzzydict.search.keys import Keys, Statistics
-from fuzzydict.search.lookup import MOST, ByListing, Exact, Listing, Prepared
+from fuzzydict.search.lookup import MOST, ByListing, Exact, Listing
 from fuzzydict.search.score import COSINE, JudgedScore, as_score
 from fuzzydict.stores.base import SAMPLE, Hit, Search
 from fuzzydict.text.words import plain
@@ -24,49 +23,42 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.nn.scorers import ScorerLike
+    from fuzzydict.search.lookup import Prepared
     from fuzzydict.search.meaning import Meaning
     from fuzzydict.stores.base import Hits, Store
     from fuzzydict.stores.values import Condition
 
 
-_SPELLED = 48  # keys that are spelled most like a query
 #: How an index is built.
 BUILD = "build one by `fuzzydict push --index URL`, or d.build_index()"
+_SPELLED = 48  # keys that are spelled most like a query
 _FEW = 16  # keys that are shown of a query that is like none
 
 
-class KeySample(NamedTuple):
+class Sampling:
     """What scores need to know of all keys of a store: the same for all that read it.
 
+    It is read anew, by one thread, when the version of the keys is another.
+
     Attributes:
-        version: of the keys, as the store tells; None if it was not asked.
-        count: how many keys there are.
-        with_words: about how many of all keys have words.
-        keys: those of the sample that have words, with statistics of all keys.
-        is_whole: whether the sample has all keys, so that no others need be found.
-    """
-
-    version: int | None
-    count: int  # type: ignore[assignment]  # of a tuple, nobody counts
-    with_words: int
-    keys: Keys
-    is_whole: bool
-
-
-class Sampling:
-    """The sample of a store, read anew by one thread when its version is another.
-
-    Args:
         store: is asked.
         meaning: what keys are compared by.
+        total: how many keys there are.
+        with_words: about how many of them have words.
+        keys: those of a sample that have words, with statistics of all keys.
     """
 
     def __init__(self, store: Store, meaning: Meaning) -> None:
-        self.meaning, self.size = meaning, size_of(meaning)
-        self._store, self._lock, self._has_warned = store, RLock(), False
-        self._sample: KeySample
-        self._made: tuple[Any, Any, Exact | StoreLookup] | None
+        self.store, self.meaning = store, meaning
+        self._lock, self._has_warned = RLock(), False
         self._begin()
+
+    def _begin(self) -> None:
+        self._hits, self._index = dict[Any, Hit](), KeyIndex(self.meaning)
+        self._version: int | None = None  # of the keys, as the store tells
+        self._made: tuple[Any, Exact | StoreLookup] | None = None  # the last lookup, and its scorer
+        self._is_whole = False  # whether the sample has all keys, so that no others need be found
+        self.total, self.with_words, self.keys = 0, 0, self._index.keys()
 
     def lookup(
         self, version: int, scorer: ScorerLike | None, where: Sequence[Condition] = ()
@@ -74,37 +66,25 @@ class Sampling:
         """Return what finds keys among those of a version, as the store tells, or of a later one.
 
         As long as the sample has all keys, it finds them here, as in a dict.
-
-        Warns:
-            StoreWarning: searches compare with many keys; that is said once.
         """
         with self._lock:
-            if self._sample.version != version:
+            if self._version != version:
                 try:
-                    self._sample = self._read()
+                    self._read()
                 except BaseException:  # an interrupt, maybe amid the index
                     self._begin()
                     raise
-            sample = self._sample
             if where:
-                return StoreLookup(self._store, self, sample, scorer, where)
-            if self._made is None or self._made[:2] != (sample.version, scorer):
-                lookup = (
-                    Exact(self._index, scorer)
-                    if sample.is_whole
-                    else StoreLookup(self._store, self, sample, scorer)
-                )
-                self._made = sample.version, scorer, lookup
-            return self._made[2]
+                return StoreLookup(self, scorer, where)
+            if self._made is None or self._made[0] != scorer:
+                is_whole = self._is_whole
+                found = Exact(self._index, scorer) if is_whole else StoreLookup(self, scorer)
+                self._made = scorer, found
+            return self._made[1]
 
-    def _begin(self) -> None:
-        self._hits, self._index = dict[UUID, Hit](), KeyIndex(self.meaning)
-        self._sample = KeySample(None, 0, 0, self._index.keys(), is_whole=False)
-        self._made = None
-
-    def _read(self) -> KeySample:
-        """Return the sample as it is now; only what is new in it is read."""
-        found, index = self._store.sample(self._hits.keys()), self._index
+    def _read(self) -> None:
+        """Read the sample as it is now, and of it only what is new."""
+        found, index = self.store.sample(self._hits.keys()), self._index
         for number in self._hits.keys() - set(found.ids):
             index.discard(self._hits.pop(number).key)
         new = {hit.key: hit.vector for hit in found.hits.values()}
@@ -113,35 +93,28 @@ class Sampling:
             index.add(key)
         changes = index.changes()
         if changes is not None:
-            vectors = stacked([new[name] for name in changes.new], self.size)
+            vectors = stacked([new[name] for name in changes.new], size_of(self.meaning))
             index.take(changes, EncodedKeys(changes.new, vectors) if changes.new else None)
-        keys, is_whole = index.keys(), len(found.ids) < SAMPLE
-        total = len(found.ids) if is_whole else found.total
-        times = total / max(len(self._hits), 1)
-        if not is_whole:
-            keys = keys.with_statistics(_times(keys.statistics, times))
+        self._made, self._is_whole = None, len(found.ids) < SAMPLE
+        self.keys, self.total = index.keys(), len(found.ids) if self._is_whole else found.total
+        times = self.total / max(len(self._hits), 1)
+        self.with_words = round(self.keys.count * times)
+        if not self._is_whole:
+            own = self.keys.statistics
+            # Of the words that are rare in a sample some are there by chance: half a word each.
+            stems = {stem: round((one - 0.5) * times + 0.5) for stem, one in own.stems.items()}
+            of_ngrams = np.rint(own.ngrams * times).astype(np.int64)
+            of_all = Statistics(self.with_words, stems, of_ngrams, own.background)
+            self.keys = self.keys.with_statistics(of_all)
         if found.scans and not self._has_warned:
             self._has_warned = True
             warnings.warn(
-                f"{self._store.place}: it has {total:,} keys and no index, so that each read "
+                f"{self.store.place}: it has {self.total:,} keys and no index, so that each read "
                 f"compares with all of them; {BUILD}",
                 StoreWarning,
                 stacklevel=2,
             )
-        return KeySample(found.version, total, round(keys.count * times), keys, is_whole)
-
-
-def _times(own: Statistics, times: float) -> Statistics:
-    """Return the statistics of all keys, given those of a sample, which are so many times fewer.
-
-    Of the words that are rare in it, some are there by chance, so half a word is taken off before.
-    """
-    return Statistics(
-        round(own.count * times),
-        {stem: round((one - 0.5) * times + 0.5) for stem, one in own.stems.items()},
-        np.rint(own.ngrams * times).astype(np.int64),
-        own.background,
-    )
+        self._version = found.version
 
 
 def size_of(meaning: Meaning) -> int:
@@ -158,9 +131,6 @@ def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int) -> NDArray
     return array
 
 
-# ---- a query ---------------------------------------------------------------------------------
-
-
 class StoreLookup(ByListing):
     """A lookup that scores the keys that a store finds for each query.
 
@@ -173,25 +143,21 @@ class StoreLookup(ByListing):
     at_once = 64
 
     def __init__(
-        self,
-        store: Store,
-        sampling: Sampling,
-        sample: KeySample,
-        scorer: ScorerLike | None = None,
-        where: Sequence[Condition] = (),
+        self, sampling: Sampling, scorer: ScorerLike | None, where: Sequence[Condition] = ()
     ) -> None:
         super().__init__(sampling.meaning, scorer)
         require_nearness(scorer)
-        self._store, self._where, self._sample = store, where, sample
-        self._size = sampling.size
+        self._store, self._where = sampling.store, where
+        self._sample, self._with_words = sampling.keys, sampling.with_words
+        self._total = sampling.total if sampling.keys.count else 0
 
     @property
     def count(self) -> int:
         """The number of keys; 0 if none of them has words."""
-        return self._sample.count if self._sample.keys.count else 0
+        return self._total
 
     def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
-        keys = self._sample.keys
+        keys = self._sample
         vectors = units(self._vectors(prepared, keys))
         spelled = _SPELLED if isinstance(self.score, JudgedScore) else 0
         anywhere = keys.vectors[keys.living_slots()].sum(axis=0, keepdims=True)
@@ -207,9 +173,9 @@ class StoreLookup(ByListing):
 
         Where no key has a vector, some of the sample are shown of a query that is like none.
         """
-        sample, found = self._sample.keys, {hit.key: hit for hit in [*hits.near, *hits.spelled]}
+        sample, found = self._sample, {hit.key: hit for hit in [*hits.near, *hits.spelled]}
         names = sorted(filter(plain, found))
-        vectors = stacked([found[name].vector for name in names], self._size)
+        vectors = stacked([found[name].vector for name in names], sample.vectors.shape[1])
         keys = Keys.of(sample.table, names, vectors)
         of_all, stems = sample.statistics, dict(sample.statistics.stems)
         for stem, count in keys.statistics.stems.items():  # some of which the sample has not
@@ -219,7 +185,7 @@ class StoreLookup(ByListing):
             keys = sample.some(sample.living_slots()[:_FEW])
         found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]
         others = np.setdiff1d(sample.living_slots(), found_here)
-        left = max(0, self._sample.with_words - len(keys)) if len(others) else 0
+        left = max(0, self._with_words - len(keys)) if len(others) else 0
         return Listing(keys, np.arange(len(keys)), left, (sample, others))
 
     def _scores(self, one: Prepared, listing: Listing) -> NDArray[np.float64]:

@@ -9,34 +9,21 @@ import struct
 from contextlib import suppress
 from threading import BoundedSemaphore
 from time import sleep
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
-from fuzzydict.stores.base import (
-    SAMPLE,
-    Alias,
-    Hit,
-    Hits,
-    Known,
-    Reading,
-    Row,
-    Sample,
-    Search,
-    Store,
-    id_of,
-    joined,
-)
+from fuzzydict.stores.base import SAMPLE, Alias, Hit, Hits, Known, Row, Sample, Search, Store, id_of
 
 try:
     import psycopg
     from psycopg import errors
     from psycopg.adapt import Dumper
     from psycopg.conninfo import conninfo_to_dict
-    from psycopg.pq import Format, PipelineStatus, TransactionStatus
-    from psycopg.sql import SQL, Identifier
+    from psycopg.pq import Format, TransactionStatus
+    from psycopg.sql import SQL, Identifier, Literal
 except ImportError as error:
     raise MissingExtraError(
         "PostgreSQL needs psycopg, which is not installed; install it with: "
@@ -66,65 +53,113 @@ _PATIENCE = 10  # seconds for a server to accept a connection, unless the URL sa
 _WAITS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # seconds between tries while a server recovers
 _ALIASES = 4096  # aliases read at a time
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
-#: What searches need, said in each, since a pooler may give each statement another session.
-#: See https://github.com/pgvector/pgvector#iterative-index-scans
-_SETTINGS = {
-    "hnsw.ef_search": "128",  # kept while the graph is searched: more find more, and take longer
-    "hnsw.iterative_scan": "strict_order",
-    "pg_trgm.similarity_threshold": "0.2",
-}
 _OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that libpq does not know
 _OF_OTHERS = "a table of this name holds something else; name another by table="
 
+# ---- SQL -----------------------------------------------------------------------------------------
 
-class Address(NamedTuple):
-    """What a URL of a table says."""
-
-    server: dict[str, Any]  # what libpq connects by
-    table: list[str]  # its name, perhaps after a schema's
-    partitions: int  # into how many a new table is divided; 0 if into none
-    place: str  # the URL without a password
-
-    @classmethod
-    def of(cls, url: str) -> Address:
-        """Return what a URL says.
-
-        Raises:
-            OptionError: it is not valid; the message has no password.
-        """
-        own = {name: unquote(value) for name, value in _OWN.findall(url)}
-        table = own.get("table", "keys").split(".")
-        lengths = [len(name.encode()) for name in table]
-        if (
-            len(table) > 2
-            or not 0 < min(lengths) <= max(lengths) <= _LONGEST_NAME
-            or not {"\0", "%"}.isdisjoint("".join(table))
-        ):
-            raise OptionError(
-                f"expected table=NAME or table=SCHEMA.NAME of at most {_LONGEST_NAME} bytes each, "
-                f"without %, got {quoted(own['table'])}"
-            )
-        partitions = own.get("partitions", "0")
-        if not (partitions.isdecimal() and partitions.isascii() and int(partitions) <= 1024):
-            raise OptionError(f"expected partitions=N up to 1024, got {quoted(partitions)}")
-        try:
-            server: dict[str, Any] = conninfo_to_dict(_OWN.sub("", url))
-            host = str(server.get("host") or server.get("hostaddr") or "localhost")
-            port, database = str(server.get("port", "")), server.get("dbname") or ""
-            # What is shown must be no part of a password that was not escaped.
-            if "@" in host[1:] or not re.fullmatch("[0-9,]*", port) or re.search("[@;=]", database):
-                raise ValueError
-        except (psycopg.Error, ValueError):
-            raise OptionError(
-                "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=NAME with parameters "
-                "that libpq knows; write characters such as @ and / in a password as %40 and %2F"
-            ) from None  # which may tell the password
-        database = database or server.get("user") or ""
-        place, folder = f"{host}:{port}" if port else host, ""
-        if host.startswith("/"):  # a socket in a folder
-            place, folder = f"{server.get('user', '')}@", f"host={place}&"
-        place = f"postgresql://{place}/{database}?{folder}table={'.'.join(table)}"
-        return cls(server, table, int(partitions), place)
+_CREATE = """
+CREATE TABLE {keys} (id uuid PRIMARY KEY, key text NOT NULL, words text NOT NULL,
+    value json NOT NULL, vector halfvec({size}), replaced boolean NOT NULL DEFAULT false) {how};
+{partitions}
+CREATE INDEX ON {keys} USING gin (words gin_trgm_ops) WITH (fastupdate = off);
+CREATE TABLE {aliases} (id uuid PRIMARY KEY, words text NOT NULL, written text NOT NULL, key text,
+    key_id uuid);
+CREATE INDEX ON {aliases} (key_id);
+CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL, version bigint NOT NULL);
+-- Not 0, so that who knew a table of this name reads its sample anew.
+INSERT INTO {meta} SELECT {content}::json, 0, (random() * (1::bigint << 40))::bigint
+"""
+_PARTITION = """
+CREATE TABLE {part} PARTITION OF {keys}
+    FOR VALUES WITH (MODULUS {parts}, REMAINDER {number}) {room};
+"""
+_ROOM = SQL("WITH (fillfactor = 80)")
+#: Those of `pg_class` that hold the rows of a table: its partitions, or itself.
+_LEAVES = SQL("""
+relkind = 'r' AND (pg_class.oid = %(table)s::regclass OR pg_class.oid IN
+    (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))
+""")
+_SAMPLE = """
+WITH first AS MATERIALIZED (SELECT id FROM {keys} ORDER BY id LIMIT {size}),
+new AS MATERIALIZED (SELECT id FROM first EXCEPT SELECT unnest(%(known)s::uuid[]))
+SELECT version, count, {scans}, first.id, key, vector FROM {meta}
+LEFT JOIN (first LEFT JOIN (new JOIN {keys} USING (id)) USING (id)) ON true ORDER BY first.id
+"""
+#: Whether there are many keys, and some without a graph of them.
+_SCANS = """
+count >= {few} AND EXISTS (SELECT FROM pg_class WHERE {leaves} AND NOT EXISTS
+    (SELECT FROM pg_index JOIN pg_class AS graph ON graph.oid = indexrelid
+    JOIN pg_am ON pg_am.oid = graph.relam
+    WHERE indrelid = pg_class.oid AND amname = 'hnsw' AND indisvalid))
+"""
+#: The numbers of the vector with a place, of which each has ``size``.
+_NUMBERS = "(%(numbers)s::real[])[(place - 1) * {size} + 1 : place * {size}]::halfvec AS vector"
+#: In one order, so that of two writers none waits for the other.
+_WRITE = """
+WITH given AS (SELECT id, key, words, value::json, {vector} FROM unnest(%(ids)s::uuid[],
+    %(keys)s::text[], %(words)s::text[], %(values)s::text[], %(places)s::int[])
+    AS _(id, key, words, value, place)),
+written AS (INSERT INTO {keys} AS held (id, key, words, value, vector)
+    SELECT * FROM given ORDER BY id ON CONFLICT (id) DO UPDATE SET key = excluded.key,
+    words = excluded.words, value = excluded.value, replaced = true,
+    vector = CASE WHEN held.vector = excluded.vector THEN held.vector ELSE excluded.vector END
+    RETURNING id, replaced),
+changed AS (SELECT id FROM written WHERE NOT replaced)
+UPDATE {meta} SET count = count + (SELECT count(*) FROM changed), {version}
+"""
+_REMOVE = """
+WITH found AS (SELECT id FROM {keys} WHERE id = ANY(%(ids)s) ORDER BY id FOR UPDATE),
+changed AS (DELETE FROM {keys} WHERE id IN (SELECT id FROM found) RETURNING id),
+forgotten AS (DELETE FROM {aliases} WHERE key_id = ANY(%(ids)s)),
+counted AS (UPDATE {meta} SET count = count - (SELECT count(*) FROM changed), {version})
+SELECT count(*) FROM changed
+"""
+_CLEAR = """
+WITH gone AS (DELETE FROM {keys} RETURNING id),
+forgotten AS (DELETE FROM {aliases} WHERE key IS NOT NULL OR key_id IS NOT NULL)
+UPDATE {meta} SET count = greatest(0, count - (SELECT count(*) FROM gone)), version = version + 1
+"""
+#: Whether one of the changed keys may be in the sample, of which others may go meanwhile.
+_VERSION = """
+version = version + coalesce((SELECT id FROM changed ORDER BY id LIMIT 1)
+    <= (SELECT id FROM {keys} ORDER BY id OFFSET {size} LIMIT 1), true)::int
+WHERE EXISTS (SELECT FROM changed)
+"""
+_ROWS = """
+SELECT 0, id, key, value::text FROM {keys} WHERE id = ANY(%s)
+UNION ALL SELECT 1, id, words, key FROM {aliases} WHERE id = ANY(%s)
+UNION ALL SELECT version, NULL, NULL, NULL FROM {meta}
+"""
+_TEACH = """
+INSERT INTO {aliases} (id, words, written, key, key_id)
+SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[])
+ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,
+    key_id = excluded.key_id
+"""
+#: The settings are said in each search, since a pooler may give each statement another session;
+#: see https://github.com/pgvector/pgvector#iterative-index-scans. A larger ef_search finds more,
+#: and takes longer.
+_SEARCH = """
+WITH settings AS MATERIALIZED (SELECT set_config('hnsw.ef_search', '128', true)
+    || set_config('hnsw.iterative_scan', 'strict_order', true)
+    || set_config('pg_trgm.similarity_threshold', '0.2', true) AS said),
+asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,
+    unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])
+    WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')
+SELECT number, 0, hit.* FROM asked, LATERAL (SELECT id, key, held.vector,
+    held.vector <=> asked.vector AS far FROM {keys} AS held
+    WHERE held.vector IS NOT NULL AND asked.vector IS NOT NULL {condition}
+    ORDER BY {order} LIMIT near) AS hit
+UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL (SELECT id, key, held.vector,
+    held.words <-> asked.words AS far FROM {keys} AS held
+    WHERE held.words %% asked.words {condition} ORDER BY far LIMIT spelled) AS hit
+"""
+_GRAPHS = """
+SELECT nspname, relname, indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+JOIN pg_namespace ON pg_namespace.oid = relnamespace JOIN pg_am ON pg_am.oid = relam
+WHERE indrelid = %s::regclass AND amname = 'hnsw'
+"""
 
 
 class PostgresStore(Store):
@@ -148,15 +183,10 @@ class PostgresStore(Store):
     """
 
     def __init__(self, url: str) -> None:
-        self._address = Address.of(url)
-        self.place = self._address.place
-        self._read = Reading(self.place)
-        *schema, name = self._address.table
-        self._names = {
-            "keys": Identifier(*schema, name),
-            "aliases": Identifier(*schema, f"{name}_aliases"),
-            "meta": Identifier(*schema, f"{name}_meta"),
-        }
+        self._server, self._table, self._partitions, self.place = _parsed(url)
+        *schema, name = self._table
+        suffixes = {"keys": "", "aliases": "_aliases", "meta": "_meta"}
+        self._names = {one: Identifier(*schema, name + end) for one, end in suffixes.items()}
         self._process, self._room = os.getpid(), BoundedSemaphore(_CONNECTIONS)
         self._idle: list[Session] = []
         self._inherited: list[Session] = []
@@ -168,7 +198,10 @@ class PostgresStore(Store):
 
         If a connection that was kept turns out to be lost, all is done again by another one.
         """
-        self._own_connections()
+        if self._process != os.getpid():  # it was forked, and its parent goes on to use these
+            self._inherited += self._idle
+            self._idle, self._room = [], BoundedSemaphore(_CONNECTIONS)
+            self._process = os.getpid()
         with self._room:
             while True:
                 kept = self._kept()
@@ -195,53 +228,47 @@ class PostgresStore(Store):
             is_sure = True
             raise
         finally:
-            if is_sure and _is_idle(connection):
+            if is_sure and connection.pgconn.transaction_status == TransactionStatus.IDLE:
                 self._idle.append(connection)
             else:
                 connection.close()
 
-    def _own_connections(self) -> None:
-        """Begin with none in a process that was forked: its parent goes on to use what it has."""
-        if self._process != os.getpid():
-            self._inherited += self._idle
-            self._idle, self._room = [], BoundedSemaphore(_CONNECTIONS)
-            self._process = os.getpid()
-
     def _connect(self) -> Session:
-        given = {"connect_timeout": _PATIENCE, **self._address.server, "client_encoding": "utf8"}
+        given = {"connect_timeout": _PATIENCE, **self._server, "client_encoding": "utf8"}
         waits = iter(_WAITS)
         while True:
             try:
                 # Nothing is prepared, since a plan for any query would not use the index.
-                return psycopg.connect(autocommit=True, prepare_threshold=None, **given)
+                made = psycopg.connect(autocommit=True, prepare_threshold=None, **given)
             except psycopg.OperationalError as error:
                 wait = next(waits, None) if "the database system is" in str(error) else None
                 if wait is None:
                     raise
                 sleep(wait)
+            else:
+                made.adapters.register_dumper(np.ndarray, _RealsDumper)
+                return made
 
     def _refused(self, error: psycopg.Error) -> StoreError:
         """Return what an error of psycopg means, in the words of the server."""
         said = " ".join((error.diag.message_primary or str(error)).split())
-        if password := self._address.server.get("password"):
+        if password := self._server.get("password"):
             said = said.replace(str(password), "***")
         if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
-            advice = "nothing was created there; check the name of the table, or create it"
-        elif isinstance(
-            error, errors.UndefinedColumn | errors.WrongObjectType | errors.DuplicateTable
-        ):
-            advice = _OF_OTHERS
-        else:
-            return StoreError(f"{self.place}: {said}")
-        return StoreError(f"{self.place}: {advice} ({said})")
+            nothing = "nothing was created there; check the name of the table, or create it"
+            return StoreError(f"{self.place}: {nothing} ({said})")
+        others = errors.UndefinedColumn | errors.WrongObjectType | errors.DuplicateTable
+        if isinstance(error, others):
+            return StoreError(f"{self.place}: {_OF_OTHERS} ({said})")
+        return StoreError(f"{self.place}: {said}")
 
     def close(self) -> None:
-        self._own_connections()
-        while connection := self._kept():
-            connection.close()
+        if self._process == os.getpid():
+            while connection := self._kept():
+                connection.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_process", None) == os.getpid():
+        if hasattr(self, "_inherited"):
             self.close()
 
     def _sql(self, text: str, **parts: Any) -> Composed:
@@ -265,65 +292,45 @@ class PostgresStore(Store):
                 f"{self.place}: pgvector indexes vectors of up to {_MOST_DIMENSIONS} numbers, not "
                 f"{dimensions}"
             )
-        parts = self._address.partitions
-        *schema, name = self._address.table
-        room = "WITH (fillfactor = 80)"
+        (*schema, name), parts = self._table, self._partitions
+        names = [Identifier(*schema, f"{name}_{i}") for i in range(parts)]
+        partitions = [
+            self._sql(_PARTITION, part=part, parts=parts, number=i, room=_ROOM)
+            for i, part in enumerate(names)
+        ]
+        create = self._sql(
+            _CREATE,
+            size=dimensions,
+            how=SQL("PARTITION BY HASH (id)") if parts else _ROOM,
+            partitions=SQL("").join(partitions),
+            content=Literal(_dumped(meta)),
+        )
+        lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
         def created(connection: Session) -> None:
-            def run(text: str, values: Sequence[Any] = (), **parts: Any) -> None:
-                connection.execute(self._sql(text, **parts), values)
-
             with connection.transaction():
-                run("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [".".join(names)])
-                if self._exists(connection):
-                    return
-                for extension in ("vector", "pg_trgm"):
-                    self._require(connection, extension)
-                run(
-                    "CREATE TABLE {keys} (id uuid PRIMARY KEY, key text NOT NULL,"
-                    " words text NOT NULL, value json NOT NULL, vector halfvec({size}),"
-                    " replaced boolean NOT NULL DEFAULT false)"
-                    + (" PARTITION BY HASH (id)" if parts else room),
-                    size=dimensions,
-                )
-                for i in range(parts):
-                    run(
-                        "CREATE TABLE {part} PARTITION OF {keys}"
-                        " FOR VALUES WITH (MODULUS {parts}, REMAINDER {i})" + room,
-                        part=Identifier(*schema, f"{name}_{i}"),
-                        parts=parts,
-                        i=i,
-                    )
-                run("CREATE INDEX ON {keys} USING gin (words gin_trgm_ops) WITH (fastupdate = off)")
-                run(
-                    "CREATE TABLE {aliases} (id uuid PRIMARY KEY, words text NOT NULL,"
-                    " written text NOT NULL, key text, key_id uuid)"
-                )
-                run("CREATE INDEX ON {aliases} (key_id)")
-                run(
-                    "CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL,"
-                    " version bigint NOT NULL)"
-                )
-                # Not 0, so that who knew a table of this name reads its sample anew.
-                first = "SELECT %s::json, 0, (random() * (1::bigint << 40))::bigint"
-                run(f"INSERT INTO {{meta}} {first}", [_dumped(meta)])
+                connection.execute(lock, [".".join(self._table)])
+                if not self._exists(connection):
+                    self._require_extensions(connection)
+                    connection.execute(create)
 
-        names = self._address.table
         self._call(created)
 
-    def _require(self, connection: Session, extension: str) -> None:
-        try:
-            with connection.transaction():
-                connection.execute(
-                    SQL("CREATE EXTENSION IF NOT EXISTS {}").format(Identifier(extension))
-                )
-        except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege):
-            needed = "pgvector, 0.8 or later" if extension == "vector" else extension
-            raise StoreError(
-                f"{self.place}: the database has not the extension {needed}; install its package "
-                f"on the server, and let an administrator run in this database: "
-                f"CREATE EXTENSION {extension}"
-            ) from None
+    def _require_extensions(self, connection: Session) -> None:
+        needed = {"vector": "pgvector, 0.8 or later", "pg_trgm": "pg_trgm"}
+        refusals = errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege
+        for name, told in needed.items():
+            try:
+                with connection.transaction():
+                    connection.execute(
+                        SQL("CREATE EXTENSION IF NOT EXISTS {}").format(Identifier(name))
+                    )
+            except refusals:
+                raise StoreError(
+                    f"{self.place}: the database has not the extension {told}; install its package "
+                    f"on the server, and let an administrator run in this database: "
+                    f"CREATE EXTENSION {name}"
+                ) from None
 
     def _exists(self, connection: Session) -> bool:
         names = [self._names[one].as_string(connection) for one in ("meta", "keys")]
@@ -343,7 +350,7 @@ class PostgresStore(Store):
             return rows[0][0] if rows else "nothing"
 
         text = self._call(read)
-        return None if text is None else self._read.meta(text)
+        return None if text is None else self.meta_of(text)
 
     def count(self) -> int:
         return sum(count for (count,) in self._run("SELECT count FROM {meta}"))
@@ -368,20 +375,13 @@ class PostgresStore(Store):
 
     def _built(self, connection: Session) -> str | None:
         """Build what is missing of each partition; only the owner of the tables can."""
-        name = ".".join(self._address.table)
         lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"  # until it is closed
-        if connection.execute(lock, [name]).fetchone() == (False,):
+        if connection.execute(lock, [".".join(self._table)]).fetchone() == (False,):
             return f"{self.place}: another client is building the index"
-        leaves = connection.execute(
-            SQL(
-                "SELECT nspname, relname FROM pg_class JOIN pg_namespace"
-                " ON pg_namespace.oid = relnamespace WHERE "
-            )
-            + _LEAVES,
-            {"table": self._names["keys"].as_string(connection)},
-        ).fetchall()
-        for leaf in leaves:
-            table = Identifier(*leaf)
+        join = "SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = "
+        keys = {"table": self._names["keys"].as_string(connection)}
+        leaves = connection.execute(SQL(join + "relnamespace WHERE ") + _LEAVES, keys).fetchall()
+        for table in [Identifier(*leaf) for leaf in leaves]:
             create = SQL("CREATE INDEX CONCURRENTLY ON {} USING hnsw (vector halfvec_cosine_ops)")
             if self._is_indexed(connection, table):
                 continue
@@ -397,97 +397,58 @@ class PostgresStore(Store):
     def _is_indexed(self, connection: Session, table: Identifier) -> bool:
         """Tell whether a table has its graph; drop what is left of one that was not finished."""
         found = connection.execute(_GRAPHS, [table.as_string(connection)]).fetchall()
-        for schema, name, is_valid in found:
+        for *names, is_valid in found:
             if is_valid:
                 return True
-            drop = SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(schema, name))
-            connection.execute(drop)
+            connection.execute(SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(*names)))
         return False
 
     # ---- rows ---------------------------------------------------------------------------------
 
     def sample(self, known: Collection[UUID]) -> Sample:
-        found = self._run(
-            "WITH first AS MATERIALIZED (SELECT id FROM {keys} ORDER BY id LIMIT {size}),"
-            " new AS MATERIALIZED (SELECT id FROM first EXCEPT SELECT unnest(%(known)s::uuid[]))"
-            " SELECT version, count, {scans}, first.id, key, vector FROM {meta}"
-            " LEFT JOIN (first LEFT JOIN (new JOIN {keys} USING (id)) USING (id)) ON true"
-            " ORDER BY first.id",
-            {"known": list(known), "table": self._names["keys"].as_string(None)},
-            scans=SQL(_SCANS).format(few=UNINDEXED, leaves=_LEAVES),
-            size=SAMPLE,
-        )
+        values = {"known": list(known), "table": self._names["keys"].as_string(None)}
+        scans = SQL(_SCANS).format(few=UNINDEXED, leaves=_LEAVES)
+        found = self._run(_SAMPLE, values, scans=scans, size=SAMPLE)
         if not found:
-            self._read.meta(None)
+            self.meta_of(None)
         version, count, is_scanned = found[0][:3]
         ids = [row[3] for row in found if row[3] is not None]
         hits = {}
         for _, _, _, number, key, vector in found:
-            if key is not None and (row := self._read.row(number, key, vector=_vector(vector))):
+            if key is not None and (row := self.row_of(number, key, _vector(vector))):
                 hits[number] = Hit(row.key, row.vector)
         return Sample(version, count, ids, hits, is_scanned)
 
     def write(self, rows: Sequence[Row]) -> None:
-        numbers = joined(rows, self.place)
+        numbers = self.vectors_of(rows)
         values = {
             "ids": [id_of(row.key) for row in rows],
             "keys": [row.key for row in rows],
             "words": [_in_ascii(row.words) for row in rows],
             "values": [_dumped(row.value) for row in rows],
             "places": _places([row.vector for row in rows]),
-            "numbers": _Reals(numbers),
+            "numbers": numbers,
         }
-        # In one order, so that of two writers none waits for the other.
-        self._run(
-            "WITH given AS (SELECT id, key, words, value::json, {vector}"
-            " FROM unnest(%(ids)s::uuid[], %(keys)s::text[], %(words)s::text[],"
-            " %(values)s::text[], %(places)s::int[]) AS _(id, key, words, value, place)),"
-            " written AS (INSERT INTO {keys} AS held (id, key, words, value, vector)"
-            " SELECT * FROM given ORDER BY id ON CONFLICT (id) DO UPDATE SET key = excluded.key,"
-            " words = excluded.words, value = excluded.value, replaced = true,"
-            " vector = CASE WHEN held.vector = excluded.vector THEN held.vector"
-            " ELSE excluded.vector END RETURNING id, replaced),"
-            " changed AS (SELECT id FROM written WHERE NOT replaced)"
-            " UPDATE {meta} SET count = count + (SELECT count(*) FROM changed), {version}",
-            values,
-            vector=SQL(_NUMBERS).format(size=numbers.shape[-1]),
-            version=self._sql(_VERSION, size=2 * SAMPLE),
-        )
+        vector = SQL(_NUMBERS).format(size=numbers.shape[-1])
+        self._run(_WRITE, values, vector=vector, version=self._sql(_VERSION, size=2 * SAMPLE))
 
     def remove(self, keys: Sequence[str]) -> int:
-        found = self._run(
-            "WITH found AS (SELECT id FROM {keys} WHERE id = ANY(%(ids)s) ORDER BY id FOR UPDATE),"
-            " changed AS (DELETE FROM {keys} WHERE id IN (SELECT id FROM found) RETURNING id),"
-            " forgotten AS (DELETE FROM {aliases} WHERE key_id = ANY(%(ids)s)),"
-            " counted AS (UPDATE {meta} SET count = count - (SELECT count(*) FROM changed),"
-            " {version}) SELECT count(*) FROM changed",
-            {"ids": [id_of(key) for key in keys]},
-            version=self._sql(_VERSION, size=2 * SAMPLE),
-        )
+        ids = {"ids": [id_of(key) for key in keys]}
+        found = self._run(_REMOVE, ids, version=self._sql(_VERSION, size=2 * SAMPLE))
         return int(found[0][0])
 
     def clear(self) -> None:
-        self._run(
-            "WITH gone AS (DELETE FROM {keys} RETURNING id),"
-            " forgotten AS (DELETE FROM {aliases} WHERE key IS NOT NULL OR key_id IS NOT NULL)"
-            " UPDATE {meta} SET count = greatest(0, count - (SELECT count(*) FROM gone)),"
-            " version = version + 1"
-        )
+        self._run(_CLEAR)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
-        known, taught = Known({}, {}), {id_of(text): text for text in words}
-        found = self._run(
-            "SELECT 0, id, key, value::text FROM {keys} WHERE id = ANY(%s)"
-            " UNION ALL SELECT 1, id, words, key FROM {aliases} WHERE id = ANY(%s)"
-            " UNION ALL SELECT version, NULL, NULL, NULL FROM {meta}",
-            [[id_of(text) for text in keys], list(taught)],
-        )
+        known = Known({}, {})
+        found = self._run(_ROWS, [[id_of(text) for text in texts] for texts in (keys, words)])
         for number, i, text, held in found:
             if i is None:
                 known = known._replace(version=number)
-            elif number == 0 and (row := self._read.row(i, text, text=held)):
+            elif number == 0 and (row := self.row_of(i, text, None, text=held)):
                 known.values[row.key] = row.value
-            elif number == 1 and (alias := self._read.alias(i, text, text, held)):
+            elif number == 1 and (alias := self.alias_of(i, text, text, held)):
                 known.keys[alias.words] = alias.key
         return known
 
@@ -495,7 +456,7 @@ class PostgresStore(Store):
         column = "vector" if vectors else "NULL"
         query = f"SELECT id, key, value::text, {column} FROM {{keys}}"  # noqa: S608
         for page in self._paged(query, size):
-            rows = (self._read.row(i, k, text=v, vector=_vector(each)) for i, k, v, each in page)
+            rows = (self.row_of(i, key, _vector(each), text=text) for i, key, text, each in page)
             yield [row for row in rows if row]
 
     def _paged(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -516,14 +477,7 @@ class PostgresStore(Store):
             (id_of(a.words), *a, None if a.key is None else id_of(a.key))
             for a in {a.words: a for a in aliases}.values()
         )
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 5
-        self._run(
-            "INSERT INTO {aliases} (id, words, written, key, key_id)"
-            " SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[])"
-            " ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,"
-            " key_id = excluded.key_id",
-            columns,
-        )
+        self._run(_TEACH, [list(column) for column in zip(*rows, strict=True)] or [[]] * 5)
 
     def forget(self, words: Sequence[str]) -> int:
         ids = [id_of(text) for text in words]
@@ -532,7 +486,7 @@ class PostgresStore(Store):
     def aliases(self) -> Iterator[Alias]:
         for page in self._paged("SELECT id, words, written, key FROM {aliases}", _ALIASES):
             for row in page:
-                if alias := self._read.alias(*row):
+                if alias := self.alias_of(*row):
                     yield alias
 
     # ---- search -------------------------------------------------------------------------------
@@ -556,71 +510,61 @@ class PostgresStore(Store):
         condition, values = _condition(where)
         vectors = [search.vector for search in searches]
         numbers = np.array([vector for vector in vectors if vector is not None], np.float32)
-        rows = self._run(
-            "WITH settings AS MATERIALIZED (SELECT {settings} AS said),"
-            " asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,"
-            " unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])"
-            " WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')"
-            " SELECT number, 0, hit.* FROM asked, LATERAL (SELECT id, key, held.vector,"
-            " held.vector <=> asked.vector AS far FROM {keys} AS held"
-            " WHERE held.vector IS NOT NULL AND asked.vector IS NOT NULL {condition}"
-            " ORDER BY {order} LIMIT near) AS hit"
-            " UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL (SELECT id, key, held.vector,"
-            " held.words <-> asked.words AS far FROM {keys} AS held"
-            " WHERE held.words %% asked.words {condition} ORDER BY far LIMIT spelled) AS hit",
-            {
-                "words": [_in_ascii(search.words) for search in searches],
-                "near": [search.near for search in searches],
-                "spelled": [search.spelled for search in searches],
-                "places": _places(vectors),
-                "numbers": _Reals(numbers),
-                **values,
-            },
-            vector=SQL(_NUMBERS).format(size=numbers.shape[-1]),
-            settings=_set_locally(),
-            condition=condition,
-            order=SQL("(held.vector <=> asked.vector)" + (" + 0" if scans else "")),
-        )
+        values |= {
+            "words": [_in_ascii(search.words) for search in searches],
+            "near": [search.near for search in searches],
+            "spelled": [search.spelled for search in searches],
+            "places": _places(vectors),
+            "numbers": numbers,
+        }
+        vector = SQL(_NUMBERS).format(size=numbers.shape[-1])
+        order = SQL("(held.vector <=> asked.vector)" + (" + 0" if scans else ""))
+        rows = self._run(_SEARCH, values, vector=vector, condition=condition, order=order)
         hits = [Hits([], []) for _ in searches]
-        for number, kind, i, key, vector, _ in sorted(rows, key=lambda row: row[-1]):
-            if row := self._read.row(i, key, vector=_vector(vector)):
+        for number, kind, i, key, own, _ in sorted(rows, key=lambda row: row[-1]):
+            if row := self.row_of(i, key, _vector(own)):
                 hits[number - 1][kind].append(Hit(row.key, row.vector))
         return hits
 
 
-#: Whether one of the changed keys may be in the sample, of which others may go meanwhile.
-_VERSION = (
-    "version = version + coalesce((SELECT id FROM changed ORDER BY id LIMIT 1)"
-    " <= (SELECT id FROM {keys} ORDER BY id OFFSET {size} LIMIT 1), true)::int"
-    " WHERE EXISTS (SELECT FROM changed)"
-)
-#: Those of `pg_class` that hold the rows of a table: its partitions, or itself.
-_LEAVES = SQL(
-    "relkind = 'r' AND (pg_class.oid = %(table)s::regclass OR pg_class.oid IN"
-    " (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))"
-)
-#: Whether there are many keys, and some without a graph of them.
-_SCANS = (
-    "count >= {few} AND EXISTS (SELECT FROM pg_class WHERE {leaves} AND NOT EXISTS"
-    " (SELECT FROM pg_index JOIN pg_class AS graph ON graph.oid = indexrelid JOIN pg_am"
-    " ON pg_am.oid = graph.relam WHERE indrelid = pg_class.oid AND amname = 'hnsw' AND indisvalid))"
-)
-#: The numbers of the vector with a place, of which each has ``size``.
-_NUMBERS = "(%(numbers)s::real[])[(place - 1) * {size} + 1 : place * {size}]::halfvec AS vector"
-_GRAPHS = (
-    "SELECT nspname, relname, indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
-    " JOIN pg_namespace ON pg_namespace.oid = relnamespace JOIN pg_am ON pg_am.oid = relam"
-    " WHERE indrelid = %s::regclass AND amname = 'hnsw'"
-)
+# ---- what is sent and received -----------------------------------------------------------------
 
 
-def _is_idle(connection: Session) -> bool:
-    """Tell whether a connection is in no transaction and no pipeline, and open."""
-    state = connection.pgconn.transaction_status, connection.pgconn.pipeline_status
-    return bool(state == (TransactionStatus.IDLE, PipelineStatus.OFF))
+def _parsed(url: str) -> tuple[dict[str, Any], list[str], int, str]:
+    """Return what libpq connects by, the parts of the table's name, the partitions and the place.
 
-
-# ---- what is sent -----------------------------------------------------------------------------
+    Raises:
+        OptionError: it is not valid; the message has no password.
+    """
+    own = {name: unquote(value) for name, value in _OWN.findall(url)}
+    table, partitions = own.get("table", "keys").split("."), own.get("partitions", "0")
+    lengths = [len(name.encode()) for name in table]
+    is_short = len(table) <= 2 and 0 < min(lengths) <= max(lengths) <= _LONGEST_NAME
+    if not is_short or not {"\0", "%"}.isdisjoint("".join(table)):
+        raise OptionError(
+            f"expected table=NAME or table=SCHEMA.NAME of at most {_LONGEST_NAME} bytes each, "
+            f"without %, got {quoted(own['table'])}"
+        )
+    if not (partitions.isdecimal() and partitions.isascii() and int(partitions) <= 1024):
+        raise OptionError(f"expected partitions=N up to 1024, got {quoted(partitions)}")
+    try:
+        server: dict[str, Any] = conninfo_to_dict(_OWN.sub("", url))
+        host = str(server.get("host") or server.get("hostaddr") or "localhost")
+        port, database = str(server.get("port", "")), server.get("dbname") or ""
+        # What is shown must be no part of a password that was not escaped.
+        if "@" in host[1:] or not re.fullmatch("[0-9,]*", port) or re.search("[@;=]", database):
+            raise ValueError
+    except (psycopg.Error, ValueError):
+        raise OptionError(
+            "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=NAME with parameters "
+            "that libpq knows; write characters such as @ and / in a password as %40 and %2F"
+        ) from None  # which may tell the password
+    database = database or server.get("user") or ""
+    place, folder = f"{host}:{port}" if port else host, ""
+    if host.startswith("/"):  # a socket in a folder
+        place, folder = f"{server.get('user', '')}@", f"host={place}&"
+    place = f"postgresql://{place}/{database}?{folder}table={'.'.join(table)}"
+    return server, table, int(partitions), place
 
 
 def _dumped(value: Any) -> str:
@@ -633,12 +577,9 @@ def _in_ascii(words: str) -> str:
     >>> _in_ascii("naïve c++")
     'nauefve cu2bu2b'
     """
-    return "".join(
-        [
-            one if one == " " or (one.isascii() and one.isalnum()) else f"u{ord(one):x}"
-            for one in words
-        ]
-    )
+    kept = (one == " " or (one.isascii() and one.isalnum()) for one in words)
+    pairs = zip(words, kept, strict=True)
+    return "".join([one if is_kept else f"u{ord(one):x}" for one, is_kept in pairs])
 
 
 def _places(vectors: Sequence[Vector]) -> list[int | None]:
@@ -647,34 +588,21 @@ def _places(vectors: Sequence[Vector]) -> list[int | None]:
     return [None if vector is None else next(places) for vector in vectors]
 
 
-class _Reals(NamedTuple):
-    """Numbers that are sent as one array of ``real``."""
-
-    numbers: NDArray[np.float32]
-
-
 class _RealsDumper(Dumper):
-    """Sends `_Reals` in the binary format of arrays, which need not be printed and read."""
+    """Sends arrays of numbers in the binary format, which need not be printed and read."""
 
     format, oid = Format.BINARY, psycopg.adapters.types["float4"].array_oid
 
-    def dump(self, obj: _Reals) -> bytes:
+    def dump(self, obj: NDArray[np.float32]) -> bytes:
         """Return an array of one dimension: each number after its length in bytes."""
-        parts = np.empty(obj.numbers.size, [("length", ">i4"), ("number", ">f4")])
-        parts["length"], parts["number"] = 4, obj.numbers.ravel()
+        parts = np.empty(obj.size, [("length", ">i4"), ("number", ">f4")])
+        parts["length"], parts["number"] = 4, obj.ravel()
         element = psycopg.adapters.types["float4"].oid
         return struct.pack("!iiIii", 1, 0, element, len(parts), 1) + parts.tobytes()
 
 
-psycopg.adapters.register_dumper(_Reals, _RealsDumper)
-
-
-def _set_locally() -> Composed:
-    """Return an expression that sets what searches need until the statement ends."""
-    calls = [
-        SQL("set_config({}, {}, true)").format(name, value) for name, value in _SETTINGS.items()
-    ]
-    return SQL(" || ").join(calls)
+def _vector(halfvec: bytes | None) -> NDArray[np.float32] | None:
+    return None if halfvec is None else np.frombuffer(halfvec, ">f2", offset=4).astype(np.float32)
 
 
 def _condition(where: Sequence[Condition]) -> tuple[Composed, dict[str, Any]]:
@@ -690,7 +618,6 @@ def _condition(where: Sequence[Condition]) -> tuple[Composed, dict[str, Any]]:
         if one.one_of:
             scalars = sent([_dumped(scalar) for scalar in one.one_of])
             texts.append(f" AND {field} = ANY({scalars}::jsonb[])")
-            continue
         bounds = {">": one.gt, ">=": one.gte, "<": one.lt, "<=": one.lte}
         for sign, bound in bounds.items():
             if bound is not None:
@@ -699,10 +626,3 @@ def _condition(where: Sequence[Condition]) -> tuple[Composed, dict[str, Any]]:
                     f" THEN ({field})::numeric {sign} {sent(repr(bound))}::numeric ELSE false END"
                 )
     return SQL("").join(map(SQL, texts)), values
-
-
-# ---- what is received -------------------------------------------------------------------------
-
-
-def _vector(halfvec: bytes | None) -> NDArray[np.float32] | None:
-    return None if halfvec is None else np.frombuffer(halfvec, ">f2", offset=4).astype(np.float32)

@@ -16,26 +16,15 @@ import sys
 import warnings
 from contextlib import nullcontext
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 from uuid import UUID, uuid4
 
 import numpy as np
 
+from fuzzydict._arrays import slices
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
-from fuzzydict.stores.base import (
-    SAMPLE,
-    Alias,
-    Hit,
-    Hits,
-    Known,
-    Reading,
-    Row,
-    Sample,
-    Store,
-    id_of,
-    joined,
-)
+from fuzzydict.stores.base import SAMPLE, Alias, Hit, Hits, Known, Row, Sample, Store, id_of
 from fuzzydict.stores.values import is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 
@@ -50,12 +39,13 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fuzzydict.stores.base import Search
     from fuzzydict.stores.values import Condition
 
-_T = TypeVar("_T")
+#: What one vector, dense or sparse, is to find by its name: so many keys, which go into a list.
+_Wanted: TypeAlias = tuple[Any, str, int, list[Hit]]
 
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
 _KIND, _ALIAS, _META = "kind", "alias", "meta"  # a field that only points have that are no keys
@@ -82,72 +72,6 @@ _OPTIONS = {
     "replicas": _NUMBER,
     "on_disk": _FLAG,
 }
-
-
-class Address(NamedTuple):
-    """What a URL of a collection says."""
-
-    host: str
-    port: int
-    collection: str
-    api_key: str | None
-    https: bool
-    rest: bool
-    shards: int
-    replicas: int
-    on_disk: bool
-
-    @classmethod
-    def of(cls, url: str) -> Self:
-        """Return what a URL says.
-
-        Raises:
-            OptionError: it is not valid; the message has no api_key.
-        """
-        try:
-            parts, port = urlsplit(url), urlsplit(url).port
-        except ValueError:
-            raise OptionError(_FORM) from None  # which may tell a password
-        collection = unquote(parts.path.removeprefix("/"))
-        if parts.scheme != "qdrant" or not parts.hostname or "@" in parts.netloc:
-            raise OptionError(_FORM)
-        if not collection or "/" in collection or collection in {".", ".."}:
-            raise OptionError(f"{_FORM}; there is no collection {quoted(collection)}")
-        options = dict[str, str]()
-        for name, value in parse_qsl(parts.query, keep_blank_values=True):
-            if name not in _OPTIONS or name in options:
-                raise OptionError(f"{_FORM}: {', '.join(_OPTIONS)}, each once; not {quoted(name)}")
-            form, told = _OPTIONS[name]
-            if not re.fullmatch(form, value):
-                got = "" if name == "api_key" else f", not {quoted(value)}"
-                raise OptionError(f"{name} must be {told}{got}")
-            options[name] = value
-        return cls(
-            f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname,
-            port or _GRPC_PORT,
-            collection,
-            options.get("api_key"),
-            https=options.get("https", str(int("api_key" in options))) == "1",
-            rest=options.get("rest", str(int(port == _REST_PORT))) == "1",
-            shards=int(options.get("shards", 1)),
-            replicas=int(options.get("replicas", 1)),
-            on_disk=options.get("on_disk") == "1",
-        )
-
-    def connect(self) -> QdrantClient:
-        """Return a client, which connects when it is first asked."""
-        with warnings.catch_warnings():  # of an api_key over a plain connection: https=0 says so
-            warnings.simplefilter("ignore")
-            return QdrantClient(
-                host=self.host,
-                port=self.port if self.rest else _REST_PORT,
-                grpc_port=self.port,
-                prefer_grpc=not self.rest,
-                api_key=self.api_key,
-                https=self.https,
-                timeout=_TIMEOUT,
-                check_compatibility=False,
-            )
 
 
 class QdrantStore(Store):
@@ -177,29 +101,29 @@ class QdrantStore(Store):
     """
 
     def __init__(self, url: str, client: QdrantClient | None = None) -> None:
-        self._address = Address.of(url)
-        self._collection = self._address.collection
-        self.place = f"qdrant://{self._address.host}:{self._address.port}/{self._collection}"
+        self._address, self._options = _parsed(url)
+        host, port, self._collection = self._address
+        self.place = f"qdrant://{host}:{port}/{self._collection}"
         self._given = self._client = client
         self._lock = RLock()  # of the client that is made
         # Threads may share that client, but not one in local mode.
         self._alone = nullcontext() if client is None else self._lock
-        self._read = Reading(self.place)
         self._last: UUID | None = None  # of the sample that was read last, if there are more keys
 
     # ---- the connection ----------------------------------------------------------------------
 
-    def _ask(self, call: Callable[[QdrantClient], _T]) -> _T:
-        """Return what a call of the client returns; a connection that is lost is made again once.
+    def _ask(self, method: str, *args: Any, **options: Any) -> Any:
+        """Return what a method of the client returns of the collection.
 
-        Each call may be made twice: what it writes replaces what is there.
+        A connection that is lost is made again once. So each call may be made twice: what it writes
+        replaces what is there.
         """
         is_second = False
         while True:
             client = self._connected()
             try:
                 with self._alone:
-                    return call(client)
+                    return getattr(client, method)(self._collection, *args, **options)
             except Exception as error:  # whatever the client, httpx and grpc raise
                 is_lost, told = _told(error)
                 is_lost = is_lost or client is not self._client  # another thread closed it
@@ -211,7 +135,20 @@ class QdrantStore(Store):
     def _connected(self) -> QdrantClient:
         with self._lock:
             if self._client is None:
-                self._client = self._address.connect()
+                (host, port, _), options = self._address, self._options
+                is_rest = options.get("rest", str(int(port == _REST_PORT))) == "1"
+                with warnings.catch_warnings():  # of an api_key over a plain connection
+                    warnings.simplefilter("ignore")
+                    self._client = QdrantClient(
+                        host=host,
+                        port=port if is_rest else _REST_PORT,
+                        grpc_port=port,
+                        prefer_grpc=not is_rest,
+                        api_key=options.get("api_key"),
+                        https=options.get("https", str(int("api_key" in options))) == "1",
+                        timeout=_TIMEOUT,
+                        check_compatibility=False,
+                    )
             return self._client
 
     def close(self) -> None:
@@ -219,11 +156,8 @@ class QdrantStore(Store):
 
     def _close(self, client: QdrantClient | None) -> None:
         """Close a client that was made here, unless another one has taken its place."""
-        if client is None:
-            return
         with self._lock:
-            is_own = client is self._client is not self._given
-            if is_own:
+            if client is not None and client is self._client is not self._given:
                 self._client = None
                 client.close()
 
@@ -232,18 +166,18 @@ class QdrantStore(Store):
     def meta(self) -> dict[str, Any] | None:
         if not self._exists():
             return None
-        found = self._retrieved([_META_ID])
-        return self._read.meta((found[0].payload or {}).get("json")) if found else None
+        found = self._ask("retrieve", [_META_ID])
+        return self.meta_of((found[0].payload or {}).get("json")) if found else None
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
         if not self._exists():
             settings = self._settings(dimensions)
             try:
-                self._ask(lambda client: client.create_collection(self._collection, **settings))
+                self._ask("create_collection", **settings)
             except StoreError:
                 if not self._exists():  # nor did another client create it meanwhile
                     raise
-        found = self._ask(lambda client: client.get_collection(self._collection)).config.params
+        found = self._ask("get_collection").config.params
         dense, sparse = found.vectors, found.sparse_vectors
         size = getattr(dense.get(_MEANING), "size", None) if isinstance(dense, dict) else None
         if size is None or _SPELLING not in (sparse or ()):
@@ -251,15 +185,19 @@ class QdrantStore(Store):
         if size != dimensions:
             raise StoreError(f"{self.place} holds vectors of {size} numbers, not of {dimensions}")
         if self.meta() is None:
-            self._ask(self._index_aliases)
+            kind = models.PayloadSchemaType.KEYWORD
+            with warnings.catch_warnings():  # local mode has no indexes, and warns
+                warnings.simplefilter("ignore")
+                for field in (_KIND, _OF):  # so that aliases are found without reading all points
+                    self._ask("create_payload_index", field, kind)
             self._set_meta({"json": json.dumps(meta)})
 
     def _exists(self) -> bool:
-        return bool(self._ask(lambda client: client.collection_exists(self._collection)))
+        return bool(self._ask("collection_exists"))
 
     def _settings(self, dimensions: int) -> dict[str, Any]:
         """Return the arguments that create a collection."""
-        _, _, _, _, _, _, shards, replicas, on_disk = self._address
+        on_disk, replicas = self._options.get("on_disk") == "1", self._options.get("replicas", 1)
         in_memory = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
         dense = models.VectorParams(
             size=dimensions,
@@ -273,19 +211,11 @@ class QdrantStore(Store):
         return {
             "vectors_config": {_MEANING: dense},
             "sparse_vectors_config": {_SPELLING: sparse},
-            "shard_number": shards,
-            "replication_factor": replicas,
-            "write_consistency_factor": replicas,
+            "shard_number": int(self._options.get("shards", 1)),
+            "replication_factor": int(replicas),
+            "write_consistency_factor": int(replicas),
             "on_disk_payload": True,
         }
-
-    def _index_aliases(self, client: QdrantClient) -> None:
-        """Let the server find aliases without reading all points."""
-        with warnings.catch_warnings():  # local mode has no indexes, and warns
-            warnings.simplefilter("ignore")
-            for field in (_KIND, _OF):
-                kind = models.PayloadSchemaType.KEYWORD
-                client.create_payload_index(self._collection, field, kind)
 
     def _set_meta(self, payload: Mapping[str, Any]) -> None:
         """Write the meta, with another version."""
@@ -296,24 +226,16 @@ class QdrantStore(Store):
     def _tell_of(self, ids: Collection[str]) -> None:
         """Write another version, if keys with these ids may be in the sample."""
         if ids and (self._last is None or UUID(min(ids)) <= self._last):
-            found = self._retrieved([_META_ID])
+            found = self._ask("retrieve", [_META_ID])
             self._set_meta((found[0].payload if found else None) or {})
 
     def drop(self) -> None:
-        self._ask(lambda client: client.delete_collection(self._collection))
+        self._ask("delete_collection")
 
     def count(self) -> int:
         """Return the number of keys; of more than a million, about."""
-
-        def counted(*, exact: bool) -> int:
-            keys = _of_kind(None)
-            count = self._ask(
-                lambda client: client.count(self._collection, count_filter=keys, exact=exact)
-            )
-            return int(count.count)
-
-        about = counted(exact=False)
-        return about if about > _FEW else counted(exact=True)
+        about = int(self._ask("count", _of_kind(None), exact=False).count)
+        return about if about > _FEW else int(self._ask("count", _of_kind(None), exact=True).count)
 
     # ---- keys --------------------------------------------------------------------------------
 
@@ -326,34 +248,32 @@ class QdrantStore(Store):
         self._last = ids[-1] if is_part else None
         new, hits = [str(i) for i in ids if i not in known], dict[UUID, Hit]()
         wanted = {"with_payload": ["key"], "with_vectors": [_MEANING]}
-        for point in self._retrieved(new, **wanted) if new else []:
+        for point in self._ask("retrieve", new, **wanted) if new else []:
             if row := self._row(point):
                 hits[UUID(str(point.id))] = Hit(row.key, row.vector)
         return Sample(version, self.count() if is_part else len(ids), ids, hits)
 
-    def _retrieved(self, ids: Sequence[str], **options: Any) -> list[models.Record]:
-        return self._ask(lambda client: client.retrieve(self._collection, ids, **options))
-
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
-        joined(rows, self.place)  # or else some shards might take their rows
+        self.vectors_of(rows)  # or raise: or else some shards might take their rows
         part, size = list[models.PointStruct](), 0
         for row in rows:
             if size and size + _bytes(row) > _LARGEST:
                 self._upsert(part)
                 part, size = [], 0
-            part.append(_point(row))
+            vectors = {} if row.vector is None else {_MEANING: row.vector.tolist()}
+            vectors |= {_SPELLING: _sparse(row.words)} if row.words else {}
+            point = models.PointStruct(
+                id=str(id_of(row.key)), vector=vectors, payload=_payload(row)
+            )
+            part.append(point)
             size += _bytes(row)
         self._upsert(part)
         self._tell_of([str(id_of(row.key)) for row in rows])
 
     def _upsert(self, points: list[models.PointStruct]) -> None:
-        # Two that write the same keys at once leave all replicas alike.
-        order = models.WriteOrdering.MEDIUM
-        if points:
-            self._ask(
-                lambda client: client.upsert(self._collection, points, wait=True, ordering=order)
-            )
+        if points:  # two that write the same keys at once leave all replicas alike
+            self._ask("upsert", points, wait=True, ordering=models.WriteOrdering.MEDIUM)
 
     def build_index(self) -> str | None:
         """Do nothing: the server builds its index by itself."""
@@ -369,27 +289,19 @@ class QdrantStore(Store):
         """Delete points, and the aliases of those that are keys; return how many were there."""
         if not ids:
             return 0
-        found = self._retrieved(ids, with_payload=False)
+        found = self._ask("retrieve", ids, with_payload=False)
         aliases = models.FieldCondition(key=_OF, match=models.MatchAny(any=ids))
         self._delete_all([models.HasIdCondition(has_id=[*ids]), aliases])
         return len(found)
 
     def _delete_all(self, either: list[Any]) -> None:
         """Delete the points that satisfy one of several conditions."""
-        self._ask(
-            lambda client: client.delete(
-                self._collection,
-                models.FilterSelector(filter=models.Filter(should=either)),
-                wait=True,
-                ordering=models.WriteOrdering.MEDIUM,
-            )
-        )
+        these = models.FilterSelector(filter=models.Filter(should=either))
+        self._ask("delete", these, wait=True, ordering=models.WriteOrdering.MEDIUM)
 
     def clear(self) -> None:
-        has_key = models.Filter(
-            must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key=_OF))]
-        )
-        self._delete_all([_of_kind(None), has_key])
+        no_key = models.IsEmptyCondition(is_empty=models.PayloadField(key=_OF))
+        self._delete_all([_of_kind(None), models.Filter(must_not=[no_key])])
         self._last = None
         self._tell_of([_META_ID])
 
@@ -397,7 +309,7 @@ class QdrantStore(Store):
         texts = _ids_of_keys(keys)
         taught = {_alias_id(each): each for each in words}
         known, ids = Known({}, {}), [*texts, *taught, _META_ID]
-        for point in self._retrieved(ids):
+        for point in self._ask("retrieve", ids):
             payload, kind = point.payload or {}, (point.payload or {}).get(_KIND)
             if kind == _META:
                 version = payload.get("version")
@@ -425,9 +337,7 @@ class QdrantStore(Store):
         options: dict[str, Any] = {"limit": size, "offset": None}
         options |= {"with_payload": payload, "with_vectors": vectors}
         while True:
-            points, options["offset"] = self._ask(
-                lambda client: client.scroll(self._collection, these, **options)
-            )
+            points, options["offset"] = self._ask("scroll", these, **options)
             if points:
                 yield points
             if options["offset"] is None:
@@ -438,11 +348,11 @@ class QdrantStore(Store):
         found = vectors.get(_MEANING) if isinstance(vectors, dict) else None
         vector = None if found is None else np.array(found, np.float32)
         text, value = payload.get("json"), payload.get("value")
-        return self._read.row(point.id, payload.get("key"), text=text, value=value, vector=vector)
+        return self.row_of(point.id, payload.get("key"), vector, value, text=text)
 
     def _alias(self, point: models.Record) -> Alias | None:
         payload = point.payload or {}
-        return self._read.alias(point.id, *(payload.get(name) for name in Alias._fields))
+        return self.alias_of(point.id, *(payload.get(name) for name in Alias._fields))
 
     # ---- aliases -----------------------------------------------------------------------------
 
@@ -472,14 +382,12 @@ class QdrantStore(Store):
         It takes one round trip for 32 queries. It takes another if too few of what is found satisfy
         a condition that Qdrant has no filter for.
         """
-        results = [Hits([], []) for _ in searches]
-        wanted: list[_Wanted] = []
+        results, wanted = [Hits([], []) for _ in searches], list[_Wanted]()
         for search, hits in zip(searches, results, strict=True):
             if search.near and search.vector is not None:
-                wanted.append(_Wanted(search.vector.tolist(), _MEANING, search.near, hits.near))
+                wanted.append((search.vector.tolist(), _MEANING, search.near, hits.near))
             if search.spelled and search.words:
-                vector = _sparse(search.words)
-                wanted.append(_Wanted(vector, _SPELLING, search.spelled, hits.spelled))
+                wanted.append((_sparse(search.words), _SPELLING, search.spelled, hits.spelled))
         times = 1
         while wanted:
             wanted = self._further(wanted, where, times)
@@ -493,42 +401,30 @@ class QdrantStore(Store):
         parts = [_condition(each) for each in where if not any('"' in name for name in each.field)]
         requests = [
             models.QueryRequest(
-                query=one.query,
-                using=one.using,
-                limit=one.number * times,
+                query=query,
+                using=using,
+                limit=number * times,
                 filter=models.Filter(must=[*parts]) if parts else None,
                 with_payload=True if where else ["key"],
                 with_vector=[_MEANING],
             )
-            for one in wanted
+            for query, using, number, _ in wanted
         ]
-        answers = list[models.QueryResponse]()
-        for start in range(0, len(requests), _TOGETHER):
-            answers += self._batch(requests[start : start + _TOGETHER])
-        few = []
+        answers, few = list[models.QueryResponse](), list[_Wanted]()
+        for some in slices(len(requests), _TOGETHER):
+            answers += self._ask("query_batch_points", requests[some])
         for one, answer in zip(wanted, answers, strict=True):
+            _, using, number, into = one
             hits = [
                 Hit(row.key, row.vector)
                 for point in answer.points
-                if point.score > 0 or one.using == _MEANING
+                if point.score > 0 or using == _MEANING
                 if (row := self._row(point)) and (not where or satisfies(row.value, where))
             ]
-            one.hits[:] = hits[: one.number]
-            if where and len(hits) < one.number and len(answer.points) == one.number * times:
+            into[:] = hits[:number]
+            if where and len(hits) < number and len(answer.points) == number * times:
                 few.append(one)
         return few
-
-    def _batch(self, requests: list[models.QueryRequest]) -> list[models.QueryResponse]:
-        return self._ask(lambda client: client.query_batch_points(self._collection, requests))
-
-
-class _Wanted(NamedTuple):
-    """What one vector is to find: ``number`` keys, which go into ``hits``."""
-
-    query: Any  # a list of numbers, or a sparse vector
-    using: str
-    number: int
-    hits: list[Hit]
 
 
 # ---- points ------------------------------------------------------------------------------------
@@ -541,15 +437,6 @@ def _ids_of_keys(texts: Sequence[str]) -> dict[str, str]:
 
 def _alias_id(words: str) -> str:
     return str(id_of(f"\0alias\0{words}"))
-
-
-def _point(row: Row) -> models.PointStruct:
-    vectors: dict[str, Any] = {}
-    if row.vector is not None:
-        vectors[_MEANING] = row.vector.tolist()
-    if row.words:
-        vectors[_SPELLING] = _sparse(row.words)
-    return models.PointStruct(id=str(id_of(row.key)), vector=vectors, payload=_payload(row))
 
 
 def _payload(row: Row) -> dict[str, Any]:
@@ -581,16 +468,43 @@ def _bytes(row: Row) -> int:
     return 16 * numbers + 64 * len(row.words) + len(json.dumps(row.value)) + 6 * len(row.key) + 200
 
 
-# ---- filters -----------------------------------------------------------------------------------
+# ---- addresses, filters, errors ----------------------------------------------------------------
+
+
+def _parsed(url: str) -> tuple[tuple[str, int, str], dict[str, str]]:
+    """Return the host, port and collection of an address, and its options.
+
+    Raises:
+        OptionError: it is not valid; the message has no api_key.
+    """
+    try:
+        parts, port = urlsplit(url), urlsplit(url).port
+    except ValueError:
+        raise OptionError(_FORM) from None  # which may tell a password
+    collection = unquote(parts.path.removeprefix("/"))
+    if parts.scheme != "qdrant" or not parts.hostname or "@" in parts.netloc:
+        raise OptionError(_FORM)
+    if not collection or "/" in collection or collection in {".", ".."}:
+        raise OptionError(f"{_FORM}; there is no collection {quoted(collection)}")
+    options = dict[str, str]()
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        if name not in _OPTIONS or name in options:
+            raise OptionError(f"{_FORM}: {', '.join(_OPTIONS)}, each once; not {quoted(name)}")
+        form, told = _OPTIONS[name]
+        if not re.fullmatch(form, value):
+            got = "" if name == "api_key" else f", not {quoted(value)}"
+            raise OptionError(f"{name} must be {told}{got}")
+        options[name] = value
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return (host, port or _GRPC_PORT, collection), options
 
 
 def _of_kind(kind: str | None) -> models.Filter:
     """Return the filter for points of a kind; None for keys."""
-    if kind is None:
-        none = models.PayloadField(key=_KIND)
-        return models.Filter(must=[models.IsEmptyCondition(is_empty=none)])
-    match = models.MatchValue(value=kind)
-    return models.Filter(must=[models.FieldCondition(key=_KIND, match=match)])
+    of_kind: Any = models.IsEmptyCondition(is_empty=models.PayloadField(key=_KIND))
+    if kind is not None:
+        of_kind = models.FieldCondition(key=_KIND, match=models.MatchValue(value=kind))
+    return models.Filter(must=[of_kind])
 
 
 def _condition(condition: Condition) -> models.Filter:
@@ -599,20 +513,17 @@ def _condition(condition: Condition) -> models.Filter:
     It takes a list that has such an item, too, and for bounds of a range those themselves.
     """
     path = ".".join(f'"{name}"' for name in ("value", *condition.field))
-    either: list[Any] = []
-    for scalar in condition.one_of:
-        if scalar is None:
-            either.append(models.IsNullCondition(is_null=models.PayloadField(key=path)))
-        elif isinstance(scalar, bool):
-            match = models.MatchValue(value=scalar)
-            either.append(models.FieldCondition(key=path, match=match))
-        elif not isinstance(scalar, str):
-            either.append(models.FieldCondition(key=path, range=_range([scalar], [scalar])))
-    if texts := [scalar for scalar in condition.one_of if isinstance(scalar, str)]:
-        either.append(models.FieldCondition(key=path, match=models.MatchAny(any=texts)))
-    if not condition.one_of:
-        gt, gte, lt, lte = condition[2:]
-        either.append(models.FieldCondition(key=path, range=_range([gt, gte], [lt, lte])))
+    _, one_of, gt, gte, lt, lte = condition
+    texts = [scalar for scalar in one_of if isinstance(scalar, str)]
+    matches: list[Any] = [models.MatchAny(any=texts)] if texts else []
+    matches += [models.MatchValue(value=scalar) for scalar in one_of if isinstance(scalar, bool)]
+    numbers: list[Any] = [one for one in one_of if type(one) in (int, float)]
+    ranges = [_range([one], [one]) for one in numbers]
+    ranges += [] if one_of else [_range([gt, gte], [lt, lte])]
+    either: list[Any] = [models.FieldCondition(key=path, match=match) for match in matches]
+    either += [models.FieldCondition(key=path, range=one) for one in ranges]
+    if None in one_of:
+        either.append(models.IsNullCondition(is_null=models.PayloadField(key=path)))
     return models.Filter(should=either)
 
 
@@ -623,9 +534,6 @@ def _range(least: Sequence[float | None], most: Sequence[float | None]) -> model
     below = [max(one - abs(one) * 1e-15 - 1e-300, -largest) for one in low]
     above = [min(one + abs(one) * 1e-15 + 1e-300, largest) for one in high]
     return models.Range(gte=max(below, default=None), lte=min(above, default=None))
-
-
-# ---- errors ------------------------------------------------------------------------------------
 
 
 def _told(error: Exception) -> tuple[bool, str]:

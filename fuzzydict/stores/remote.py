@@ -13,7 +13,8 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
@@ -22,20 +23,14 @@ import numpy as np
 from fuzzydict._arrays import slices, units
 from fuzzydict.embedding.encoder import require_same
 from fuzzydict.embedding.projections import Projections, as_projections
-from fuzzydict.errors import (
-    OptionError,
-    ReadOnlyError,
-    StoreError,
-    StoreWarning,
-    quoted,
-)
+from fuzzydict.errors import OptionError, ReadOnlyError, StoreError, StoreWarning, quoted
 from fuzzydict.options import OPTIONS, unknown_option
 from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY, has_words
 from fuzzydict.search.aliases import checked_aliases, no_such_key
 from fuzzydict.search.key_index import exact_text, texts_with_words
 from fuzzydict.search.synonyms import SynonymRules
-from fuzzydict.stores.base import Alias, Known, Row
+from fuzzydict.stores.base import Alias, Row
 from fuzzydict.stores.lookup import (
     BUILD,
     Sampling,
@@ -50,8 +45,8 @@ from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
-    from fuzzydict.search.lookup import Attended, Exact, Scored
-    from fuzzydict.stores.base import Store
+    from fuzzydict.search.lookup import Attended, Exact
+    from fuzzydict.stores.base import Known, Store
     from fuzzydict.stores.values import Condition
 
 
@@ -70,23 +65,16 @@ _PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them
 class RemoteReader:
     """What a block of queries is read by; it looks nothing up twice."""
 
+    stacked: StackedValues | None = None  # the values of all keys are not pooled
+
     def __init__(self, lookup: Exact | StoreLookup, known: Known) -> None:
-        self.lookup, self.size = lookup, lookup.count
+        self.lookup, self.size, self.nearest = lookup, lookup.count, lookup.nearest
         self.known = known  # the queries that are keys or aliases
         self.values = dict(known.values)  # that were read
-        self.stacked: StackedValues | None = None  # the values of all keys are not pooled
-
-    def nearest(self, asked: list[str]) -> list[Scored]:
-        """Return the best key of each query, which others may write meanwhile."""
-        return self.lookup.nearest(asked)
 
 
 class _GoneError(Exception):
-    """Keys that were found were removed before their values were read."""
-
-    def __init__(self, keys: set[str]) -> None:
-        super().__init__(keys)
-        self.keys = keys
+    """Keys that were found, which it holds, were removed before their values were read."""
 
 
 class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
@@ -123,7 +111,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     ) -> None:
         self._store, self._url, self._lock = store, url, RLock()
         self._where: Sequence[Condition] = ()
-        self._sampling: Sampling | None = None
+        self._sampling: Sampling  # once it is open
         self._synonyms = SynonymRules(synonyms) if synonyms else None
         if embedding is not None:
             super().__setattr__("embedding", embedding)
@@ -175,7 +163,16 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             )
         if self.projections is None and meta.get("projections") is not None:
             super().__setattr__("projections", _read(meta["projections"], store.place))
-        self._require_same_synonyms(meta.get("synonyms"))
+        try:
+            pairs = [(name, text) for name, text in meta.get("synonyms") or ()]
+            rules = SynonymRules(pairs) if pairs else None
+        except (TypeError, ValueError) as error:
+            raise StoreError(
+                f"{self.place}: what it says of its synonyms is damaged ({error}); push the keys "
+                f"again into another place"
+            ) from error
+        self._refuse_others(self._synonyms, rules)
+        self._synonyms = rules
         encoded_by, meaning = meta.get("embedding"), self._current_meaning()
         require_same(encoded_by if isinstance(encoded_by, dict) else {}, meaning, "store")
         self._sampling = Sampling(store, meaning)
@@ -184,23 +181,6 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def refresh(self) -> None:
         """Read anew what the store says of its keys; a read after a write does so by itself."""
         self.open()
-
-    def _require_same_synonyms(self, written: Any) -> None:
-        """Take the synonyms with which the keys were written.
-
-        Raises:
-            OptionError: others were given.
-            StoreError: they are none.
-        """
-        try:
-            rules = SynonymRules([(name, text) for name, text in written]) if written else None
-        except (TypeError, ValueError) as error:
-            raise StoreError(
-                f"{self.place}: what it says of its synonyms is damaged ({error}); push the keys "
-                f"again into another place"
-            ) from error
-        self._refuse_others(self._synonyms, rules)
-        self._synonyms = rules
 
     def _refuse_others(self, given: SynonymRules | None, written: SynonymRules | None) -> None:
         if given is not None and (written is None or written.digest != given.digest):
@@ -229,7 +209,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         if self._url is None:
             raise TypeError("a RemoteDict of a store that was given as an object has no address")
         options = {name: getattr(self, name) for name in OPTIONS if name not in _FIXED}
-        return _connected, (self._url, self.embedding, options)
+        return partial(connect, embedding=self.embedding), (self._url,), options
 
     @property
     def place(self) -> str:
@@ -350,7 +330,12 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         if isinstance(synonyms := getattr(other, "synonyms", None), Mapping) and synonyms:
             self._refuse_others(SynonymRules(synonyms), self._synonyms)
         total = len(other) + len(kwargs) if hasattr(other, "__len__") else 0
-        pairs, done = iter(_pairs(other, kwargs)), 0
+        items: Any = other
+        if isinstance(other, Mapping):
+            items = other.items()
+        elif hasattr(other, "keys"):
+            items = ((key, other[key]) for key in other.keys())  # noqa: SIM118
+        pairs, done = chain(items, kwargs.items()), 0
         while block := list(islice(pairs, _TOGETHER)):
             self._store.write(self._rows_of(dict(block)))
             done += len(block)
@@ -376,10 +361,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""
         values = self.values_of([as_key(key)])
-        if key in values:
-            return values[key]
-        self[key] = default
-        return default
+        if key not in values:
+            self[key] = default
+        return values.get(key, default)
 
     def __delitem__(self, key: str) -> None:
         if not self._removes(key):
@@ -431,37 +415,29 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     ) -> list[T]:
         found = list[T]()
         for some in slices(len(queries), _AT_ONCE):
-            found += self._of_block(queries[some], read)
+            block, gone = queries[some], set[str]()
+            for _ in range(_ROUNDS):
+                known = self.known(block)
+                # An alias of a key that is gone is none: it was taught while that was removed.
+                keys = {words: key for words, key in known.keys.items() if key not in gone}
+                try:
+                    lookup = self._sampling.lookup(known.version, self.scorer, self._where)
+                    found += read(block, RemoteReader(lookup, known._replace(keys=keys)))
+                    break
+                except _GoneError as error:
+                    gone |= error.args[0]
+            else:
+                raise StoreError(
+                    f"{self._store.place}: keys that are found are removed before they are read, "
+                    f"again and again; read while nobody removes so many"
+                )
         return found
-
-    def _of_block(
-        self, queries: list[Any], read: Callable[[list[Any], RemoteReader], list[T]]
-    ) -> list[T]:
-        gone = set[str]()  # an alias of such a key is none: it was taught while the key was removed
-        for _ in range(_ROUNDS):
-            known = self.known(queries)
-            keys = {words: key for words, key in known.keys.items() if key not in gone}
-            try:
-                lookup = self._lookup_of(known.version)
-                return read(queries, RemoteReader(lookup, known._replace(keys=keys)))
-            except _GoneError as error:
-                gone |= error.keys
-        raise StoreError(
-            f"{self._store.place}: keys that are found are removed before they are read, again and "
-            f"again; read while nobody removes so many"
-        )
 
     def known(self, queries: Sequence[Any]) -> Known:
         """Return the values of queries that are keys, and the keys of those that are aliases."""
         texts = [exact_text(one) for one in queries if isinstance(one, str) and is_storable(one)]
         words = [same_text(text) for text in texts if plain(text)]
         return self._store.rows(texts, words)
-
-    def _lookup_of(self, version: int) -> Exact | StoreLookup:
-        """Return the lookup for the keys of a version, as the store tells, and for the scorer."""
-        if self._sampling is None:
-            self.open()
-        return cast("Sampling", self._sampling).lookup(version, self.scorer, self._where)
 
     def _read_as(self, query: Any, reader: RemoteReader) -> Any:
         if not isinstance(query, str) or query in reader.known.values or not plain(query):
@@ -501,14 +477,13 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
         """Return items as rows, encoded in one batch."""
         stored = {as_key(key): as_json(key, value) for key, value in items.items()}
-        rows = {key: Row(key, value, None) for key, value in stored.items()}
-        names = texts_with_words(stored)
-        vectors = units(self._current_meaning().of_keys(names)) if names else ()
-        for name, vector in zip(names, vectors, strict=True):
-            own = vector if vector.any() else None
-            words = " ".join(self._current_meaning().table.words_of(name))
-            rows[name] = Row(name, stored[name], own, words)
-        return list(rows.values())
+        names, meaning = texts_with_words(stored), self._current_meaning()
+        vectors = units(meaning.of_keys(names)) if names else ()
+        told = {
+            name: (vector if vector.any() else None, " ".join(meaning.table.words_of(name)))
+            for name, vector in zip(names, vectors, strict=True)
+        }
+        return [Row(key, value, *told.get(key, (None, ""))) for key, value in stored.items()]
 
 
 class _Items(ItemsView[str, Any]):
@@ -563,53 +538,34 @@ class RemoteAliases(MutableMapping[str, Any]):
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
-        given = checked_aliases(_require_text, *args, **kwargs)
-        keys = [key for key in dict.fromkeys(given.values()) if key is not None]
+        given = checked_aliases(lambda _alias, _key: None, *args, **kwargs)
+        keys = list({key for key in given.values() if isinstance(key, str) and is_storable(key)})
+        there = set[str]()
         for some in slices(len(keys), _TOGETHER):
-            known = self._store.rows(keys[some]).values
-            gone = {key for key in keys[some] if key not in known}
-            for alias, key in given.items():
-                if key in gone:
-                    raise no_such_key(alias, key)
+            there.update(self._store.rows(keys[some]).values)
+        for alias, key in given.items():
+            if key is not None and not (isinstance(key, str) and key in there):
+                raise no_such_key(alias, key)
         aliases = [Alias(same_text(as_key(alias)), alias, key) for alias, key in given.items()]
         for some in slices(len(aliases), _TOGETHER):
             self._store.teach(aliases[some])
 
     def items(self) -> ItemsView[str, Any]:
-        """Return a view of all aliases, which are read some thousands at a time."""
-        return _AliasItems(self)
+        """Return all aliases as they are now."""
+        return {alias.written: alias.key for alias in self._store.aliases()}.items()
 
     def __delitem__(self, alias: str) -> None:
         self[alias]
         self._store.forget([same_text(alias)])
 
     def __iter__(self) -> Iterator[str]:
-        return (alias.written for alias in self.listed())
-
-    def listed(self) -> Iterator[Alias]:
-        """Yield all aliases as the store has them."""
-        return self._store.aliases()
+        return (alias.written for alias in self._store.aliases())
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._store.place!r})"
-
-
-class _AliasItems(ItemsView[str, Any]):
-    """The items of `RemoteAliases`, read some thousands at a time."""
-
-    _mapping: RemoteAliases
-
-    def __iter__(self) -> Iterator[tuple[str, Any]]:
-        return ((alias.written, alias.key) for alias in self._mapping.listed())
-
-
-def _require_text(alias: str, key: Any) -> None:
-    """Raise OptionError unless a store may have such a key."""
-    if key is not None and not (isinstance(key, str) and is_storable(key)):
-        raise no_such_key(alias, key)
 
 
 # ---- opening ----------------------------------------------------------------------------------
@@ -670,14 +626,6 @@ def open_store(url: str) -> Store:
     )
 
 
-def _connected(url: str, embedding: Any, options: Mapping[str, Any]) -> RemoteDict:
-    """Return an unpickled dict."""
-    d = connect(url, embedding=embedding)
-    for name, value in options.items():
-        setattr(d, name, value)
-    return d
-
-
 def _written(projections: Projections | None) -> dict[str, Any] | None:
     """Return learned projections as JSON."""
     if projections is None or projections.is_identity:
@@ -700,14 +648,3 @@ def _read(written: Any, place: str) -> Projections:
             f"{place}: what it says of its projections is damaged ({error}); push the keys again "
             f"into another place"
         ) from error
-
-
-def _pairs(other: Any, kwargs: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the items that ``dict.update`` would insert."""
-    if isinstance(other, Mapping):
-        yield from other.items()
-    elif hasattr(other, "keys"):
-        yield from ((key, other[key]) for key in other.keys())  # noqa: SIM118
-    else:
-        yield from other
-    yield from kwargs.items()

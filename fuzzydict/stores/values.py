@@ -126,23 +126,23 @@ def satisfies(value: Any, conditions: Sequence[Condition]) -> bool:
     >>> satisfies({"address": {"city": "Lyon"}}, conditions_of({"address.city": ["Lyon", "Nice"]}))
     True
     """
-    return all(_holds(value, condition) for condition in conditions)
-
-
-def _holds(value: Any, condition: Condition) -> bool:
-    names, one_of, gt, gte, lt, lte = condition
-    for name in names:
-        value = value.get(name, _ABSENT) if isinstance(value, dict) else _ABSENT
-    kind = _KINDS.get(type(value))
-    if one_of:
-        return any(kind == _KINDS[type(one)] and value == one for one in one_of)
-    return (
-        kind == "number"
-        and (gt is None or value > gt)
-        and (gte is None or value >= gte)
-        and (lt is None or value < lt)
-        and (lte is None or value <= lte)
-    )
+    for names, one_of, gt, gte, lt, lte in conditions:
+        found = value
+        for name in names:
+            found = found.get(name, _ABSENT) if isinstance(found, dict) else _ABSENT
+        kind = _KINDS.get(type(found))
+        if one_of:
+            if not any(kind == _KINDS[type(one)] and found == one for one in one_of):
+                return False
+        elif (
+            kind != "number"
+            or (gt is not None and not found > gt)
+            or (gte is not None and not found >= gte)
+            or (lt is not None and not found < lt)
+            or (lte is not None and not found <= lte)
+        ):
+            return False
+    return True
 
 
 def conditions_of(where: Mapping[str, Any] | None) -> list[Condition]:
@@ -179,38 +179,45 @@ def _condition(field: Any, asked: Any) -> Condition:
             f'where: {quoted(field)} is the name of no field; expected such as "country", or '
             f'"address.city" for a field in another'
         )
+    if isinstance(asked, np.ndarray | np.generic):
+        asked = asked.tolist()
     if isinstance(asked, Mapping):
         if not asked or not set(asked) <= set(_BOUNDS):
             raise OptionError(
                 f"where: expected some of {', '.join(_BOUNDS)} for {quoted(field)}, got "
                 f"{quoted(asked)}"
             )
-        bounds: dict[str, Any] = {name: _bound(field, name, one) for name, one in asked.items()}
+        bounds: dict[str, Any] = {}
+        for name, one in asked.items():
+            bound = one.item() if isinstance(one, np.generic) else one
+            if isinstance(bound, bool) or not isinstance(bound, int | float):
+                raise ArgumentTypeError(
+                    f"where: expected a number as {name} of {quoted(field)}, got {quoted(one)}"
+                )
+            bounds[name] = _scalar(field, bound)
         return Condition(names, **bounds)
-    if isinstance(asked, np.ndarray | np.generic):
-        asked = asked.tolist()
     several = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
     if not several:
         raise OptionError(f"where: {quoted(field)} is to be one of none; name one at least")
     return Condition(names, tuple(_scalar(field, one) for one in several))
 
 
-def _bound(field: str, name: str, asked: Any) -> float:
-    bound = asked.item() if isinstance(asked, np.generic) else asked
-    if isinstance(bound, bool) or not isinstance(bound, int | float):
-        raise ArgumentTypeError(
-            f"where: expected a number as {name} of {quoted(field)}, got {quoted(asked)}"
-        )
-    return _finite(field, bound)
-
-
 def _scalar(field: str, asked: Any) -> Scalar:
+    """Return what a field is compared with, as a plain value of JSON."""
     if isinstance(asked, np.generic):
         asked = asked.item()
     if asked is None or isinstance(asked, bool):
         return asked
     if isinstance(asked, int | float):
-        return _finite(field, asked)
+        try:
+            is_finite = isfinite(asked)
+        except OverflowError:  # an integer of too many digits
+            is_finite = False
+        if not is_finite:
+            raise OptionError(
+                f"where: expected a finite number for {quoted(field)}, got {quoted(asked)}"
+            )
+        return int(asked) if isinstance(asked, int) else float(asked)
     if not isinstance(asked, str):
         raise ArgumentTypeError(
             f"where: expected a text, a number, True, False, None, a list of these, or bounds such "
@@ -222,15 +229,3 @@ def _scalar(field: str, asked: Any) -> Scalar:
             f"surrogate"
         )
     return str.__str__(asked)
-
-
-def _finite(field: str, number: float) -> float:
-    try:
-        is_finite = isfinite(number)
-    except OverflowError:  # an integer of too many digits
-        is_finite = False
-    if not is_finite:
-        raise OptionError(
-            f"where: expected a finite number for {quoted(field)}, got {quoted(number)}"
-        )
-    return int(number) if isinstance(number, int) else float(number)

@@ -17,7 +17,7 @@ from fuzzydict import FuzzyDict, ReadOnlyError, RemoteDict, StoreError
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.stores import remote
 from fuzzydict.stores.base import Row
-from fuzzydict.stores.memory import MemoryStore
+from tests.support.memory_store import MemoryStore
 from tests.support.postgres import server
 
 main: click.Command = import_module("fuzzydict.cli").main

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pytest
 
 from fuzzydict.stores.base import Store
-from fuzzydict.stores.memory import MemoryStore
+from tests.support.memory_store import MemoryStore
 from tests.support.postgres import server
 from tests.support.stores import META, E
 

@@ -25,7 +25,7 @@ from tests.support.stores import META, E, all_rows, check_found, nearness, row, 
 pytest.importorskip("psycopg", reason="psycopg is not installed (extra postgres)")
 import psycopg
 
-from fuzzydict.stores.postgres import Address, PostgresStore
+from fuzzydict.stores.postgres import PostgresStore
 
 pytestmark = pytest.mark.more
 
@@ -69,12 +69,22 @@ def refused(store: Store) -> str:
         "table=x.y&application_name=b%20c&sslmode=disable&partitions=4",
     ],
 )
-def test_all_but_our_own_parameters_go_to_libpq(query: str) -> None:
-    address = Address.of(f"postgresql://me@host:99/db?{query}")
-    known = {"application_name": "b c", "sslmode": "disable"}
-    expected = {"user": "me", "host": "host", "port": "99", "dbname": "db", **known}
-    place = "postgresql://host:99/db?table=x.y"
-    assert address == (expected, ["x", "y"], 4, place)
+def test_all_but_our_own_parameters_go_to_libpq(
+    query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = dict[str, Any]()
+
+    def connect(**options: Any) -> Any:
+        given.update(options)
+        raise psycopg.OperationalError("not here")
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    store = PostgresStore(f"postgresql://me@host:99/db?{query}")
+    assert "not here" in refused(store)
+    assert store.place == "postgresql://host:99/db?table=x.y"
+    expected = {"user": "me", "host": "host", "port": "99", "dbname": "db", "sslmode": "disable"}
+    assert given.items() >= (expected | {"application_name": "b c"}).items()
+    assert not given.keys() & {"table", "partitions"}
 
 
 @pytest.mark.parametrize(

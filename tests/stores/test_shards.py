@@ -33,7 +33,7 @@ from fuzzydict import (
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import quoted
 from fuzzydict.stores import shards as module
-from fuzzydict.stores.memory import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 WORDS = (
     *("brand", "color", "model", "price", "speed", "weight", "height", "width", "year", "owner"),

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from fuzzydict import StoreError
 from fuzzydict.stores.base import Alias, Row, Store, id_of
-from fuzzydict.stores.memory import MemoryStore
 from fuzzydict.stores.values import conditions_of, satisfies
 from fuzzydict.text.words import plain
 from tests.stores.conftest import Connect
+from tests.support.memory_store import MemoryStore
 from tests.support.stores import (
     META,
     E,

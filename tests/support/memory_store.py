@@ -1,4 +1,4 @@
-"""`MemoryStore`: keys in the memory of this process, compared one by one."""
+"""`MemoryStore`: a slow and exact store, with which every other is compared."""
 
 from __future__ import annotations
 
@@ -7,20 +7,9 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import StoreError
-from fuzzydict.stores.base import (
-    SAMPLE,
-    Alias,
-    Hit,
-    Hits,
-    Known,
-    Row,
-    Sample,
-    Search,
-    Store,
-    id_of,
-)
+from fuzzydict.stores.base import SAMPLE, Alias, Hit, Hits, Known, Row, Sample, Search, Store, id_of
 from fuzzydict.stores.values import satisfies
-from fuzzydict.text.ngrams import ngrams
+from tests.support.stores import nearness, spelling
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,13 +22,6 @@ class MemoryStore(Store):
     """A `Store` that is slow and exact: what every other store is compared with.
 
     Nothing is shared with the caller: what goes in and what comes out are copies.
-
-    >>> import numpy as np
-    >>> store = MemoryStore()
-    >>> store.create(2, {"format": 1})
-    >>> store.write([Row("red", {"hex": "#f00"}, np.array([1, 0], np.float32), "red")])
-    >>> store.rows(["red", "blue"]).values
-    {'red': {'hex': '#f00'}}
     """
 
     def __init__(self, place: str = "memory") -> None:
@@ -117,7 +99,7 @@ class MemoryStore(Store):
         with self._created():
             rows = [deepcopy(row) for row in self._rows.values() if satisfies(row.value, where)]
         return [
-            Hits(_best(rows, _nearness, one, one.near), _best(rows, _spelling, one, one.spelled))
+            Hits(_best(rows, nearness, one, one.near), _best(rows, spelling, one, one.spelled))
             for one in searches
         ]
 
@@ -151,21 +133,6 @@ class MemoryStore(Store):
 
     def close(self) -> None:
         pass
-
-
-def _nearness(row: Row, search: Search) -> float | None:
-    if row.vector is None or search.vector is None:
-        return None
-    return float(row.vector @ search.vector)
-
-
-def _spelling(row: Row, search: Search) -> float | None:
-    """Return the cosine of two sets of n-grams; None if they share none."""
-    if not row.words or not search.words:
-        return None
-    ours, its = set(ngrams(row.words)), set(ngrams(search.words))
-    shared = len(ours & its)
-    return shared / float(len(ours) * len(its)) ** 0.5 if shared else None
 
 
 def _best(rows: Sequence[Row], cosine: Any, search: Search, count: int) -> list[Hit]:
