@@ -62,16 +62,7 @@ def refused(store: Store) -> str:
 # ---- the address --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "application_name=b%20c&partitions=4&table=x.y&sslmode=disable",
-        "table=x.y&application_name=b%20c&sslmode=disable&partitions=4",
-    ],
-)
-def test_all_but_our_own_parameters_go_to_libpq(
-    query: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_but_our_own_parameters_go_to_libpq(monkeypatch: pytest.MonkeyPatch) -> None:
     given = dict[str, Any]()
 
     def connect(**options: Any) -> Any:
@@ -79,39 +70,37 @@ def test_all_but_our_own_parameters_go_to_libpq(
         raise psycopg.OperationalError("not here")
 
     monkeypatch.setattr(psycopg, "connect", connect)
-    store = PostgresStore(f"postgresql://me@host:99/db?{query}")
-    assert "not here" in refused(store)
-    assert store.place == "postgresql://host:99/db?table=x.y"
-    expected = {"user": "me", "host": "host", "port": "99", "dbname": "db", "sslmode": "disable"}
-    assert given.items() >= (expected | {"application_name": "b c"}).items()
-    assert not given.keys() & {"table", "partitions"}
+    own = {"user": "me", "host": "host", "port": "99", "dbname": "db", "sslmode": "disable"}
+    for query in (
+        "application_name=b%20c&partitions=4&table=x.y&sslmode=disable",
+        "table=x.y&application_name=b%20c&sslmode=disable&partitions=4",
+    ):
+        store = PostgresStore(f"postgresql://me@host:99/db?{query}")
+        assert "not here" in refused(store)
+        assert store.place == "postgresql://host:99/db?table=x.y"
+        assert given.items() >= (own | {"application_name": "b c"}).items()
+        assert not given.keys() & {"table", "partitions"}
 
 
 @pytest.mark.parametrize(
     "url",
     [
-        "postgresql://me:Geheim@host/db?table=",
-        "postgresql://me:Geheim@host/db?table=a.b.c",
-        "postgresql://me:Geheim@host/db?table=a.",
-        "postgresql://me:Geheim@host/db?table=" + "a" * 60,
-        "postgresql://me:Geheim@host/db?table=a%00b",
-        "postgresql://me:Geheim@host/db?partitions=-1",
-        "postgresql://me:Geheim@host/db?partitions=many",
-        "postgresql://me:Geheim@host/db?partitions=%C2%B2",
-        "postgresql://me:Geheim@host/db?partitions=9999999",
-        "postgresql://me:Geheim@host/db?tabel=keys",
-        "postgresql://me:Geheim%zz@host/db",
-        "postgresql://me:one@Geheim@host/db",
-        "postgresql://me:1/Geheim@host/db",
-        "postgresql://me:Geheim@host/db?table=100%25",
-        "postgresql://me@host:Geheim/db",
-        "postgresql://me@host/db;password=Geheim",
-        "postgresql://me@host/?dbname=db%20password%3DGeheim",
+        *(
+            "me:Geheim@host/db?table=",
+            "me:Geheim@host/db?table=a.b.c",
+            "me:Geheim@host/db?table=a.",
+        ),
+        *("me:Geheim@host/db?table=" + "a" * 60, "me:Geheim@host/db?table=a%00b"),
+        *("me:Geheim@host/db?partitions=-1", "me:Geheim@host/db?partitions=many"),
+        *("me:Geheim@host/db?partitions=%C2%B2", "me:Geheim@host/db?partitions=9999999"),
+        *("me:Geheim@host/db?tabel=keys", "me:Geheim%zz@host/db", "me:one@Geheim@host/db"),
+        *("me:1/Geheim@host/db", "me:Geheim@host/db?table=100%25", "me@host:Geheim/db"),
+        *("me@host/db;password=Geheim", "me@host/?dbname=db%20password%3DGeheim"),
     ],
 )
 def test_a_url_that_is_not_valid_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(OptionError) as error:
-        PostgresStore(url)
+        PostgresStore(f"postgresql://{url}")
     assert "Gehe" not in str(error.value)
 
 
@@ -125,12 +114,19 @@ def test_the_extra_is_named_if_psycopg_is_not_installed(monkeypatch: pytest.Monk
 # ---- a server that refuses ----------------------------------------------------------------------
 
 
-def test_no_server() -> None:
+def test_what_is_not_there_is_said(postgres: Server) -> None:
     store = PostgresStore("postgresql://me:Geheim@127.0.0.1:1/db?table=keys")
     said = refused(store)
     assert store.place == "postgresql://127.0.0.1:1/db?table=keys"
     assert "refused" in said
     assert "Geheim" not in said
+    nowhere = PostgresStore(postgres.url(dbname="nowhere"))
+    assert 'database "nowhere" does not exist' in refused(nowhere)
+    assert "nothing was created" in refused(PostgresStore(postgres.url(table="nowhere")))
+    store = PostgresStore(postgres.url(table="nowhere.keys"))
+    assert store.meta() is None
+    with pytest.raises(StoreError, match="schema"):
+        store.create(E, META)
 
 
 def test_a_wrong_password_is_not_shown(postgres: Server) -> None:
@@ -146,19 +142,6 @@ def test_a_wrong_password_is_not_shown(postgres: Server) -> None:
         assert "password" in str(error.value)
         assert "Geheim" not in str(error.value)
         assert error.value.__suppress_context__
-
-
-def test_a_database_that_is_not_there(postgres: Server) -> None:
-    store = PostgresStore(postgres.url(dbname="nowhere"))
-    assert 'database "nowhere" does not exist' in refused(store)
-
-
-def test_a_table_or_schema_that_is_not_there(postgres: Server) -> None:
-    assert "nothing was created" in refused(PostgresStore(postgres.url(table="nowhere")))
-    store = PostgresStore(postgres.url(table="nowhere.keys"))
-    assert store.meta() is None
-    with pytest.raises(StoreError, match="schema"):
-        store.create(E, META)
 
 
 def test_a_table_in_a_schema(postgres: Server) -> None:
@@ -238,27 +221,26 @@ def test_vectors_too_long_for_an_index(postgres: Server, table: str) -> None:
     store.drop()
 
 
-@pytest.mark.parametrize("tries", [3, 100])
 def test_a_server_that_recovers_is_waited_for_ever_longer(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, tries: int
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connect, waits, failed = psycopg.connect, list[float](), count()
+    connect, waits, failures = psycopg.connect, list[float](), 3
 
     def recovering(*args: Any, **given: Any) -> Any:
-        if next(failed) < tries:
+        if len(waits) < failures:
             raise psycopg.OperationalError("FATAL:  the database system is starting up")
         return connect(*args, **given)
 
     monkeypatch.setattr(psycopg, "connect", recovering)
     monkeypatch.setattr("fuzzydict.stores.postgres.sleep", waits.append)
     store.close()
-    if tries == 3:
-        assert store.count() == 0
-        assert waits == [0.1, 0.2, 0.4]
-    else:
-        assert "starting up" in refused(store)
-        assert len(waits) < 10
-        assert sum(waits) > 5
+    assert store.count() == 0
+    assert waits == [0.1, 0.2, 0.4]
+    store.close()
+    failures = 100
+    assert "starting up" in refused(store)
+    assert len(waits) < 13
+    assert sum(waits) > 5
 
 
 # ---- round trips --------------------------------------------------------------------------------
@@ -419,7 +401,7 @@ def _is_ours(path: str) -> bool:
     return path.endswith("stores/postgres.py")
 
 
-def test_a_connection_that_ends_amid_reads_is_made_again(
+def test_connections_that_end_amid_reads_are_made_again(
     postgres: Server, store: PostgresStore
 ) -> None:
     """Whatever a read is doing when the server ends it, this read or the next one answers."""
@@ -430,18 +412,20 @@ def test_a_connection_that_ends_amid_reads_is_made_again(
         while not stop.wait(0.02):
             end_connections(postgres)
 
-    ender = Thread(target=end_some)
-    ender.start()
-    failed = 0
-    for _ in range(200):
+    def read(_: int) -> bool:
         try:
-            assert store.rows(["red"]).values == {"red": 1}
+            return store.rows(["red"]).values == {"red": 1}
         except StoreError:  # ended twice
-            failed += 1
-    stop.set()
-    ender.join()
-    assert failed < 200
-    assert store.rows(["red"]).values == {"red": 1}
+            return False
+
+    with ThreadPoolExecutor(5) as pool:
+        ending = pool.submit(end_some)
+        found = list(pool.map(read, range(200)))
+        stop.set()
+        ending.result()
+    assert any(found)
+    for _ in range(9):
+        assert store.rows(["red"]).values == {"red": 1}
 
 
 def test_a_connection_that_ends_amid_a_write_writes_all_once(
@@ -497,36 +481,6 @@ def test_what_was_written_before_the_server_is_killed_is_there(
     assert store.search([search("3 7", 1, 1)])[0].near[0].key == "3 7"
 
 
-def test_random_ends_of_connections_and_interrupts_leave_only_idle_connections(
-    postgres: Server, store: PostgresStore
-) -> None:
-    store.write([row("red", 1)])
-    chance = np.random.default_rng(0)
-
-    def read(_: int) -> None:
-        try:
-            if chance.random() < 0.2:
-                end_connections(postgres)  # its own, too, if others do so
-            if chance.random() < 0.2:
-                store._call(_interrupted)
-            assert store.rows(["red"], ["crimson"]).values == {"red": 1}
-        except (StoreError, KeyboardInterrupt, psycopg.OperationalError):
-            pass
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(read, range(60)))
-    for _ in range(5):
-        assert store.rows(["red"]).values == {"red": 1}
-    for connection in store._idle:
-        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-
-
-def _interrupted(connection: Any) -> None:
-    connection.execute("BEGIN")
-    connection.execute("SELECT 1")
-    raise KeyboardInterrupt
-
-
 # ---- several at once ----------------------------------------------------------------------------
 
 
@@ -555,11 +509,10 @@ _FORKED = """
 import os, sys
 from fuzzydict.stores.postgres import PostgresStore
 from fuzzydict.stores.base import Row
-import numpy as np
 store = PostgresStore(sys.argv[1])
 assert store.count() == 1
 if not (child := os.fork()):
-    store.write([Row("blue", 2, None, np.zeros(0, np.int64))])
+    store.write([Row("blue", 2, None)])
     store.close()
     del store
     sys.exit(0)

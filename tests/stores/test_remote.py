@@ -26,17 +26,8 @@ from fuzzydict.stores.values import Condition
 from tests.stores.conftest import Connect
 from tests.support.memory_store import MemoryStore
 
-CAR = {
-    "brand": "Porsche",
-    "model": "Taycan",
-    "color": "black",
-    "top speed": 260,
-    "C": 1,
-    "C++": 2,
-    "C#": 3,
-    "???": 4,
-    "price": {"eur": 109000, "taxed": True},
-}
+CAR: dict[str, Any] = {"brand": "Porsche", "model": "Taycan", "color": "black", "top speed": 260}
+CAR |= {"C": 1, "C++": 2, "C#": 3, "???": 4, "price": {"eur": 109000, "taxed": True}}
 #: What is to be asked of few keys, too, as if they were many.
 as_many = pytest.mark.parametrize("size", [0, 4096], ids=["searched", "whole"])
 QUERIES = ["colour", "maximum speed", "prcie", "cost", "c++", "C#", "brnd", "brand", "???"]
@@ -95,23 +86,20 @@ def test_a_query_without_a_key_is_refused_and_names_the_nearest(remote: RemoteDi
         remote[["brand"]]
 
 
-def test_weights_are_those_of_the_best_keys(remote: RemoteDict) -> None:
-    attention = remote.attend("colour", topn=3)
-    assert attention.top(1)[0][0] == "color"
-    assert len(attention.names) == 3
+def test_weights_are_those_of_the_best_keys_and_values_are_pooled(connect: Connect) -> None:
+    colors = {"red": [255, 0, 0], "navy": [0, 0, 128], "white": [255, 255, 255]}
+    remote = RemoteDict(connect()).open(create=True)
+    remote.update(colors)
+    attention = remote.attend("redd", topn=2)
+    assert attention.top(1)[0][0] == "red"
+    assert len(attention.names) == 2
     assert attention.weights.sum() == pytest.approx(1)
     assert 0 <= attention.left_out < 0.01
-    both = remote.attend(["colour", "brnd"], topn=2)
-    assert [one.top(1)[0][0] for one in both] == ["color", "brand"]
-
-
-def test_values_are_pooled(connect: Connect) -> None:
-    colors = {"red": [255, 0, 0], "navy": [0, 0, 128], "white": [255, 255, 255]}
-    d = RemoteDict(connect()).open(create=True)
-    d.update(colors)
-    assert d.pool("redd") == pytest.approx(FuzzyDict(colors).pool("redd"), abs=1)
-    d.update({"red": 1, "navy": 2, "white": 3})
-    assert d.pool(["red", "navy"]).round().tolist() == [1, 2]
+    both = remote.attend(["redd", "navi"], topn=2)
+    assert [one.top(1)[0][0] for one in both] == ["red", "navy"]
+    assert remote.pool("redd") == pytest.approx(FuzzyDict(colors).pool("redd"), abs=1)
+    remote.update({"red": 1, "navy": 2, "white": 3})
+    assert remote.pool(["red", "navy"]).round().tolist() == [1, 2]
 
 
 def test_the_cosine_ranks_by_the_vectors_alone(remote: RemoteDict) -> None:
@@ -148,13 +136,12 @@ def test_options_are_attributes(remote: RemoteDict) -> None:
 
 def test_where_leaves_keys_out(connect: Connect) -> None:
     d = RemoteDict(connect()).open(create=True)
-    d.update(
-        {
-            "Paris": {"country": "FR", "people": 2_100_000},
-            "Paris, Texas": {"country": "US", "people": 24_000},
-            "London": {"country": "GB", "people": 8_900_000},
-        }
-    )
+    people = {
+        "Paris": ("FR", 2_100_000),
+        "Paris, Texas": ("US", 24_000),
+        "London": ("GB", 8_900_000),
+    }
+    d.update({key: {"country": code, "people": n} for key, (code, n) in people.items()})
     keys = [match.key for match in d.most_similar("Pariss", where={"country": ["US", "GB"]})]
     assert keys == ["Paris, Texas", "London"]
     (large,) = d.most_similar("Paris", where={"people": {"gt": 5_000_000}})
@@ -224,17 +211,14 @@ def test_it_is_a_mapping_with_exact_membership_and_writes(remote: RemoteDict) ->
         remote.popitem()
 
 
-def test_what_a_store_cannot_hold_is_refused_and_nothing_is_written(remote: RemoteDict) -> None:
+def test_what_a_store_can_hold_is_written_and_else_nothing(remote: RemoteDict) -> None:
     for items in ({3: 1}, {"a\x00b": 1}, {"a": {1, 2}}, {"a": float("nan")}, {"a": {3: 4}}):
         with pytest.raises(TypeError):
             remote.update(items)
     assert remote == CAR
-
-
-def test_arrays_and_tuples_become_lists(connect: Connect) -> None:
-    d = RemoteDict(connect()).open(create=True)
-    d.update({"red": np.array([255, 0, 0]), "navy": (0, 0, 128), "n": np.float32(0.5)})
-    assert dict(d.items()) == {"red": [255, 0, 0], "navy": [0, 0, 128], "n": 0.5}
+    remote.clear()
+    remote.update({"red": np.array([255, 0, 0]), "navy": (0, 0, 128), "n": np.float32(0.5)})
+    assert dict(remote.items()) == {"red": [255, 0, 0], "navy": [0, 0, 128], "n": 0.5}
 
 
 def test_many_items_are_written_in_blocks_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,8 +228,10 @@ def test_many_items_are_written_in_blocks_with_progress(monkeypatch: pytest.Monk
     d.update(((f"key {i}", i) for i in range(250)), progress=lambda *done: told.append(done))
     d.update({f"key {i}": -i for i in range(150)}, progress=lambda *done: told.append(done))
     assert told == [(100, 0), (200, 0), (250, 0), (100, 150), (150, 150)]
-    assert len(d) == 250
-    assert (d["key 120"], d["key 200"]) == (-120, 200)
+    assert (len(d), d["key 120"], d["key 200"]) == (250, -120, 200)
+    with pytest.raises(ArgumentTypeError):
+        d.update({f"color {i}": i if i < 150 else {i} for i in range(200)})
+    assert (d["colour 99"], len(d)) == (99, 350)  # what was written before is there
 
 
 # ---- what was taught -----------------------------------------------------------------------------
@@ -272,14 +258,13 @@ def test_aliases_are_those_of_the_store(remote: RemoteDict, connect: Connect) ->
         del remote.aliases["hue"]
 
 
-def test_a_dict_is_pushed_with_its_aliases(connect: Connect) -> None:
+def test_a_dict_is_pushed_with_its_aliases(remote: RemoteDict) -> None:
     d = FuzzyDict(CAR)
     d.aliases = {"hue": "color", "warranty": None}
-    remote = RemoteDict(connect()).open(create=True)
     for _ in range(2):  # nothing is there twice
         remote.update(d)
         assert remote == CAR
-        assert dict(remote.aliases) == dict(d.aliases)
+        assert dict(remote.aliases) == dict(remote.aliases.items()) == dict(d.aliases)
 
 
 # ---- several clients -----------------------------------------------------------------------------
@@ -296,9 +281,13 @@ def test_two_clients_give_the_same_scores(remote: RemoteDict, connect: Connect) 
 
 def test_a_client_that_is_connected_sees_that_another_wrote_the_first_keys() -> None:
     store = MemoryStore()
-    first = RemoteDict(store).open(create=True)
+    first, other = (RemoteDict(store).open(create=True) for _ in range(2))
     assert first.get("colour") is None
-    RemoteDict(store).open().update(CAR)
+    other.update({"???": 1, "!!!": 2, "...": 3})  # which have no words
+    assert (first.get("colour"), other.get("colour")) == (None, None)
+    other["color"] = "black"
+    assert (first["colour"], other["colour"]) == ("black", "black")
+    first.refresh()
     assert first["colour"] == "black"
 
 
@@ -361,19 +350,15 @@ def words() -> list[str]:
     return fuzzydict.Brown().words[200:3200]
 
 
-@pytest.fixture(scope="module")
-def many() -> RemoteDict:
-    return filled({word: i for i, word in enumerate(words())})
-
-
 @pytest.fixture
 def _searched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no sample be taken for all keys, so that each read searches."""
     monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 0)
 
 
-def test_of_few_keys_none_need_be_searched(many: RemoteDict) -> None:
-    many["colour"]
+def test_of_few_keys_none_need_be_searched() -> None:
+    many = filled({word: i for i, word in enumerate(words())})
+    many.get("colour")
     with counting(many._store) as calls:
         assert many.get("govermnent") is not None
         assert many.most_similar(["goverment", "wether", "zzzz"], 3)
@@ -412,13 +397,6 @@ def test_scores_are_nearly_those_of_all_keys(size: int, monkeypatch: pytest.Monk
     for mine, its in zip(d.most_similar(queries, 1), many.most_similar(queries, 1), strict=True):
         assert its[0].key == mine[0].key
         assert its[0].score == pytest.approx(mine[0].score, abs=0.01)
-
-
-def test_what_the_store_says_of_its_keys_can_be_read_anew() -> None:
-    remote = filled({"color": "black"})
-    assert remote["colour"] == "black"
-    remote.refresh()
-    assert remote["colour"] == "black"
 
 
 def test_statistics_of_many_are_estimated_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -483,16 +461,6 @@ def test_an_encoder_may_know_none_of_the_words(
         assert mine[0].score == pytest.approx(its[0].score, abs=0.01 if size else 0.1)
 
 
-def test_what_a_broken_update_has_written_is_found(
-    connect: Connect, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fuzzydict.stores.remote._TOGETHER", 3)
-    d = RemoteDict(connect()).open(create=True)
-    with pytest.raises(ArgumentTypeError):
-        d.update({"brand": 1, "color": 2, "price": 3, "year": {4}})
-    assert RemoteDict(connect()).open()["colour"] == 2
-
-
 @pytest.mark.usefixtures("_searched")
 def test_a_query_that_is_like_no_key_is_refused() -> None:
     d = RemoteDict(Empty()).open(create=True)
@@ -536,15 +504,6 @@ def test_an_alias_of_a_key_that_was_removed_meanwhile_is_none() -> None:
     assert not d.explain("qwzzt").matches
 
 
-def test_keys_with_words_are_found_beside_some_that_have_none() -> None:
-    store = MemoryStore()
-    d, other = (RemoteDict(store).open(create=True) for _ in range(2))
-    d.update({"???": 1, "!!!": 2, "...": 3})
-    assert (d.get("colour"), other.get("colour")) == (None, None)
-    d["color"] = "black"
-    assert (d["colour"], other["colour"]) == ("black", "black")
-
-
 # ---- opening -------------------------------------------------------------------------------------
 
 
@@ -561,26 +520,21 @@ def test_another_embedding_is_refused_and_both_are_named(
         RemoteDict(connect(), embedding="english").open()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"format": 1}, {"ngrams": [1]}, {"format": "x" * 100}],
-    ids=str,
-)
-def test_what_another_version_wrote_is_refused(change: dict[str, Any]) -> None:
-    d = filled(CAR)
-    d._store.__dict__["_meta"] |= change
-    with pytest.raises(StoreError, match="another version of fuzzydict wrote it"):
-        RemoteDict(d._store).open()
+def test_what_another_version_wrote_is_refused() -> None:
+    changes: list[dict[str, Any]] = [{"format": 1}, {"ngrams": [1]}, {"format": "x" * 100}]
+    for change in changes:
+        d = filled(CAR)
+        d._store.__dict__["_meta"] |= change
+        with pytest.raises(StoreError, match="another version of fuzzydict wrote it"):
+            RemoteDict(d._store).open()
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["", "keys.json", "http://host/keys", "mysql://me:secret@host/db", "me:secret@host/db", 3],
-)
-def test_an_address_of_another_kind_is_refused_without_its_password(url: Any) -> None:
-    with pytest.raises(OptionError, match="url: expected postgresql://") as error:
-        fuzzydict.connect(url)
-    assert "secret" not in str(error.value)
+def test_an_address_of_another_kind_is_refused_without_its_password() -> None:
+    urls: list[Any] = ["", "keys.json", "http://host/keys", 3]
+    for url in [*urls, "mysql://me:secret@host/db", "me:secret@host/db"]:
+        with pytest.raises(OptionError, match="url: expected postgresql://") as error:
+            fuzzydict.connect(url)
+        assert "secret" not in str(error.value)
 
 
 def test_a_store_that_is_an_object_is_not_pickled() -> None:
