@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.base import Embedding
-    from fuzzydict.learning.candidate import DictState
+    from fuzzydict.learning.fit import DictState
     from fuzzydict.learning.report import FitReport
     from fuzzydict.search.lookup import Approximate, Exact, Scored
     from fuzzydict.search.neighbours import Neighbours
@@ -501,7 +501,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def _state(self, *, warm_start: bool) -> DictState:
         """Return the dict as it learns: as it is, or as it was before it was fitted."""
-        from fuzzydict.learning.candidate import DictState
+        from fuzzydict.learning.fit import DictState
 
         with self._lock:
             keys = self._current_reader().lookup.keys

@@ -16,33 +16,42 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fuzzydict._arrays import as_floats, positive, share, whole_number
-from fuzzydict.embedding.projections import ROLES
+from fuzzydict._arrays import as_floats, positive, share, slices, whole_number
+from fuzzydict.embedding.projections import ROLES, Projections, as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
-from fuzzydict.learning.candidate import AT_ONCE, Answers, Candidate, DictState, Errors, Learned
-from fuzzydict.learning.report import Change, FitReport, Measures
-from fuzzydict.learning.train import Settings, fit_pooling, fit_retrieval
+from fuzzydict.learning.report import Answers, Change, Errors, FitReport, Measures
+from fuzzydict.learning.train import Learned, Settings, fit_pooling, fit_retrieval
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.results.pooling import StackedValues
-from fuzzydict.search.score import is_spelling
+from fuzzydict.search.align import align
+from fuzzydict.search.keys import Keys
+from fuzzydict.search.meaning import Meaning
+from fuzzydict.search.retrieve import candidates, glance
+from fuzzydict.search.score import NamedScore, as_score, is_spelling
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fuzzydict._arrays import Array
+    from fuzzydict.search.align import Query
+    from fuzzydict.search.synonyms import SynonymRules
 
-# ---- the arguments ---------------------------------------------------------------------------
+
+# ---- the arguments, and the dict -------------------------------------------------------------
 
 #: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
 ENOUGH = 100
-_VALIDATION = 0.2
+_COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
+_POOLING_TEMPERATURE = 0.15  # at the start; at a low one, only the best key would get a gradient
 _STEPS, _BATCH = 1000, 256  # enough steps to learn from values, and the examples of a step
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "rank": whole_number,
@@ -73,45 +82,126 @@ class Plan:
             if given is not None or name == "seed":
                 object.__setattr__(self, name, check(name, given))
 
-    @property
-    def share(self) -> float:
-        """The share of the examples to hold out."""
-        return _VALIDATION if self.validation is None else self.validation
-
     def settings(self, task: _Keyed | _Valued) -> Settings:
-        """Return how to learn from examples.
-
-        Raises:
-            OptionError: an argument does not go with the scorer, the keys or the targets.
-        """
-        count, pools = len(task.texts), isinstance(task, _Valued)
+        """Return how to learn; OptionError if an argument does not go with keys or targets."""
+        scorer, keys, roles = task.state.scorer, task.state.keys, {"query", "key"}
+        pools, loss = isinstance(task, _Valued), _name_in_loss(scorer)
         if self.rank is not None:
-            whole_number("rank", self.rank, most=task.state.keys.vectors.shape[1])
-        settings = Settings(roles=self._roles(pools=pools), seed=self.seed)
+            whole_number("rank", self.rank, most=keys.vectors.shape[1])
+        if self.learn is not None:
+            try:
+                roles = {self.learn} if isinstance(self.learn, str) else set(self.learn)
+            except Exception:  # it is no list, or holds what cannot be hashed
+                roles = set()
+            if not roles or not roles <= set(ROLES):
+                expected = ", ".join(map(repr, ROLES))
+                raise OptionError(f"learn: expected some of {expected}, got {quoted(self.learn)}")
+            if "value" in roles and not pools:
+                raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
+        settings = Settings(scorer=loss, roles=roles, seed=self.seed)
         if pools:  # many long steps: an error of a value says little about which key is right
-            epochs = int(np.clip(_STEPS * _BATCH // count, 30, 100))
-            settings = replace(settings, epochs=epochs, patience=epochs // 5)
-            settings = replace(settings, learning_rate=0.1, identity_penalty=3.0)
-        if not self.share or not (pools or count >= task.many):
+            epochs = int(np.clip(_STEPS * _BATCH // len(task.texts), 30, 100))
+            warm = _POOLING_TEMPERATURE if loss == "cosine" else 1.0
+            settings = replace(settings, epochs=epochs, patience=epochs // 5, learning_rate=0.1)
+            settings = replace(settings, identity_penalty=3.0, start_temperature=warm)
+        elif scorer is None:
+            # It is fixed: a cosine that lies a standard deviation above the usual makes a key e
+            # times as likely.
+            spread = float(np.clip(keys.background.spread, _COLDEST, _WARMEST))
+            settings = replace(settings, temperature=spread)
+        if self.validation == 0 or not (pools or len(task.texts) >= task.many):
             # All are learned from: the loss of a few says little about when to stop early.
             settings = replace(settings, validation=0.0)
         given = {name: getattr(self, name) for name in ("rank", "epochs", "learning_rate")}
         return replace(settings, **{name: one for name, one in given.items() if one is not None})
 
-    def _roles(self, *, pools: bool) -> set[str]:
-        """Return which of Q, K and V to learn."""
-        if self.learn is None:
-            return {"query", "key"}
-        try:
-            roles = {self.learn} if isinstance(self.learn, str) else set(self.learn)
-        except Exception:  # it is no list, or holds what cannot be hashed
-            roles = set()
-        if not roles or not roles <= set(ROLES):
-            expected = ", ".join(map(repr, ROLES))
-            raise OptionError(f"learn: expected some of {expected}, got {quoted(self.learn)}")
-        if "value" in roles and not pools:
-            raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
-        return roles
+
+@dataclass(frozen=True)
+class DictState:
+    """A snapshot of a dict, from which learning starts."""
+
+    every: Collection[Any]  # all keys of the dict
+    found: Keys  # those that can be compared, S of them living
+    is_current: bool  # whether their vectors are projected as the options say
+    values: list[Any]  # theirs, S of them
+    embedding: Any  # what encodes texts; None where they are compared by their letters alone
+    options: Mapping[str, Any]  # those that `fit` may set, by name, as they are before it
+    synonyms: SynonymRules | None = None
+
+    @cached_property
+    def projections(self) -> Projections:
+        """The projections before anything is learned."""
+        return as_projections(self.options["projections"]) or Projections()
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """What keys and queries are compared by before anything is learned."""
+        none = self.embedding is None or self.projections.is_identity
+        return Meaning(self.embedding, None if none else self.projections, self.synonyms)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The keys that can be compared, S."""
+        return self.found.living()
+
+    @cached_property
+    def keys(self) -> Keys:
+        """These alone, projected as the options say."""
+        if self.is_current and not len(self.found.dead):
+            return self.found
+        alive = self.found.vectors[self.found.alive] if self.is_current else None
+        vectors = self.meaning.of_keys(self.names) if alive is None else alive
+        return Keys.of(self.meaning.table, self.names, vectors)
+
+    @property
+    def scorer(self) -> Any:
+        """The option, None for the default score."""
+        return self.options["scorer"]
+
+    @property
+    def cutoff(self) -> float:
+        """The least score of a match: the option, or the default."""
+        cutoff: float | None = self.options["score_cutoff"]
+        return as_score(self.scorer).score_cutoff if cutoff is None else cutoff
+
+    @property
+    def nothing(self) -> Learned:
+        """What a dict is that learns nothing."""
+        return Learned(temperature=self.options["temperature"], scorer=self.scorer)
+
+    def asked(self, texts: Sequence[str], scorer: Any) -> Asked:
+        """Return queries as a scorer compares them."""
+        queries = [self.meaning.query(text) for text in texts]
+        if scorer is None:
+            return Asked(queries, self.meaning.of_queries(queries, self.keys))
+        return Asked(queries, self.meaning.of_texts(texts))
+
+    def options_of(self, learned: Learned) -> dict[str, Any]:
+        """Return the learned options by name."""
+        options: dict[str, Any] = {}
+        if not learned.projections.is_identity:
+            made = self.projections.then(learned.projections)
+            try:
+                name: str | None = self.embedding.fingerprint()["name"]
+            except Exception:  # of a user's function, which may know its own texts alone
+                name = None
+            options["projections"] = Projections(made.query, made.key, made.value, embedding=name)
+        if learned.scorer is not self.scorer:
+            options |= {"scorer": learned.scorer, "score_cutoff": None}  # scores of another scale
+        if learned.temperature not in (None, self.options["temperature"]):
+            options["temperature"] = learned.temperature
+        return options
+
+
+class Asked(NamedTuple):
+    """L queries as they are compared, and their vectors, (L, E), projected as the dict does it."""
+
+    queries: list[Query]
+    vectors: Array
+
+    def some(self, rows: NDArray[np.intp]) -> Asked:
+        """Return those in some rows."""
+        return Asked([self.queries[row] for row in rows.tolist()], self.vectors[rows])
 
 
 # ---- the examples ----------------------------------------------------------------------------
@@ -195,11 +285,11 @@ def _is_pooled(place: int, target: Any) -> bool:
     """Tell whether a target is numbers; otherwise it is a key, several keys, or None."""
     if not isinstance(target, list | tuple | set | frozenset):
         return target is not None and not isinstance(target, str)
+    others = [item for item in target if not isinstance(item, str)]
     if not target:
         raise OptionError(
             f"targets: number {place} is empty; give the right keys, or None if none is right"
         )
-    others = [item for item in target if not isinstance(item, str)]
     if 0 < len(others) < len(target):
         raise ArgumentTypeError(
             f"targets: number {place} has keys and {quoted(others[0])}; expected one or the other"
@@ -242,29 +332,19 @@ def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float
     return np.stack(rows)
 
 
-def _merged(examples: Sequence[Example]) -> dict[str, NDArray[np.intp]]:
-    """Return each query once, with the keys that any of its examples has."""
-    right: dict[str, frozenset[int]] = {}
-    for query, keys in examples:
-        before = right.get(query, keys)
-        if bool(before) != bool(keys):
-            raise OptionError(
-                f"targets: {quoted(query)} has a key in one example and None in another; keep one"
-            )
-        right[query] = before | keys
-    return {query: np.array(sorted(keys), np.intp) for query, keys in right.items()}
+def _together(
+    examples: Sequence[Example], names: Sequence[str], *, remember: bool
+) -> dict[str, NDArray[np.intp]]:
+    """Return each query once, with the keys that any of its examples has.
 
-
-def _to_remember(examples: Sequence[Example], names: Sequence[str]) -> dict[str, NDArray[np.intp]]:
-    """Return for each text, as `same_text` has it, its first query, and its keys in all examples.
-
-    A query that is a key is left out: it finds itself.
+    To remember, it is each text, as `same_text` has it, with the keys that all its examples have.
     """
     found: dict[str, Example] = {}
     for query, right in examples:
-        text = same_text(query)
+        text = same_text(query) if remember else query
         first, before = found.get(text, (query, right))
-        if bool(before) != bool(right) or (before and not before & right):
+        both = before & right if remember else before | right
+        if bool(before) != bool(right) or (before and not both):
             one, other = (
                 " or ".join(quoted(names[i]) for i in sorted(keys)) or "None"
                 for keys in (before, right)
@@ -273,20 +353,73 @@ def _to_remember(examples: Sequence[Example], names: Sequence[str]) -> dict[str,
                 f"targets: {quoted(first)} is to find {one}, but {quoted(query)} is to find "
                 f"{other}, and they are the same text; keep one, or give a list of right keys"
             )
-        found[text] = Example(first, before & right)
-    own = set(names)
-    texts = {query: right for query, right in found.values() if query not in own}
-    return {query: np.array(sorted(right), np.intp) for query, right in texts.items()}
+        found[text] = Example(first, both)
+    return {query: np.array(sorted(right), np.intp) for query, right in found.values()}
 
 
-# ---- what is learned ---------------------------------------------------------------------------
+# ---- how they are learned from, and asked ------------------------------------------------------
 
-_COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
-_POOLING_TEMPERATURE = 0.15  # at the start; at a low one, only the best key would get a gradient
+_LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
+_AT_ONCE = 128  # queries that are compared at a time
+
+
+def _learnable(scorer: Any) -> Cosine | ScaledDot | Dot | None:
+    """Return the scorer for which Q and K are learned; None if they are learned for none."""
+    made = Cosine() if scorer is None else None if is_spelling(scorer) else as_scorer(scorer)
+    return made if isinstance(made, Cosine | ScaledDot | Dot) else None
+
+
+def _name_in_loss(scorer: Any) -> str:
+    return "cosine" if isinstance(_learnable(scorer), Cosine) else "scaled_dot"
+
+
+def _learned_for(scorer: Any, learned: Learned, size: int) -> Learned:
+    """Return what was learned by a loss, with vectors of this size, for a scorer."""
+    temperature, scale = learned.temperature, getattr(_learnable(scorer), "scale", 1.0)
+    if scorer is None:
+        temperature = None
+    elif _name_in_loss(scorer) != "cosine" and scale is not None and temperature is not None:
+        temperature = float(temperature * scale * size**0.5)  # 1 for a plain dot, None for E^-0.5
+    return learned._replace(scorer=scorer, temperature=temperature)
+
+
+def _scores(
+    state: DictState, learned: Learned, asked: Asked, rights: Sequence[Any]
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield of some queries at a time, to bound memory, what is known of each key, (l, S).
+
+    This is whether it is right, and its score, or the logarithm of its probability. At last comes
+    the score of the best key if those that are right were not in the dict, (l,).
+    """
+    score, layer = as_score(learned.scorer), learned.projections
+    keys, meaning = state.keys, state.meaning
+    if not layer.is_identity:
+        vectors = layer.project_keys(keys.vectors)
+        keys = keys.with_vectors(vectors.astype(np.float32, copy=False))
+    for some in slices(len(rights), int(np.clip(2**21 // len(keys), 1, _AT_ONCE))):
+        queries = asked.queries[some]
+        vectors = layer.project_queries(asked.vectors[some]).astype(np.float32, copy=False)
+        right = np.zeros((len(queries), len(keys)), np.bool_)
+        for row, places in enumerate(rights[some]):
+            right[row, places] = True
+        if isinstance(score, NamedScore):
+            scores = score.scores(vectors, keys).astype(np.float64)
+            yield right, scores, scores.max(1, where=~right, initial=-np.inf)
+            continue
+        judge, is_encoded = meaning.judge, meaning.is_encoded
+        seen = glance(queries, keys, vectors, judge.glance, is_encoded=is_encoded)
+        found = candidates(seen)
+        features = align(queries, keys, found, judge.pair, is_encoded=is_encoded)
+        said = judge.judge(features)
+        others = ~np.take_along_axis(right, found.slots, 1)
+        there = np.asarray(others.any(1))
+        otherwise = judge.judge(features, others | ~there[:, None]).of_best()
+        logs = judge.log_probabilities(said, found.slots, seen.odds)
+        yield right, logs, np.where(there, otherwise, -np.inf)
 
 
 class _Keyed:
-    """Queries that should find keys, or none: how they are learned from, and asked.
+    """Queries that should find keys, or none.
 
     Attributes:
         many: so many examples are held out in one part; of fewer, each is held out in turn.
@@ -302,44 +435,47 @@ class _Keyed:
         self.kinds = np.array([not len(keys) for keys in self.right])
 
     def train(self, rows: NDArray[np.intp], settings: Settings) -> Learned:
-        """Learn Q and K by which queries find their keys.
-
-        Each right key of a query is an example, so that all are found, not one of them. For the
-        default score the temperature is fixed: a cosine that lies a standard deviation above the
-        usual makes a key e times as likely.
-        """
-        state, nothing = self.state, self.state.nothing
+        """Learn Q and K by which queries find each of their right keys."""
         examples = [(row, key) for row in np.sort(rows) for key in self.right[row]]
         if not examples:
-            return nothing
+            return self.state.nothing
         queries, right = np.array(examples, np.intp).T
-        settings = replace(settings, scorer=_scorer_of_loss(state.scorer))
-        if state.scorer is None:
-            spread = float(np.clip(state.keys.background.spread, _COLDEST, _WARMEST))
-            settings = replace(settings, temperature=spread)
-        x, y = self.asked.vectors[queries], state.keys.vectors
+        x, keys = self.asked.vectors[queries], self.state.keys.vectors
         pairs = np.stack([np.arange(len(x)), right], axis=1)
-        fitted = fit_retrieval(x, y, pairs, settings)
-        temperature = _temperature_of(state.scorer, fitted.temperature, x.shape[1])
-        return Learned(fitted.projections, state.scorer, temperature, fitted.history)
+        learned = fit_retrieval(x, keys, pairs, settings)
+        return _learned_for(self.state.scorer, learned, x.shape[1])
 
-    def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Answers:
-        """Return the answers to those in some rows."""
-        right = [self.right[row] for row in rows]
-        return Candidate(self.state, learned).answers(self.asked.some(rows), right)
+    def ask(self, learned: Learned, rows: NDArray[np.intp], rights: Any = None) -> Answers:
+        """Return the answers to those in some rows; other right keys may be given."""
+        score, blocks = as_score(learned.scorer), list[tuple[Any, ...]]()
+        temperature = learned.temperature or score.temperature
+        rights = [self.right[row] for row in rows] if rights is None else rights
+        for right, found, otherwise in _scores(self.state, learned, self.asked.some(rows), rights):
+            of_right, has_key = np.where(right, found, -np.inf), right.any(1)
+            best, nearest, top = found.argmax(1), of_right.argmax(1), found.max(1)
+            rank = 1 + np.count_nonzero(found > of_right.max(1)[:, None], axis=1)
+            rank += (rank == 1) & ~right[np.arange(len(best)), best]  # of keys that tie, the first
+            if isinstance(score, NamedScore):
+                total = np.logaddexp.reduce(found / temperature, axis=1)
+                logs = np.logaddexp.reduce(of_right / temperature, axis=1) - total
+                none = np.zeros(len(best))
+            else:
+                logs, top = np.logaddexp.reduce(of_right, axis=1), np.exp(np.minimum(top, 0))
+                none = np.log(np.maximum(1 - np.exp(found).sum(1), np.exp(_LEAST)))
+            logs = np.where(has_key, np.maximum(logs, _LEAST), none)
+            blocks.append((np.where(has_key, rank, 0), logs, best, top, nearest, otherwise))
+        return Answers(*map(np.concatenate, zip(*blocks, strict=True)))
 
     def aliases(
         self, learned: Learned, texts: Mapping[str, NDArray[np.intp]]
     ) -> dict[str, str | None]:
         """Return the key of each text, or None: of several right keys, the nearest."""
-        names = self.state.names
+        names, row_of = self.state.names, {text: row for row, text in enumerate(self.texts)}
         found = {text: names[min(right)] if len(right) else None for text, right in texts.items()}
-        several = [text for text, right in texts.items() if len(right) > 1]
+        several = {text: right for text, right in texts.items() if len(right) > 1}
         if several:
-            row_of = {text: row for row, text in enumerate(self.texts)}
-            asked = self.asked.some(np.array([row_of[text] for text in several]))
-            right = [texts[text] for text in several]
-            nearest = Candidate(self.state, learned).answers(asked, right).nearest
+            rows = np.array([row_of[text] for text in several])
+            nearest = self.ask(learned, rows, list(several.values())).nearest
             found |= {text: names[key] for text, key in zip(several, nearest, strict=True)}
         return found
 
@@ -351,7 +487,7 @@ class _Valued:
     keys_a_step = sys.maxsize
 
     def __init__(self, state: DictState, texts: list[str], targets: NDArray[np.float64]) -> None:
-        self.state, self.texts = state, texts
+        self.state, self.texts, self.kinds = state, texts, np.zeros(len(texts), np.bool_)
         values = StackedValues(state.names, state.values, state.embedding).array()
         if values.shape[1:] != targets.shape[1:]:
             raise ShapeError(
@@ -361,58 +497,42 @@ class _Valued:
         self.values = values.reshape(len(values), -1)
         self.targets = targets.reshape(len(texts), -1)
         # The cosine takes the place of the default score: a weighted mean of values needs weights,
-        # not the probability that a key is right.
+        # not the probability that a key is right; and it lets words weigh otherwise.
         self.scorer = "cosine" if state.scorer is None else state.scorer
-        self.before = self.asked = state.asked(self.texts, state.scorer)
-        if state.scorer is None:  # the cosine lets words weigh otherwise
-            self.asked = state.asked(self.texts, self.scorer)
-        self.kinds = np.zeros(len(self.texts), np.bool_)
+        self.before = self.asked = state.asked(texts, state.scorer)
+        if state.scorer is None:
+            self.asked = state.asked(texts, self.scorer)
 
     def train(self, rows: NDArray[np.intp], settings: Settings) -> Learned:
         """Learn Q, K and a temperature (and V) by which queries pool their targets."""
-        settings = replace(settings, scorer=_scorer_of_loss(self.scorer))
-        warm = _POOLING_TEMPERATURE if settings.scorer == "cosine" else 1.0
-        settings = replace(settings, start_temperature=warm)
         x, y = self.asked.vectors[rows], self.state.keys.vectors
-        fitted = fit_pooling(x, y, self.values, self.targets[rows], settings)
-        temperature = _temperature_of(self.scorer, fitted.temperature, x.shape[1])
-        return Learned(fitted.projections, self.scorer, temperature, fitted.history)
+        learned = fit_pooling(x, y, self.values, self.targets[rows], settings)
+        return _learned_for(self.scorer, learned, x.shape[1])
 
     def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Errors:
         """Return the errors of those in some rows."""
         asked = self.before if learned.scorer is self.state.scorer else self.asked
-        pooled = Candidate(self.state, learned).pooled(asked.some(rows), self.values)
-        return Errors(np.sqrt(np.square(pooled - self.targets[rows]).mean(axis=1)))
-
-
-def _learns(scorer: Any) -> bool:
-    """Tell whether Q and K are learned for a scorer."""
-    return scorer is None or (
-        not is_spelling(scorer) and isinstance(as_scorer(scorer), Cosine | ScaledDot | Dot)
-    )
-
-
-def _shown(scorer: Any) -> str:
-    return repr(scorer if is_spelling(scorer) else as_scorer(scorer))
-
-
-def _scorer_of_loss(scorer: Any) -> str:
-    is_cosine = scorer is None or isinstance(as_scorer(scorer), Cosine)
-    return "cosine" if is_cosine else "scaled_dot"
-
-
-def _temperature_of(scorer: Any, fitted: float, size: int) -> float | None:
-    """Return the temperature for a scorer, from that for cosines or scaled dots of this size."""
-    if scorer is None:
-        return None
-    made = as_scorer(scorer)
-    if isinstance(made, Cosine):
-        return fitted
-    scale = getattr(made, "scale", 1.0)  # 1 for a plain dot, None for E^-0.5
-    return fitted if scale is None else float(fitted * scale * size**0.5)
+        temperature = learned.temperature or as_score(learned.scorer).temperature
+        nothing = [np.array([], np.intp)] * len(rows)
+        pooled = [
+            softmax(found, temperature) @ self.values
+            for _, found, _ in _scores(self.state, learned, asked.some(rows), nothing)
+        ]
+        values = np.asarray(learned.projections.project_values(np.concatenate(pooled)), np.float64)
+        return Errors(np.sqrt(np.square(values - self.targets[rows]).mean(axis=1)))
 
 
 # ---- from examples to a report ---------------------------------------------------------------
+
+_VALIDATION = 0.2
+_FOLDS = 5
+_TOO_FEW = 4  # of fewer examples, none is held out
+_ASKED, _LEAST_ASKED = 256, 32  # examples to ask, at most; fewer if there are very many keys
+_SCORES = 2**23  # queries times keys that are compared before and after
+# Multiplications of a product. So few take milliseconds in one thread, and as long in several on a
+# quiet machine; on a busy one, these wait for each other ten times as long.
+_FEW = 2**27
+_ONE_AT_A_TIME = RLock()  # for the number of threads is that of the whole process
 
 
 def learn_from(
@@ -425,49 +545,39 @@ def learn_from(
 
     Return the report, and what to remember: for each query a key, or None for "no key".
     """
-    given = checked_examples(queries, targets, state)
-    pools = isinstance(given, tuple)
-    if (pools or not plan.remember) and not _learns(state.scorer):
+    given, scorer = checked_examples(queries, targets, state), state.scorer
+    pools, learns = isinstance(given, tuple), _learnable(scorer) is not None
+    shown = scorer if is_spelling(scorer) or learns else as_scorer(scorer)
+    if (pools or not plan.remember) and not learns:
         raise OptionError(
             f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
-            f"got {_shown(state.scorer)}; set d.scorer to one of these first"
+            f"got {shown!r}; set d.scorer to one of these first"
         )
     if isinstance(given, tuple):
-        return _learn(_Valued(state, *given), plan)[0], {}
-    texts = _to_remember(given, state.names) if plan.remember else {}
-    task = _Keyed(state, _merged(given))
-    if not plan.remember and task.kinds.all():
-        raise OptionError(
-            "targets: expected a key for at least one query, got None for all; add a query that "
-            "has a key, or give remember=True"
-        )
-    report, learned = _learn(task, plan, _why_not(task, plan))
-    aliases = task.aliases(learned if report.kept else state.nothing, texts)
-    refused = sum(key is None for key in aliases.values())
-    return replace(report, remembered=len(aliases), refused=refused), aliases
-
-
-def _why_not(task: _Keyed, plan: Plan) -> str | None:
-    """Return why no Q and K are learned from these examples, or None if they are."""
+        return _learn(_Valued(state, *given), plan, None)[0], {}
+    texts, own, why_not = {}, set(state.names), None
+    if plan.remember:  # a key needs no alias: it finds itself
+        every = _together(given, state.names, remember=True)
+        texts = {text: right for text, right in every.items() if text not in own}
+    task = _Keyed(state, _together(given, state.names, remember=False))
     if task.kinds.all():
-        return "no example has a key"
-    if not _learns(task.state.scorer):
-        return f"no Q and K are learned for the scorer {_shown(task.state.scorer)}"
-    if len(task.texts) < ENOUGH and plan.validation is None:
-        return (
+        why_not = "no example has a key"
+        if not plan.remember:
+            raise OptionError(
+                "targets: expected a key for at least one query, got None for all; add a query "
+                "that has a key, or give remember=True"
+            )
+    elif not learns:
+        why_not = f"no Q and K are learned for the scorer {shown!r}"
+    elif len(task.texts) < ENOUGH and plan.validation is None:
+        why_not = (
             f"there are fewer than {ENOUGH} examples, too few to learn what other queries "
             f"mean; set validation to 0 to learn from them anyway"
         )
-    return None
-
-
-_FOLDS = 5
-_TOO_FEW = 4  # of fewer examples, none is held out
-_ASKED, _LEAST_ASKED = 256, 32  # examples to ask, at most; fewer if there are very many keys
-_SCORES = 2**23  # queries times keys that are compared before and after
-# Multiplications of a product. So few take milliseconds in one thread, and as long in several on a
-# quiet machine; on a busy one, these wait for each other ten times as long.
-_FEW = 2**27
+    report, learned = _learn(task, plan, why_not)
+    aliases = task.aliases(learned if report.kept else state.nothing, texts)
+    refused = sum(key is None for key in aliases.values())
+    return replace(report, remembered=len(aliases), refused=refused), aliases
 
 
 def split(
@@ -495,17 +605,7 @@ def split(
     return [np.concatenate([rows[: max(n, 0)] for rows, n in zip(order, held, strict=True)])]
 
 
-class _Compared(NamedTuple):
-    """The answers to the examples in some rows, before and after: both `Answers` or `Errors`."""
-
-    rows: NDArray[np.intp]
-    before: Any
-    after: Any
-
-
-def _learn(
-    task: _Keyed | _Valued, plan: Plan, why_not: str | None = None
-) -> tuple[FitReport, Learned]:
+def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[FitReport, Learned]:
     """Train without each part of the examples, ask this part before and after, and report.
 
     If one part is held out, what is kept is what was trained without it, so that it is measured.
@@ -514,9 +614,8 @@ def _learn(
     random, every = np.random.default_rng(plan.seed), np.arange(count)
     keys, size = state.keys.vectors.shape
     most = int(np.clip(_SCORES // keys, _LEAST_ASKED, _ASKED))
-    parts: list[NDArray[np.intp]] = []
-    if why_not is None:
-        parts = split(task.kinds, plan.share, random, many=task.many, most=most)
+    held = _VALIDATION if plan.validation is None else plan.validation
+    parts = split(task.kinds, 0 if why_not else held, random, many=task.many, most=most)
     stages = len(parts) + (len(parts) != 1)
 
     def tell(stage: int, done: int, steps: int) -> None:
@@ -528,7 +627,7 @@ def _learn(
             return task.train(rows, replace(settings, progress=partial(tell, stage)))
 
     def ask(learned: Learned, rows: NDArray[np.intp]) -> Any:
-        with _threads(keys * size * AT_ONCE):
+        with _threads(keys * size * _AT_ONCE):
             return task.ask(learned, rows)
 
     folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
@@ -536,20 +635,43 @@ def _learn(
     if folds:
         asked = [ask(fold, part) for fold, part in zip(folds, parts, strict=True)]
         after = type(asked[0])(*map(np.concatenate, zip(*asked, strict=True)))
-        held, learned = np.concatenate(parts), folds[-1]
-        held_out = _Compared(held, ask(state.nothing, held), after)
-        kept, reason = after.verdict(held_out.before, state.cutoff, held_out=True)
+        rows, learned = np.concatenate(parts), folds[-1]
+        held_out = rows, ask(state.nothing, rows), after
+        kept, reason = after.verdict(held_out[1], state.cutoff, held_out=True)
     if why_not is None and (not folds or (kept and len(folds) > 1)):
         learned = train(every, len(folds))
     rows = random.permutation(count)[:most]
-    training = _Compared(rows, ask(state.nothing, rows), ask(learned, rows))
+    training = rows, ask(state.nothing, rows), ask(learned, rows)
     if why_not is None and not folds:
-        kept, reason = training.after.verdict(training.before, state.cutoff, held_out=False)
+        kept, reason = training[2].verdict(training[1], state.cutoff, held_out=False)
     tell(stages - 1, 1, 1)
     return _report(task, learned, training, held_out, kept=kept, reason=reason), learned
 
 
-_ONE_AT_A_TIME = RLock()  # for the number of threads is that of the whole process
+def _report(
+    task: _Keyed | _Valued, learned: Learned, training: Any, held_out: Any, **verdict: Any
+) -> FitReport:
+    """Return the report on the answers to the examples in some rows, before and after."""
+    state, (rows, before, after) = task.state, held_out or training
+    measures = [answers.measures(state.cutoff) for answers in training[1:]]
+    measures += [answers.measures(state.cutoff) for answers in (before, after)]
+    if not held_out:
+        measures[2:] = [Measures()] * 2
+    changes = sorted(after.changes(before, state.keys.names), key=lambda one: -one[3])
+    told = [(Change(task.texts[rows[i]], was, now), gain) for i, was, now, gain in changes]
+    return FitReport(
+        **verdict,
+        examples=len(task.texts),
+        validated=len(rows) if held_out else 0,
+        training_before=measures[0],
+        training_after=measures[1],
+        held_out_before=measures[2],
+        held_out_after=measures[3],
+        history=learned.history,
+        better=tuple(change for change, gain in told if gain > 0),
+        worse=tuple(change for change, gain in told[::-1] if gain <= 0),
+        options=state.options_of(learned),
+    )
 
 
 @contextmanager
@@ -560,33 +682,3 @@ def _threads(multiplications: int) -> Iterator[None]:
     else:
         with _ONE_AT_A_TIME, threadpool_limits(1, user_api="blas"):
             yield
-
-
-def _report(
-    task: _Keyed | _Valued,
-    learned: Learned,
-    training: _Compared,
-    held_out: _Compared | None,
-    *,
-    kept: bool,
-    reason: str,
-) -> FitReport:
-    """Return the report on the answers before and after."""
-    rows, before, after = held_out or training
-    cutoff = task.state.cutoff
-    changes = sorted(after.changes(before, task.state.keys.names), key=lambda one: -one[3])
-    told = [(Change(task.texts[rows[i]], was, now), gain) for i, was, now, gain in changes]
-    return FitReport(
-        kept=kept,
-        reason=reason,
-        examples=len(task.texts),
-        validated=len(held_out.rows) if held_out else 0,
-        training_before=training.before.measures(cutoff),
-        training_after=training.after.measures(cutoff),
-        held_out_before=held_out.before.measures(cutoff) if held_out else Measures(),
-        held_out_after=held_out.after.measures(cutoff) if held_out else Measures(),
-        history=learned.history,
-        better=tuple(change for change, gain in told if gain > 0),
-        worse=tuple(change for change, gain in told[::-1] if gain <= 0),
-        options=task.state.options_of(learned),
-    )

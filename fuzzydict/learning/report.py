@@ -1,4 +1,4 @@
-"""`FitReport`: what `fit` remembered, learned and refused, and how much better the answers are."""
+"""How good answers are, before and after a fit; and `FitReport`, which tells of both."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fuzzydict.learning.train import Epoch
 
 
+_CHANCE = 1.64  # standard deviations: by chance alone, one in twenty gains more
+_SMALLEST = 0.01  # relative change of an error that counts as a change
 _SHOWN = 3  # queries that got better, and as many that got worse
 _LENGTH = 40  # characters of a query or answer
 _SMOOTHING = 0.05  # width of the Gaussian that smooths a curve, as a share of the passes
@@ -37,16 +43,16 @@ class Measures(NamedTuple):
     right_at_cutoff: float = _NAN
     wrong_at_cutoff: float = _NAN  # share of queries answered with a key that is not right
 
-    def named(self) -> Iterator[tuple[str, str]]:
-        """Yield name and text of those that apply."""
-        shown = {
+    def shown(self) -> dict[str, str]:
+        """Return those that apply, as texts by their names."""
+        texts = {
             "answered right": f"{100 * self.right_at_cutoff:.0f} %",
             "answered wrong": f"{100 * self.wrong_at_cutoff:.0f} %",
             "a right key first": f"{100 * self.hit_at_1:.0f} %",
             "log-probability": f"{self.log_probability:.2f}",
             "root mean squared error": f"{self.rmse:.4g}",
         }
-        yield from ((name, text) for name, text in shown.items() if not text.startswith("nan"))
+        return {name: text for name, text in texts.items() if not text.startswith("nan")}
 
 
 class Change(NamedTuple):
@@ -55,6 +61,103 @@ class Change(NamedTuple):
     query: str
     before: str
     after: str
+
+
+class Answers(NamedTuple):
+    """The answers to L queries, (L,) each."""
+
+    rank: NDArray[np.intp]  # of the best right key, from 1; 0 if no key is right
+    # Of the right keys together; of "none" if no key is right (0 for a named scorer, which knows
+    # no "none").
+    log_probability: NDArray[np.float64]
+    best: NDArray[np.intp]  # the place of the best key,
+    score: NDArray[np.float64]  # its score,
+    nearest: NDArray[np.intp]  # and the place of the best right key
+    # The score of the best key if the right ones were not in the dict; -inf if there are no others.
+    otherwise: NDArray[np.float64]
+
+    def _counts(self, cutoff: float) -> list[int]:
+        """Return how many have a right key first, and how many are right and wrong at the cutoff.
+
+        Right is also none where no key is right. At last, how many are wrong without right keys.
+        """
+        is_given = self.score >= cutoff
+        is_right = np.where(self.rank == 0, ~is_given, (self.rank == 1) & is_given)
+        is_wrong, astray = (self.rank != 1) & is_given, self.otherwise >= cutoff
+        return [int(np.count_nonzero(one)) for one in (self.rank == 1, is_right, is_wrong, astray)]
+
+    def measures(self, cutoff: float) -> Measures:
+        """Return how good they are."""
+        hits, right, wrong, _ = self._counts(cutoff)
+        count, ranks = len(self.rank), self.rank[self.rank > 0]
+        return Measures(
+            hit_at_1=hits / len(ranks) if len(ranks) else _NAN,
+            mrr=float((1 / ranks).mean()) if len(ranks) else _NAN,
+            log_probability=float(self.log_probability.mean()),
+            right_at_cutoff=right / count,
+            wrong_at_cutoff=wrong / count,
+        )
+
+    def verdict(self, before: Answers, cutoff: float, *, held_out: bool) -> tuple[bool, str]:
+        """Return whether to keep what gave these answers, and why or why not.
+
+        The right answers must become more probable. This is all that is asked of training
+        examples; of held-out examples it must be more than chance explains, and as many of the
+        best keys must be right. At the cutoff, wrong answers must not grow by more than right
+        ones, and each query is also asked without its right keys, when every answer is wrong.
+        """
+        where = "held-out examples" if held_out else "the examples themselves"
+        gains = self.log_probability - before.log_probability
+        # With random signs, the variance of the sum is the sum of the squared gains.
+        deviation = float(np.sqrt(np.square(gains).sum()))
+        gain = float(gains.sum()) / deviation if deviation else 0.0
+        if gain <= 0:
+            return False, f"{where} are answered no better"
+        if held_out and gain < _CHANCE:
+            return False, f"{where} are answered no better than chance explains"
+        both = zip(self._counts(cutoff), before._counts(cutoff), strict=True)
+        hits, right, wrong, astray = (now - was for now, was in both)
+        if held_out and hits < 0:
+            return False, f"fewer of {where} have a right key first"
+        if held_out and wrong + astray > max(right, 0):
+            more = f"{right} more are answered right, but {wrong + astray} more wrong"
+            return False, f"of {where}, {more}"
+        return True, f"{where} are answered better"
+
+    def changes(
+        self, before: Answers, names: Sequence[str]
+    ) -> Iterator[tuple[int, str, str, float]]:
+        """Yield where the rank changed, both answers as texts, and the gain."""
+        for i in np.flatnonzero(self.rank != before.rank).tolist():
+            was, now = (
+                names[one.best[i]]
+                + ("" if one.rank[i] == 1 else f" (a right key is at {one.rank[i]})")
+                for one in (before, self)
+            )
+            yield i, was, now, float(1 / self.rank[i] - 1 / before.rank[i])
+
+
+class Errors(NamedTuple):
+    """The root mean squared errors of pooled values, (L,)."""
+
+    rmse: NDArray[np.float64]
+
+    def measures(self, _cutoff: float) -> Measures:
+        """Return how good the values are."""
+        return Measures(rmse=float(np.sqrt(np.square(self.rmse).mean())))
+
+    def verdict(self, before: Errors, cutoff: float, **_: bool) -> tuple[bool, str]:
+        """Return whether to keep what gave these values, and why or why not."""
+        kept = self.measures(cutoff).rmse < before.measures(cutoff).rmse
+        return kept, f"pooled values are {'nearer to' if kept else 'no nearer to'} their targets"
+
+    def changes(
+        self, before: Errors, _names: Sequence[str]
+    ) -> Iterator[tuple[int, str, str, float]]:
+        """Yield where the error changed, both errors as texts, and by how much it fell."""
+        for i, (was, now) in enumerate(zip(before.rmse.tolist(), self.rmse.tolist(), strict=True)):
+            if abs(was - now) > _SMALLEST * max(was, now):
+                yield i, f"off by {was:.4g}", f"off by {now:.4g}", was - now
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +220,15 @@ class FitReport:
 
         if not self.history:
             raise OptionError(f"plot: no loss to draw, since nothing was learned: {self.reason}")
-        curves = {"training": _smoothed([epoch.training for epoch in self.history])}
-        held_out = [epoch.held_out for epoch in self.history]
-        if any(loss == loss for loss in held_out):
-            curves["held out, to stop early"] = _smoothed(held_out)
-        pools = self.training_after.rmse == self.training_after.rmse
+        from scipy.ndimage import gaussian_filter1d
+
+        losses = np.array(self.history).T
+        width = _SMOOTHING * len(self.history)
+        smoothed = gaussian_filter1d(losses, width, mode="nearest").tolist()
+        curves = dict(zip(("training", "held out, to stop early"), smoothed, strict=True))
+        if np.isnan(losses[1]).all():
+            del curves["held out, to stop early"]
+        pools = not np.isnan(self.training_after.rmse)
         unit = (
             "mean squared error (of a third of the spread)" if pools else "loss (nats an example)"
         )
@@ -132,56 +239,43 @@ class FitReport:
     def _lines(self) -> Iterator[tuple[str, str]]:
         """Yield the lines of the report, each with its title."""
         if self.remembered:
-            texts = f"{_counted(self.remembered, 'text')}, answered as shown from now on"
             refused = f"; {self.refused} of them are refused, for no key is right"
-            yield "remembered", texts + (refused if self.refused else "")
+            yield (
+                "remembered",
+                f"{_counted(self.remembered, 'text')}, answered as shown from now on"
+                + (refused if self.refused else ""),
+            )
+        before, after = self.training_before.shown(), self.training_after.shown()
         if self.history:
             what = ", ".join(text for name, text in _NAMES.items() if name in self.options)
             if self.kept:
                 yield "learned", f"{what}, since {self.reason}"
             else:
                 yield "not kept", f"{what}, learned but refused, since {self.reason}"
+            if self.validated:
+                before, after = self.held_out_before.shown(), self.held_out_after.shown()
+            of_all = f"{self.validated or self.examples} of {_counted(self.examples, 'example')}"
+            yield (
+                f"{'held out' if self.validated else 'examples'}, {of_all}",
+                ", ".join(f"{name} {was} -> {after[name]}" for name, was in before.items()),
+            )
         else:
             yield "nothing learned", self.reason
-        yield from self._measured()
+            shown = ", ".join(f"{name} {was}" for name, was in before.items())
+            yield "without what is remembered", shown
         for verdict, changes in (("better", self.better), ("worse", self.worse)):
             if changes:
-                yield verdict, _listed(changes)
+                shown = "; ".join(
+                    f"{quoted(shortened(query, _LENGTH))} {shortened(was, _LENGTH)} -> "
+                    f"{shortened(now, _LENGTH)}"
+                    for query, was, now in changes[:_SHOWN]
+                )
+                rest = len(changes) - _SHOWN
+                yield verdict, shown + (f"; and {rest} more" if rest > 0 else "")
         if self.validated and not self.kept:
             yield "to do", "give more examples, or set validation to 0 to keep it all the same"
         elif self.history and self.worse:
             yield "to do", "give more examples like those that got worse"
-
-    def _measured(self) -> Iterator[tuple[str, str]]:
-        """Yield the measures before and after: of held-out examples, if there are any."""
-        if not self.history:
-            shown = [f"{name} {was}" for name, was in self.training_before.named()]
-            yield "without what is remembered", ", ".join(shown)
-            return
-        title, before, after = "examples", self.training_before, self.training_after
-        if self.validated:
-            title, before, after = "held out", self.held_out_before, self.held_out_after
-        both = zip(before.named(), after.named(), strict=True)
-        shown = [f"{name} {was} -> {now}" for (name, was), (_, now) in both]
-        count = f"{self.validated or self.examples} of {_counted(self.examples, 'example')}"
-        yield f"{title}, {count}", ", ".join(shown)
-
-
-def _smoothed(losses: Sequence[float]) -> list[float]:
-    from scipy.ndimage import gaussian_filter1d
-
-    return list(gaussian_filter1d(losses, _SMOOTHING * len(losses), mode="nearest"))
-
-
-def _listed(changes: Sequence[Change]) -> str:
-    """Return the first changes in a line, and how many more there are."""
-    shown = [
-        f"{quoted(shortened(query, _LENGTH))} {shortened(before, _LENGTH)} -> "
-        f"{shortened(after, _LENGTH)}"
-        for query, before, after in changes[:_SHOWN]
-    ]
-    rest = len(changes) - _SHOWN
-    return "; ".join([*shown, f"and {rest} more"] if rest > 0 else shown)
 
 
 def _counted(count: int, one: str) -> str:

@@ -48,12 +48,13 @@ class Epoch(NamedTuple):
     held_out: float
 
 
-class Fitted(NamedTuple):
-    """Learned projections and temperature, and the losses before the first pass and after each."""
+class Learned(NamedTuple):
+    """What was learned, and the losses before the first pass and after each; by default nothing."""
 
-    projections: Projections
-    temperature: float
-    history: tuple[Epoch, ...]
+    projections: Projections = Projections()  # applied after those of the dict
+    temperature: float | None = None
+    history: tuple[Epoch, ...] = ()
+    scorer: Any = None  # for which it was learned
 
 
 # ---- from examples to projections ------------------------------------------------------------
@@ -61,7 +62,7 @@ class Fitted(NamedTuple):
 
 def fit_retrieval(
     queries: ArrayLike, keys: ArrayLike, pairs: ArrayLike, settings: Settings | None = None
-) -> Fitted:
+) -> Learned:
     """Learn Q and K from pairs of a query and its key, from the identity on.
 
     Minimizes `retrieval_loss` over all keys (S, E), or over ``settings.candidates`` of them.
@@ -74,32 +75,41 @@ def fit_retrieval(
     >>> (learned.project_queries(queries) @ learned.project_keys(keys).T).argmax(axis=1).tolist()
     [0, 1, 2, 3]
     """
-    settings = settings or Settings()
-    x: Array = np.asarray(queries, np.float32)
-    y: Array = np.asarray(keys, np.float32)
-    # The scale of scaled dot products depends on the size, so they need the whole space.
-    axes = _span(x, y) if settings.scorer == "cosine" else None
-    if axes is not None:
+    settings, axes = settings or Settings(), None
+    x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
+    # Gradients of Q and K are sums of outer products of these vectors. So nothing is learned
+    # outside their span, and learning within it gives the same in less time. (The scale of scaled
+    # dot products depends on the size, so they need the whole space.)
+    if settings.scorer == "cosine" and 2 * (len(x) + len(y)) <= x.shape[1]:
+        axes = np.linalg.qr(np.concatenate([x, y]).T)[0]  # (E, r)
         x, y = x @ axes, y @ axes
         pace = (len(axes) / axes.shape[1]) ** 0.5  # so that steps are as long as in the whole
         settings = replace(settings, learning_rate=settings.learning_rate * pace)
     asked, right = np.unique(pairs, axis=0).T
-    trained = TrainableProjections(x.shape[1], settings)
+    trained, most = TrainableProjections(x.shape[1], settings), settings.candidates
 
     def losses(rows: NDArray[np.intp], random: np.random.Generator) -> tuple[float, NamedGradients]:
-        some, columns, log_share = _drawn(right[rows], len(y), settings.candidates, random)
+        near, columns, log_share = y, right[rows], 0.0
+        if len(y) > most:
+            drawn = np.union1d(columns, random.choice(len(y), most, replace=False, shuffle=False))
+            near, columns = y[drawn], np.searchsorted(drawn, columns)
+            log_share = float(np.log(len(drawn) / len(y)))
         query, query_back = trained.forward("query", x[asked[rows]])
-        key, key_back = trained.forward("key", y[some])
-        one_each = np.arange(len(rows))
-        loss, d = retrieval_loss(query, key, one_each, columns, trained.temperature, log_share)
+        key, key_back = trained.forward("key", near)
+        each = np.arange(len(rows))
+        loss, d = retrieval_loss(query, key, each, columns, trained.temperature, log_share)
         gradients = query_back(d.query) | key_back(d.key)
-        return loss, gradients | trained.temperature_gradient(d.log_temperature)
+        return loss, gradients | {"log_temperature": d.log_temperature}
 
     history = descend(trained.parameters, len(asked), losses, settings)
-    learned = trained.projections()
-    if axes is not None:
-        learned = Projections(_outside(learned.query, axes), _outside(learned.key, axes))
-    return Fitted(learned, trained.temperature, history)
+    learned = [trained.projection(role) for role in ("query", "key")]
+    if axes is not None:  # as projections of the whole space
+        for i, one in enumerate(learned):
+            if isinstance(one, Factors):
+                learned[i] = Factors(*(axes @ part for part in one))
+            elif one is not None:
+                learned[i] = Factors(axes @ (one - np.eye(len(one), dtype=one.dtype)), axes)
+    return Learned(Projections(*learned), trained.temperature, history)
 
 
 def fit_pooling(
@@ -108,7 +118,7 @@ def fit_pooling(
     values: ArrayLike,
     targets: ArrayLike,
     settings: Settings | None = None,
-) -> Fitted:
+) -> Learned:
     """Learn Q and K (and V, if ``settings.roles`` has it) from what queries should pool.
 
     Minimizes `pooling_loss`, for queries (L, E), keys (S, E), values (S, Ev), targets (L, Ev).
@@ -131,50 +141,17 @@ def fit_pooling(
         require_finite(array, **numbers)
     trained = TrainableProjections(x.shape[1], settings, v.shape[1])
 
-    def losses(
-        rows: NDArray[np.intp],
-        random: np.random.Generator,  # noqa: ARG001
-    ) -> tuple[float, NamedGradients]:
+    def losses(rows: NDArray[np.intp], _: np.random.Generator) -> tuple[float, NamedGradients]:
         query, query_back = trained.forward("query", x[rows])
         key, key_back = trained.forward("key", y)
         value, value_back = trained.forward("value", v)
         loss, d = pooling_loss(query, key, value, target[rows], trained.temperature)
         gradients = query_back(d.query) | key_back(d.key) | value_back(d.value)
-        return loss, gradients | trained.temperature_gradient(d.log_temperature)
+        return loss, gradients | {"log_temperature": d.log_temperature}
 
     history = descend(trained.parameters, len(x), losses, settings)
-    return Fitted(trained.projections(), trained.temperature, history)
-
-
-def _drawn(
-    right: NDArray[np.intp], count: int, candidates: int, random: np.random.Generator
-) -> tuple[Any, NDArray[np.intp], float]:
-    """Return the keys of a step, which of them are right, and the log of the share they are."""
-    if count <= candidates:
-        return slice(None), right, 0.0
-    others = random.choice(count, candidates, replace=False, shuffle=False)
-    keys = np.union1d(right, others)
-    return keys, np.searchsorted(keys, right), float(np.log(len(keys) / count))
-
-
-def _span(*vectors: Array) -> Array | None:
-    """Return orthonormal axes (E, r) of the span of vectors; None if it is most of the space.
-
-    Gradients of Q and K are sums of outer products of the examples' vectors. So nothing is
-    learned outside their span, and learning within it gives the same in less time.
-    """
-    if 2 * sum(map(len, vectors)) > vectors[0].shape[1]:
-        return None
-    return np.linalg.qr(np.concatenate(vectors).T)[0]
-
-
-def _outside(projection: Array | Factors | None, axes: Array) -> Factors | None:
-    """Return a projection of the space of some axes (E, r) as one of the whole space."""
-    if projection is None:
-        return None
-    if isinstance(projection, Factors):
-        return Factors(*(axes @ part for part in projection))
-    return Factors(axes @ (projection - np.eye(len(projection), dtype=projection.dtype)), axes)
+    learned = Projections(*map(trained.projection, ("query", "key", "value")))
+    return Learned(learned, trained.temperature, history)
 
 
 class TrainableProjections:
@@ -204,41 +181,32 @@ class TrainableProjections:
     @property
     def temperature(self) -> float:
         """The divisor of the scores."""
-        learned = self.parameters.get("log_temperature")
-        return float(self._settings.temperature or 0) if learned is None else float(np.exp(learned))
+        fixed = self._settings.temperature
+        return float(np.exp(self.parameters["log_temperature"])) if fixed is None else fixed
 
-    def temperature_gradient(self, gradient: float) -> NamedGradients:
-        """Return the gradient of ``log_temperature`` by name, if the temperature is learned."""
-        learned = "log_temperature" in self.parameters
-        return {"log_temperature": np.array(gradient, np.float32)} if learned else {}
+    def projection(self, role: str) -> Array | Factors | None:
+        """Return Q, K or V as it is now."""
+        left = self.parameters.get(f"{role}.left")
+        if left is None:
+            return self.parameters.get(role)
+        return Factors(left, self.parameters[f"{role}.right"])
 
     def forward(self, role: str, vectors: Array) -> tuple[Array, Callable[[Any], NamedGradients]]:
         """Project vectors (N, E), and scale queries and keys as `lengths_forward` does.
 
         Return them, and the function from their gradient to the gradients of the parameters.
         """
-        projected, project_back = project_forward(vectors, self._projection(role), role)
+        projected, project_back = project_forward(vectors, self.projection(role), role)
+        scorer = "dot" if role == "value" else self._settings.scorer
+        scaled, scale_back = lengths_forward(projected, scorer)
 
         def named(gradient: Any) -> NamedGradients:
-            found = project_back(gradient)
+            found = project_back(scale_back(gradient))
             if isinstance(found, Factors):
                 return {f"{role}.{name}": part for name, part in found._asdict().items()}
             return {} if found is None else {role: found}
 
-        if role == "value":
-            return projected, named
-        scaled, scale_back = lengths_forward(projected, self._settings.scorer)
-        return scaled, lambda gradient: named(scale_back(gradient))
-
-    def projections(self) -> Projections:
-        """Return Q, K and V as they are now."""
-        return Projections(*map(self._projection, ("query", "key", "value")))
-
-    def _projection(self, role: str) -> Array | Factors | None:
-        left = self.parameters.get(f"{role}.left")
-        if left is None:
-            return self.parameters.get(role)
-        return Factors(left, self.parameters[f"{role}.right"])
+        return scaled, named
 
 
 # ---- losses and their gradients --------------------------------------------------------------
@@ -249,7 +217,7 @@ class LossGradients(NamedTuple):
 
     query: Array  # (L, E)
     key: Array  # (S, E)
-    log_temperature: float
+    log_temperature: Array  # ()
     value: Array | None = None  # (S, Ev)
 
 
@@ -263,19 +231,14 @@ def retrieval_loss(
 ) -> tuple[float, LossGradients]:
     """Return the mean negative log-likelihood of the right keys, and its gradients.
 
-    The probabilities are ``softmax(query.key / temperature)``; those of a query's right keys are
-    added. If only some of all keys are given, a key that was drawn with probability ``p`` counts
-    ``1 / p`` times (Bengio and Senécal 2008), so that the softmax's denominator is unbiased
-    (Horvitz and Thompson 1952).
+    The probabilities are ``softmax(query.key / temperature)`` of queries (L, E) and keys (S, E);
+    those of a query's right keys are added. ``rows`` (n,) are sorted queries, each of which has one
+    right key or more, and ``columns`` (n,) which keys these are.
 
-    Args:
-        query: (L, E).
-        key: (S, E), with all that are right for any of the queries.
-        rows: (n,), sorted queries; each has one right key or more,
-        columns: (n,), and which keys these are.
-        temperature: above 0.
-        log_shares: the log-probability of each key to be among those given, (S,) or for all. It
-            is not applied to a query's own right keys.
+    If only some of all keys are given, ``log_shares`` is the log-probability of each to be among
+    them, (S,) or for all. A key that was drawn with probability ``p`` counts ``1 / p`` times
+    (Bengio and Senécal 2008), so that the softmax's denominator is unbiased (Horvitz and Thompson
+    1952); a query's own right keys count once.
 
     >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> loss, _ = retrieval_loss(query, key, np.array([0]), np.array([0]), temperature=0.5)
@@ -291,7 +254,7 @@ def retrieval_loss(
     top = logits.max(axis=1)
     gradient = np.exp(logits - top[:, None])  # (L, S); first it is the weights of all keys,
     total = gradient.sum(axis=1)
-    # Subtract the right keys' own maximum: relative to the others their sum may underflow.
+    # The right keys' own maximum is subtracted: relative to the others their sum may underflow.
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     right_top = np.maximum.reduceat(right, starts)
     among = np.exp(right - right_top[rows])
@@ -300,7 +263,7 @@ def retrieval_loss(
     gradient[rows, columns] -= among / (right_total[rows] * len(gradient))  # less the right ones
     loss = (top + np.log(total) - (right_top + np.log(right_total))).mean()
     d_scaled = gradient @ key
-    d_log_temperature = -float(np.vdot(d_scaled, scaled))
+    d_log_temperature = -np.asarray(np.vdot(d_scaled, scaled))
     return float(loss), LossGradients(d_scaled / heat, gradient.T @ scaled, d_log_temperature)
 
 
@@ -328,9 +291,8 @@ def pooling_loss(
     d_logits -= (d_logits * weights).sum(axis=1, keepdims=True)
     d_logits *= weights
     d_scaled = d_logits @ key
-    gradients = LossGradients(
-        d_scaled / heat, d_logits.T @ scaled, -float(np.vdot(d_scaled, scaled)), d_value
-    )
+    d_log_temperature = -np.asarray(np.vdot(d_scaled, scaled))
+    gradients = LossGradients(d_scaled / heat, d_logits.T @ scaled, d_log_temperature, d_value)
     return float((error**2).mean()), gradients
 
 
@@ -340,8 +302,10 @@ def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Arr
     Args:
         x: queries, or keys, (..., E).
         scorer: "cosine" scales each vector to length 1 (the zero vector stays), "scaled_dot"
-            divides by ``E^(1/4)``, for queries and for keys.
+            divides by ``E^(1/4)``, for queries and for keys; "dot" leaves them.
     """
+    if scorer == "dot":
+        return x, lambda d_y: d_y
     if scorer == "scaled_dot":
         scale = x.dtype.type(x.shape[-1] ** -0.25)
         return x * scale, lambda d_y: d_y * scale
@@ -372,12 +336,9 @@ def descend(
 ) -> tuple[Epoch, ...]:
     """Minimize the loss until it stops falling on the examples held out.
 
-    Args:
-        parameters: arrays by name, changed in place. In the end they are those of the pass with
-            the least loss on the examples held out, or of the last pass if none are.
-        count: how many examples there are.
-        losses: the mean loss of some examples, (B,), and its gradients, by what is drawn.
-        settings: how to learn.
+    ``parameters`` are changed in place. In the end they are those of the pass with the least loss
+    on the examples held out, or of the last pass if none are. ``losses`` gives the mean loss of
+    some of ``count`` examples, (B,), and its gradients.
     """
     random = np.random.default_rng(settings.seed)
     order = random.permutation(count)
@@ -425,9 +386,8 @@ def add_identity_penalty(
     For factors of low rank, ``I + A B'``, this is the squared norm of ``A B'``.
     """
     scale = np.float32(2 * strength)
-    for name, gradient in gradients.items():
-        parameter = parameters[name]
-        role, _, part = name.partition(".")
+    for name, parameter in parameters.items():
+        gradient, (role, _, part) = gradients[name], name.partition(".")
         if part:
             other = parameters[f"{role}.{'right' if part == 'left' else 'left'}"]
             gradient += scale * parameter @ (other.T @ other)

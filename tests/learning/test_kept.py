@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict
-from fuzzydict.learning.candidate import Answers
 from fuzzydict.learning.fit import ENOUGH, split
+from fuzzydict.learning.report import Answers
 from tests.support.fits import AT_ODDS, CAR, EXAMPLES, car, turned
 
 RIGHT, WRONG = (1, -0.1, 0, 0.9, 0.0), (2, -2.0, 1, 0.9, 0.0)
@@ -82,10 +82,10 @@ def test_more_wrong_answers_than_right_ones_are_too_many(
 
 def test_at_the_cutoff_answers_are_right_or_wrong_or_refused() -> None:
     three = answers((1, 0.0, 0, 0.6, 0.0), (2, 0.0, 0, 0.6, 0.0), (0, 0.0, 0, 0.6, 0.0))
-    assert three.is_right(0.6).tolist() == [True, False, False]
-    assert three.is_wrong(0.6).tolist() == [False, True, True]
-    assert three.is_right(0.7).tolist() == [False, False, True]
-    assert not three.is_wrong(0.7).any()
+    at, above = three.measures(0.6), three.measures(0.7)
+    assert (at.right_at_cutoff, at.wrong_at_cutoff) == (1 / 3, 2 / 3)
+    assert (above.right_at_cutoff, above.wrong_at_cutoff) == (1 / 3, 0)
+    assert (at.hit_at_1, at.mrr) == (1 / 2, 3 / 4)
 
 
 @pytest.mark.parametrize("scorer", [None, "spelling"])

@@ -101,10 +101,10 @@ def test_pooling_learns_what_to_pool_and_a_temperature() -> None:
     values = keys[:, :2] * 3 + 100
     fitted = fit_pooling(queries[:300], keys[:300], values[:300], values[:300])
 
-    def error(projections: Projections, temperature: float) -> float:
+    def error(projections: Projections, temperature: float | None) -> float:
         q, k = projections.project_queries(queries[300:]), projections.project_keys(keys[:300])
         q, k = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (q, k))
-        weights = np.exp(q @ k.T / temperature)
+        weights = np.exp(q @ k.T / (temperature or 1))
         pooled = weights / weights.sum(axis=1, keepdims=True) @ values[:300]
         return float(((pooled - values[300:]) ** 2).mean())
 
@@ -160,7 +160,7 @@ def test_the_loss_of_retrieval_and_its_gradients(shares: Any) -> None:
     right = [row[keys].sum() for row, keys in zip(exps, RIGHT, strict=True)]
     if np.ndim(shares) == 0:  # the definition: the right keys' share of the softmax
         assert value == pytest.approx(-np.log(right / exps.sum(axis=1)).mean())
-    gradients = {"query": slopes.query, "key": slopes.key, "log": np.array(slopes.log_temperature)}
+    gradients = {"query": slopes.query, "key": slopes.key, "log": slopes.log_temperature}
     check_gradients(lambda p: loss(p)[0], at, gradients)
 
 
@@ -204,7 +204,7 @@ def test_the_gradients_of_pooling_and_its_definition() -> None:
     weights = exps / exps.sum(axis=1, keepdims=True)
     assert value == pytest.approx(((weights @ at["value"] - target) ** 2).mean())
     gradients = {name: getattr(slopes, name) for name in ("query", "key", "value")}
-    gradients["log"] = np.array(slopes.log_temperature)
+    gradients["log"] = slopes.log_temperature
     check_gradients(lambda p: loss(p)[0], at, gradients)
 
 
