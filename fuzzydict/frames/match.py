@@ -10,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import SourceFileLoader
 from inspect import signature
@@ -89,25 +88,21 @@ def match(
         _require_none(options, type(keys).__name__)
         return keys.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
     d = as_dict(keys, options)
-    texts = [] if isinstance(keys, Mapping) else [key for key in d if isinstance(key, str)]
-    if twins := _first_twins(texts):
+    texts = [key for key in d if isinstance(key, str)]
+    if d and not texts:
+        raise ArgumentTypeError(f"keys: expected texts, got {quoted(next(iter(d)))} and its like")
+    if not isinstance(keys, Mapping) and (twins := _first_twins(texts)):
         first, second = (quoted(texts[place]) for place in twins)
         warnings.warn(
             f"keys: {first} and {second} are {_ONE_TEXT}: they share their probability, so that "
             f"neither may match; keep one",
             stacklevel=2,
         )
-    if d and not any(isinstance(key, str) for key in d):
-        raise ArgumentTypeError(f"keys: expected texts, got {quoted(next(iter(d)))} and its like")
     return d.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
 
 
 def _require_known(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise an error if an option is none of `FuzzyDict`, and so no argument of the function.
-
-    Raises:
-        UnknownOptionError: it names all arguments, and the one that was probably meant.
-    """
+    """Raise an error if an option is none of `FuzzyDict`, and so no argument of the function."""
     for name in options.keys() - OPTIONS.keys() - {_SYNONYMS}:
         parameters = signature(function).parameters.values()
         own = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
@@ -119,11 +114,7 @@ def _require_known(function: Callable[..., Any], options: Mapping[str, Any]) -> 
 
 
 def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
-    """Return a `FuzzyDict` of keys, with these options; or the one that ``keys`` is.
-
-    Raises:
-        ArgumentTypeError, OptionError: As `match` does.
-    """
+    """Return a `FuzzyDict` of keys, with these options; or the one that ``keys`` is."""
     if isinstance(keys, FuzzyDict):
         _require_none(options, "FuzzyDict")
         return keys
@@ -198,61 +189,36 @@ def join(
     """
     require_how(how)
     _require_known(join, options)
-    join_frame = partial(
-        _join,
-        right=right,
-        columns=(on, left_on, right_on),
-        how=how,
-        score_cutoff=as_cutoff(score_cutoff),
-        add_score=as_bool("add_score", add_score),
-        suffix=suffix,
-        one_to_one=as_bool("one_to_one", one_to_one),
-        options=options,
-    )
-    if is_dask(left):
-        return join_dask(left, joined_on("left_on", left_on, on), how, join_frame)
-    return join_frame(left)
+    columns = [_joined_on("left_on", left_on, on), _joined_on("right_on", right_on, on)]
+    cutoff, add_score = as_cutoff(score_cutoff), as_bool("add_score", add_score)
+    one_to_one = as_bool("one_to_one", one_to_one)
 
+    def join_frame(frame: Any, how: str = how, find: Callable[..., Found] = find_each) -> Any:
+        asked, keys = _as_frame(frame, "left"), _as_frame(right, "right")
+        if asked.implementation is not keys.implementation:
+            raise ArgumentTypeError(
+                f"right: expected a frame of {asked.implementation}, as left is, got one of "
+                f"{keys.implementation}"
+            )
+        queries = _column(asked, "left_on", columns[0])
+        texts = _column(keys, "right_on", columns[1])
+        names = new_names(asked.columns, keys.columns, suffix, add_score=add_score)
+        asked_texts = texts_of(queries, f"left_on: {quoted(queries.name)}")
+        of_rows = texts_of(texts, f"right_on: {quoted(texts.name)}")
+        d = dict_of(row_of_each(of_rows, texts.name, "right"), **options)
+        found = find(d, asked_texts, cutoff, one_to_one=one_to_one)
+        rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
+        if how != "left":
+            is_kept = (rows < 0) if how == "anti" else (rows >= 0)
+            asked, rows = asked[np.flatnonzero(is_kept)], rows[is_kept]
+            found = found._replace(places=found.places[is_kept])
+        if how != "anti":
+            added = [*_rows_of(keys, rows), *([score_column(found, texts)] if add_score else [])]
+            named = zip(added, names, strict=True)
+            asked = asked.with_columns(*(column.alias(name) for column, name in named))
+        return asked.to_native()
 
-def _join(
-    left: Any,
-    *,
-    right: Any,
-    columns: tuple[str | None, str | None, str | None],
-    how: str,
-    score_cutoff: float | None,
-    add_score: bool,
-    suffix: str,
-    one_to_one: bool,
-    options: dict[str, Any],
-    find: Callable[..., Found] = find_each,
-) -> Any:
-    """Return the join of frames in memory; ``find`` is called as `find_each` is."""
-    on, left_on, right_on = columns
-    asked, keys = _as_frame(left, "left"), _as_frame(right, "right")
-    if asked.implementation is not keys.implementation:
-        raise ArgumentTypeError(
-            f"right: expected a frame of {asked.implementation}, as left is, got one of "
-            f"{keys.implementation}"
-        )
-    queries = _column(asked, "left_on", left_on, on)
-    texts = _column(keys, "right_on", right_on, on)
-    names = new_names(asked.columns, keys.columns, suffix, add_score=add_score)
-    asked_texts = texts_of(queries, f"left_on: {quoted(queries.name)}")
-    keys_of_rows = texts_of(texts, f"right_on: {quoted(texts.name)}")
-    row_of = row_of_each(keys_of_rows, texts.name, "right")
-    found = find(dict_of(row_of, **options), asked_texts, score_cutoff, one_to_one=one_to_one)
-    rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
-    if how != "left":
-        is_kept = (rows < 0) if how == "anti" else (rows >= 0)
-        asked, rows = asked[np.flatnonzero(is_kept)], rows[is_kept]
-        found = found._replace(places=found.places[is_kept])
-    if how != "anti":
-        added = [*_rows_of(keys, rows), *([score_column(found, texts)] if add_score else [])]
-        asked = asked.with_columns(
-            *(column.alias(name) for column, name in zip(added, names, strict=True))
-        )
-    return asked.to_native()
+    return join_dask(left, columns[0], how, join_frame) if is_dask(left) else join_frame(left)
 
 
 def require_how(how: Any) -> None:
@@ -263,12 +229,7 @@ def require_how(how: Any) -> None:
 
 
 def _as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
-    """Return a frame as narwhals has it.
-
-    Raises:
-        ArgumentTypeError: it is no frame in memory; ``name`` is that of the argument.
-        OptionError: a name of its columns comes twice, or has several levels.
-    """
+    """Return a frame in memory as narwhals has it; ``name`` is that of the argument."""
     library = narwhals()
     try:
         found = library.from_native(frame, eager_only=True, pass_through=True)
@@ -293,20 +254,20 @@ def _as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
     return of_narwhals
 
 
-def _column(
-    frame: nw.DataFrame[Any], name: str, given: str | None, on: str | None
-) -> nw.Series[Any]:
-    """Return the column that is joined on.
-
-    Raises:
-        OptionError: As `joined_on`; or there is no such column, and the nearest is named.
-        ArgumentTypeError: something else than one name was given.
-    """
-    column: Any = joined_on(name, given, on)
+def _joined_on(name: str, given: Any, on: Any) -> Any:
+    """Return the name of the column that is joined on; ``name`` is that of the argument."""
+    column = on if given is None else given
+    if column is None or (given is not None and on is not None):
+        raise OptionError(f"{name}: give left_on and right_on, or on for a name that both have")
     if not isinstance(column, str | int):
         raise ArgumentTypeError(
             f"{name}: expected the name of one column, got {type(column).__name__} {quoted(column)}"
         )
+    return column
+
+
+def _column(frame: nw.DataFrame[Any], name: str, column: Any) -> nw.Series[Any]:
+    """Return the column that is joined on; if there is none, the nearest is named."""
     if column not in frame.columns:
         names = getattr(getattr(frame.to_native(), "index", None), "names", [])
         advice = "; reset_index() makes the index one" if column in names else ""
@@ -317,28 +278,12 @@ def _column(
     return frame.get_column(column)
 
 
-def joined_on(name: str, given: str | None, on: str | None) -> str:
-    """Return the name of the column that is joined on; ``name`` is that of the argument.
-
-    Raises:
-        OptionError: it was not given, or twice.
-    """
-    column = on if given is None else given
-    if column is None or (given is not None and on is not None):
-        raise OptionError(f"{name}: give left_on and right_on, or on for a name that both have")
-    return column
-
-
 def row_of_each(
     texts: Sequence[str | None], column: str, source: str, lines: Sequence[int] | None = None
 ) -> dict[str, int]:
-    """Return the row of each text of the right column; nulls and blanks are no keys.
+    """Return the row of each text of a column of a table; nulls and blanks are no keys.
 
-    Args:
-        texts: the texts of n rows.
-        column: the name of the column.
-        source: the name of the table.
-        lines: the line of each row in a file, (n,).
+    ``source`` is the name of the table, and ``lines`` those of the rows, if it is a file.
 
     Raises:
         OptionError: a text comes twice, or differs from another by case, accents or punctuation
@@ -399,8 +344,14 @@ def _rows_of(frame: nw.DataFrame[Any], rows: NDArray[np.intp]) -> list[nw.Series
     nw, backend, is_found = narwhals(), frame.implementation, rows >= 0
     if backend.is_pandas_like():
         native = frame.to_native().set_axis(range(len(frame)))
-        if not is_found.all():
-            native = native.astype(dict.fromkeys(_with_large_integers(frame), object))
+        if not is_found.all():  # beside a null, integers of numpy would become floats
+            large = [
+                column.name
+                for column in frame.iter_columns()
+                if column.dtype.is_integer() and str(column.to_native().dtype).islower()
+                if len(column) and (is_large(column.max()) or is_large(column.min()))
+            ]
+            native = native.astype(dict.fromkeys(large, object))
         return list(nw.from_native(native.reindex(rows), eager_only=True).iter_columns())
     if not len(frame):
         nulls = [None] * len(rows)
@@ -413,16 +364,6 @@ def _rows_of(frame: nw.DataFrame[Any], rows: NDArray[np.intp]) -> list[nw.Series
         return list(taken.iter_columns())
     found = nw.new_series("found", is_found.tolist(), backend=backend)
     return [taken.select(nw.when(found).then(nw.col(name)))[name] for name in frame.columns]
-
-
-def _with_large_integers(frame: nw.DataFrame[Any]) -> list[str]:
-    """Return the columns of numpy's integers that would not be equal as floats beside a null."""
-    return [
-        column.name
-        for column in frame.iter_columns()
-        if column.dtype.is_integer() and str(column.to_native().dtype).islower()
-        if len(column) and (is_large(column.max()) or is_large(column.min()))
-    ]
 
 
 # ---- pandas -----------------------------------------------------------------------------------
@@ -456,22 +397,19 @@ def register_accessors() -> None:
     """Add ``fuzzy`` to what pandas has; if it is not imported yet, when it is."""
     if not any(isinstance(finder, _PandasFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _PandasFinder())
-    if sys.modules.get("pandas") is not None:
-        with suppress(ImportError, AttributeError):  # something else of that name
-            _register()
+    if sys.modules.get("pandas") is None:
+        return
+    with suppress(ImportError, AttributeError):  # something else of that name
+        from pandas import DataFrame, Index, Series
+        from pandas.api import extensions
 
-
-def _register() -> None:
-    from pandas import DataFrame, Index, Series
-    from pandas.api import extensions
-
-    for kind, register, accessor in (
-        (Series, extensions.register_series_accessor, ColumnAccessor),
-        (Index, extensions.register_index_accessor, ColumnAccessor),
-        (DataFrame, extensions.register_dataframe_accessor, FrameAccessor),
-    ):
-        if not hasattr(kind, _ACCESSOR):
-            register(_ACCESSOR)(accessor)
+        for kind, register, accessor in (
+            (Series, extensions.register_series_accessor, ColumnAccessor),
+            (Index, extensions.register_index_accessor, ColumnAccessor),
+            (DataFrame, extensions.register_dataframe_accessor, FrameAccessor),
+        ):
+            if not hasattr(kind, _ACCESSOR):
+                register(_ACCESSOR)(accessor)
 
 
 class _PandasFinder(MetaPathFinder):
