@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -37,7 +38,7 @@ from fuzzydict.results.columns import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator
 
     from distributed import Client
 
@@ -91,6 +92,9 @@ def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
         WorkerError: the scheduler cannot be reached.
     """
     require_dask()
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
     from distributed import Client, LocalCluster
 
     if isinstance(scheduler, Client):
@@ -103,7 +107,11 @@ def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
             yield client
     else:
         try:
-            _reach(scheduler)
+            if not scheduler.startswith(_OTHERS):  # only a client knows what they need
+                # A `Client` that cannot reach one waits a minute, and leaves a traceback when it is
+                # collected. This thread may have a loop that runs.
+                with ThreadPoolExecutor(1) as other:
+                    other.submit(asyncio.run, _reach(scheduler)).result()
             client = Client(scheduler, set_as_default=False)
         except Exception as error:  # whatever is made of what something else answers
             raise WorkerError(
@@ -114,26 +122,16 @@ def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
             yield client
 
 
-def _reach(scheduler: str) -> None:
-    """Raise an error unless a scheduler answers soon.
-
-    A `Client` that cannot reach one waits a minute, and leaves a traceback when it is collected.
-    """
+async def _reach(scheduler: str) -> None:
+    """Raise an error unless a scheduler answers soon."""
     import asyncio
-    from concurrent.futures import ThreadPoolExecutor
 
     from distributed import Security
     from distributed.comm import connect
 
-    async def reach() -> None:
-        given = Security().get_connection_args("client")
-        async with asyncio.timeout(_SECONDS):
-            (await connect(scheduler, **given)).abort()
-
-    if scheduler.startswith(_OTHERS):
-        return  # only a client knows what they need
-    with ThreadPoolExecutor(1) as other:  # this thread may have a loop that runs
-        other.submit(asyncio.run, reach()).result()
+    given = Security().get_connection_args("client")
+    async with asyncio.timeout(_SECONDS):
+        (await connect(scheduler, **given)).abort()
 
 
 def by_dask(
@@ -157,8 +155,7 @@ def by_dask(
     try:
         for future, found in done:
             if future.status != "finished":
-                error: Exception = found[1] if isinstance(found, tuple) else found
-                raise _error_of(client, error)
+                raise _error_of(client, found[1] if isinstance(found, tuple) else found)
             some = given.pop(future)
             done.update(give(1))
             yield some, found
@@ -173,54 +170,43 @@ def _error_of(client: Client, error: Exception) -> Exception:
     if isinstance(error, FuzzyDictError | OSError):
         return error
     place = quoted(client.scheduler.address if client.scheduler else "the cluster")
+    told = f"the workers of {place} failed: {type(error).__name__}: {error}"
     if isinstance(error, KilledWorker):
-        return WorkerError(
+        told = (
             f"several workers of {place} ended while they looked up the same texts; see their "
             f"logs: if the memory is full, let fewer run on each machine"
         )
-    if isinstance(error, ImportError):
-        return WorkerError(
+    elif isinstance(error, ImportError):
+        told = (
             f"the workers of {place} do not have what they need: {error}; install the same "
             f"packages there as here"
         )
-    return WorkerError(f"the workers of {place} failed: {type(error).__name__}: {error}")
-
-
-class _Sent:
-    """The keys of a dict, which travel as its file: a worker that gets it encodes no key again.
-
-    Raises:
-        ArgumentTypeError: the dict cannot be saved, so that it cannot be sent.
-    """
-
-    def __init__(self, d: FuzzyDict[Any]) -> None:
-        self.d = d.copy()
-        self.d.update(dict.fromkeys(d))
-        self._content = self._file()
-
-    def _file(self) -> bytes:
-        with TemporaryDirectory() as folder:
-            path = Path(folder, _FILE)
-            self.d.save(path)
-            return path.read_bytes()
-
-    def __getstate__(self) -> tuple[bytes, Any]:
-        return self._content or self._file(), self.d.embedding
-
-    def __setstate__(self, state: tuple[bytes, Any]) -> None:
-        content, embedding = state
-        with TemporaryDirectory() as folder:
-            path = Path(folder, _FILE)
-            path.write_bytes(content)
-            self.d = FuzzyDict.load(path, embedding=embedding, trust=True)
-        self._content = b""
+    return WorkerError(told)
 
 
 _FILE = "sent.fuzzydict"
 
 
+class _Sent:
+    """The keys of a dict, which travel as its file: a worker that gets it encodes no key again."""
+
+    def __init__(self, file: bytes, embedding: Any) -> None:
+        self._file, self._embedding = file, embedding
+
+    @cached_property
+    def d(self) -> FuzzyDict[Any]:
+        """The dict, with None as values."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder, _FILE)
+            path.write_bytes(self._file)
+            return FuzzyDict.load(path, embedding=self._embedding, trust=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Sent, (self._file, self._embedding)
+
+
 def _answer(texts: list[str], sent: _Sent, score_cutoff: float | None) -> list[Match | None]:
-    """Answer texts on a worker, with None as values."""
+    """Answer texts on a worker."""
     return list(sent.d.nearest(texts, default=None, score_cutoff=score_cutoff))
 
 
@@ -259,33 +245,30 @@ def match_dask(
     distinct = _distinct(column)
     looked_up = _looked_up(d, _texts(distinct), score_cutoff, answer)
     table = match_column(looked_up, distinct, score_cutoff, one_to_one=one_to_one)
-    return _by_parts(_matched, column, _Table(distinct, distinct, table.drop(columns="query")))
+    return _lazy(column, distinct, distinct, table.drop(columns="query"))
 
 
 def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) -> Any:
     """Return the lazy join of a frame of Dask, with its partitions.
 
-    Args:
-        left: the frame.
-        column: the name of its column of texts.
-        how: one of the kinds of joins.
-        join_frame: joins a frame in memory as `fuzzydict.join` was asked to; ``how`` and ``find``,
-            which is called as `find_each`, may be given.
-
-    Raises:
-        FuzzyDictError: as `fuzzydict.join`.
+    ``join_frame`` joins a frame in memory, on its ``column`` of texts, as `fuzzydict.join` was
+    asked to; ``how`` and ``find``, which is called as `find_each`, may be given.
     """
     from dask.dataframe.dispatch import make_meta
 
+    def find(
+        d: Finder, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
+    ) -> Found:
+        found = _looked_up(d, texts, score_cutoff)
+        return find_each(found, texts, score_cutoff, one_to_one=one_to_one)
+
     names = join_frame(make_meta(left)).columns  # or raise
-    distinct = _distinct(left[column])
-    table = join_frame(
-        distinct.to_frame(column), how="left" if how == "left" else "inner", find=_find_by_dask
-    )
+    distinct, kind = _distinct(left[column]), "left" if how == "left" else "inner"
+    table = join_frame(distinct.to_frame(column), how=kind, find=find)
     added = table.iloc[:, 1:]
     if how != "anti":
         added = added.set_axis(names[len(left.columns) :], axis=1)
-    return _by_parts(_joined, left, _Table(distinct, table.iloc[:, 0], added), column, how)
+    return _lazy(left, distinct, table.iloc[:, 0], added, column, how)
 
 
 # ---- what is computed at once -----------------------------------------------------------------
@@ -296,21 +279,18 @@ def _distinct(column: Any) -> Any:
     return column.drop_duplicates(split_out=1).compute()  # those of each partition travel
 
 
+def _texts(column: Any) -> list[str | None]:
+    return texts_of(as_column(column, "column"), "column")
+
+
 class _LookedUp:
     """A dict and what matches some texts, so that these are not looked up again."""
 
     def __init__(self, d: Finder, matches: dict[str, Match | None]) -> None:
-        self._d, self._matches = d, matches
-
-    @property
-    def aliases(self) -> Mapping[str, Any]:
-        return self._d.aliases
+        self._matches, self.aliases, self.most_similar = matches, d.aliases, d.most_similar
 
     def nearest(self, query: Any, *, default: Any, **_: Any) -> Any:
         return [default if (one := self._matches[text]) is None else one for text in query]
-
-    def most_similar(self, query: Any, topn: int | None) -> Any:
-        return self._d.most_similar(query, topn)
 
 
 def _looked_up(
@@ -320,104 +300,69 @@ def _looked_up(
     answer: Answer | None = None,
 ) -> Finder:
     """Return a dict with what matches texts, which the workers found if there is a cluster."""
-    client = _client()
-    if client is None:
-        return d
+    distributed, client = sys.modules.get("distributed"), None
+    if distributed is not None:
+        with suppress(ValueError):  # there is none
+            client = distributed.get_client()
     distinct = [text for text in dict.fromkeys(texts) if text is not None]
-    if answer is not None:
+    if client is not None and answer is not None:
         answered = by_dask(client, answer, distinct, len(distinct))
-        found = {text: match for chunk in answered for text, match in zip(*chunk, strict=True)}
-    elif isinstance(d, FuzzyDict) and type(d) is FuzzyDict:
-        values = dict(d)
-        sent = client.scatter(_Sent(d), broadcast=True, hash=False)
-        answered = by_dask(client, _answer, distinct, len(distinct), sent, score_cutoff)
-        found = {
-            text: match and match._replace(value=values[match.key])
-            for chunk in answered
-            for text, match in zip(*chunk, strict=True)
-        }
-    else:  # another store of keys, or a class with reads of its own
-        return d
+        return _LookedUp(d, {text: m for chunk in answered for text, m in zip(*chunk, strict=True)})
+    if client is None or not isinstance(d, FuzzyDict) or type(d) is not FuzzyDict:
+        return d  # it is asked here, also if it has reads of its own
+    values, keys = dict(d), d.copy()
+    keys.update(dict.fromkeys(d))
+    with TemporaryDirectory() as folder:
+        keys.save(path := Path(folder, _FILE))
+        sent = client.scatter(_Sent(path.read_bytes(), d.embedding), broadcast=True, hash=False)
+    answered = by_dask(client, _answer, distinct, len(distinct), sent, score_cutoff)
+    found = {
+        text: match and match._replace(value=values[match.key])
+        for chunk in answered
+        for text, match in zip(*chunk, strict=True)
+    }
     return _LookedUp(d, found)
-
-
-def _find_by_dask(
-    d: Finder, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
-) -> Found:
-    """Do as `find_each`."""
-    return find_each(_looked_up(d, texts, score_cutoff), texts, score_cutoff, one_to_one=one_to_one)
-
-
-def _client() -> Any:
-    """Return the client of the cluster that computes; None if there is none."""
-    distributed = sys.modules.get("distributed")
-    try:
-        return None if distributed is None else distributed.get_client()
-    except ValueError:
-        return None
 
 
 # ---- what is lazy -----------------------------------------------------------------------------
 
 
-class _Table:
-    """What is known of texts: of those found, a row each of a frame of pandas.
+def _lazy(
+    data: Any, distinct: Any, found: Any, rows: Any, column: Any = None, how: str = "left"
+) -> Any:
+    """Return each partition with what is known of its texts beside it.
 
-    Args:
-        distinct: all texts, a Series of pandas.
-        found: those of the rows, (n,).
-        rows: n rows.
+    ``found`` are those of the ``distinct`` texts of which ``rows``, a frame of pandas, has a row.
     """
-
-    def __init__(self, distinct: Any, found: Any, rows: Any) -> None:
-        self._place_of = dict.fromkeys(_texts(distinct), -1)
-        self._place_of.update((text, place) for place, text in enumerate(_texts(found)))
-        self.rows = rows
-
-    def places(self, column: Any) -> Any:
-        """Return the place of each text of a column, (n,); -1 for one that was not found.
-
-        Raises:
-            OptionError: a text is not known.
-        """
-        texts = _texts(column)
-        if unknown := dict.fromkeys(texts).keys() - self._place_of.keys():
-            raise OptionError(
-                f"column: {quoted(next(iter(unknown)))} was not in it when its texts were looked "
-                f"up; if what it is computed of changes, keep it by persist() first"
-            )
-        return np.array([self._place_of[text] for text in texts], np.intp)
-
-    def beside(self, part: Any, places: Any) -> Any:
-        """Return a frame with the rows at these places beside its own."""
-        import pandas as pd
-
-        return pd.concat([part, self.rows.iloc[places].set_axis(part.index)], axis=1)
-
-
-def _texts(column: Any) -> list[str | None]:
-    return texts_of(as_column(column, "column"), "column")
-
-
-def _by_parts(function: Callable[..., Any], data: Any, table: _Table, *arguments: Any) -> Any:
-    """Return what a function makes of each partition."""
     from dask import delayed
     from dask.dataframe.dispatch import make_meta
 
-    meta = function(make_meta(data), table, *arguments)
-    return data.map_partitions(function, delayed(table, traverse=False), *arguments, meta=meta)
+    place_of = dict.fromkeys(_texts(distinct), -1)
+    place_of.update((text, place) for place, text in enumerate(_texts(found)))
+    meta, known = _beside(make_meta(data), (place_of, rows), column, how), (place_of, rows)
+    return data.map_partitions(_beside, delayed(known, traverse=False), column, how, meta=meta)
 
 
-def _matched(column: Any, table: _Table) -> Any:
-    return table.beside(column.rename("query").to_frame(), table.places(column))
+def _beside(part: Any, known: tuple[dict[str | None, int], Any], column: Any, how: str) -> Any:
+    """Return a frame, or a column where ``column`` is None, with the rows of its texts beside it.
 
+    Raises:
+        OptionError: a text is not known.
+    """
+    import pandas as pd
 
-def _joined(frame: Any, table: _Table, column: Any, how: str) -> Any:
-    places = table.places(frame[column])
+    (place_of, rows), texts = known, _texts(part if column is None else part[column])
+    if unknown := dict.fromkeys(texts).keys() - place_of.keys():
+        raise OptionError(
+            f"column: {quoted(next(iter(unknown)))} was not in it when its texts were looked "
+            f"up; if what it is computed of changes, keep it by persist() first"
+        )
+    frame = part.rename("query").to_frame() if column is None else part
+    places = np.array([place_of[text] for text in texts], np.intp)
     if how == "anti":
         return frame[places < 0]
-    is_found = places >= 0
-    return table.beside(frame[is_found], places[is_found])
+    frame, places = frame[places >= 0], places[places >= 0]
+    return pd.concat([frame, rows.iloc[places].set_axis(frame.index)], axis=1)
 
 
 LAZY["dask"] = match_dask
