@@ -9,12 +9,12 @@ import platform
 import signal
 from collections import deque
 from collections.abc import Sized
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from threading import RLock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fuzzydict._arrays import as_bool, whole_number
 from fuzzydict.embedding.encoder import as_embedding
@@ -95,12 +95,19 @@ class Matcher:
             )
         if embedding is not None:
             as_embedding(embedding)  # or raise
+        try:  # what tells an embedding from others in another process, too
+            of_embedding = blake2b(pickle.dumps(embedding), digest_size=16).hexdigest()
+        except Exception as error:  # whatever its methods raise
+            raise ArgumentTypeError(
+                f"embedding: {quoted(embedding)} cannot be pickled, so that no other process gets "
+                f"it ({error}); give a function at the top level of a module"
+            ) from error
         self.path = str(Path(os.fsdecode(path)).absolute())
         self.score_cutoff = as_cutoff(score_cutoff)
         self.embedding = embedding
         self.trust = as_bool("trust", trust)
         self._digest = digest_of(self.path)
-        self._key = self.path, self._digest, _digest_of_pickle(embedding)
+        self._key = self.path, self._digest, of_embedding
         self._made_in = _this_process()
 
     def __call__(self, texts: Any) -> Any:
@@ -160,12 +167,14 @@ class Matcher:
         return d
 
     def _load(self) -> FuzzyDict[Any]:
+        d: FuzzyDict[Any] | None = None
         try:
-            self._require_same_file()
-            d: FuzzyDict[Any] = FuzzyDict.load(
-                self.path, embedding=self.embedding, mapped=True, trust=self.trust
-            )
-            self._require_same_file()  # still
+            if digest_of(self.path) == self._digest:
+                d = FuzzyDict.load(
+                    self.path, embedding=self.embedding, mapped=True, trust=self.trust
+                )
+            if d is not None and digest_of(self.path) == self._digest:  # still
+                return d
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 errno.ENOENT,
@@ -173,31 +182,11 @@ class Matcher:
                 f"of this name; put it where every host finds it",
                 self.path,
             ) from error
-        return d
-
-    def _require_same_file(self) -> None:
-        """Raise OptionError unless the file is the one that the matcher was made with."""
-        if digest_of(self.path) != self._digest:
-            raise OptionError(
-                f"path: {self.path} on {platform.node()} is not the file that the Matcher was made "
-                f"with; it was saved again, or is another one: make the Matcher again, and copy "
-                f"the file to every host that has one of its own"
-            )
-
-
-def _digest_of_pickle(embedding: Any) -> str:
-    """Return what tells an embedding from others in another process, too.
-
-    Raises:
-        ArgumentTypeError: it cannot be pickled.
-    """
-    try:
-        return blake2b(pickle.dumps(embedding), digest_size=16).hexdigest()
-    except Exception as error:  # whatever its methods raise
-        raise ArgumentTypeError(
-            f"embedding: {quoted(embedding)} cannot be pickled, so that no other process gets it "
-            f"({error}); give a function at the top level of a module"
-        ) from error
+        raise OptionError(
+            f"path: {self.path} on {platform.node()} is not the file that the Matcher was made "
+            f"with; it was saved again, or is another one: make the Matcher again, and copy "
+            f"the file to every host that has one of its own"
+        )
 
 
 # ---- what a process keeps ---------------------------------------------------------------------
@@ -282,38 +271,21 @@ def look_up(
         )
     if total is None:
         total = len(texts) if isinstance(texts, Sized) else 0
-    answered, done = _answered(matcher, texts, jobs, scheduler, total), 0
-    try:
+    with ExitStack() as end:
+        answered: Generator[Answered[T]]
+        if scheduler is not None:
+            client = end.enter_context(cluster(scheduler, jobs))
+            answered = by_dask(client, matcher, texts, total)
+        elif jobs is None or jobs == 1:
+            answered = ((chunk, matcher(chunk)) for chunk in chunks_of(texts))
+        else:
+            answered = _by_processes(matcher, chunks_of(texts, total, jobs), jobs)
+        end.callback(answered.close)
+        done = 0
         for some, found in answered:
             yield some, found
             done += len(some)
             progress(done, max(done, total))
-    finally:
-        answered.close()
-
-
-def _answered(
-    matcher: Callable[[list[str]], list[T]],
-    texts: Iterable[str],
-    jobs: int | None,
-    scheduler: str | Client | None,
-    total: int,
-) -> Generator[Answered[T]]:
-    if scheduler is not None:
-        with cluster(scheduler, jobs) as client:
-            yield from by_dask(client, matcher, texts, total)
-    elif jobs is None or jobs == 1:
-        for chunk in chunks_of(texts):
-            yield chunk, matcher(chunk)
-    else:
-        yield from _by_processes(matcher, chunks_of(texts, total, jobs), jobs)
-
-
-class _Chunk(NamedTuple):
-    """Texts, and how often processes have ended while one of them had these."""
-
-    texts: list[str]
-    failed: int = 0
 
 
 def _by_processes(
@@ -322,8 +294,9 @@ def _by_processes(
     from concurrent.futures import FIRST_COMPLETED, wait
     from concurrent.futures.process import BrokenProcessPool
 
-    new, again = map(_Chunk, chunks), deque[_Chunk]()
-    given: dict[Future[list[T]], _Chunk] = {}
+    # Texts, and how often processes have ended while one of them had these.
+    new, again = ((texts, 0) for texts in chunks), deque[tuple[list[str], int]]()
+    given: dict[Future[list[T]], tuple[list[str], int]] = {}
     while True:
         with _pool(matcher, jobs) as pool, suppress(BrokenProcessPool):
             while True:
@@ -331,19 +304,19 @@ def _by_processes(
                     if not again:
                         again.append(chunk)  # until a process is given it
                     with _holding_ctrl_c():  # from the first moment of a process
-                        given[pool.submit(_answer, chunk.texts)] = chunk
+                        given[pool.submit(_answer, chunk[0])] = chunk
                     again.popleft()
                 if not given:
                     return
                 for future in wait(given, return_when=FIRST_COMPLETED).done:
                     answer = future.result()
-                    yield given.pop(future).texts, answer
-        again.extend(chunk._replace(failed=chunk.failed + 1) for chunk in given.values())
+                    yield given.pop(future)[0], answer
+        again.extend((texts, failed + 1) for texts, failed in given.values())
         given.clear()
-        if lost := next((chunk for chunk in again if chunk.failed == _TRIES), None):
+        if lost := next((texts for texts, failed in again if failed == _TRIES), None):
             raise WorkerError(
-                f"{_TRIES} processes ended while they looked up the same {len(lost.texts)} texts, "
-                f"the first {quoted(lost.texts[0])}; if the memory is full, start with fewer jobs"
+                f"{_TRIES} processes ended while they looked up the same {len(lost)} texts, "
+                f"the first {quoted(lost[0])}; if the memory is full, start with fewer jobs"
             )
 
 
