@@ -85,13 +85,9 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         embedding: Any = None,
         temperature: float | None = None,
     ) -> None:
-        self.keys = keys
-        self.output = output
-        self.unmatched = unmatched
-        self.score_cutoff = score_cutoff
-        self.scorer = scorer
-        self.embedding = embedding
-        self.temperature = temperature
+        self.keys, self.output, self.unmatched = keys, output, unmatched
+        self.score_cutoff, self.scorer = score_cutoff, scorer
+        self.embedding, self.temperature = embedding, temperature
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 -- scikit-learn's names
         """Make the keys known, or learn them from the columns of X.
@@ -102,7 +98,6 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             ArgumentTypeError: a cell of X is no text, though a key is; or it can be no key.
             ValueError: X is no table; the message is scikit-learn's.
         """
-        _require_output(self.output)
         columns = self._columns(X, reset=True)
         options = {name: getattr(self, name) for name in _OPTIONS}
         given = {name: value for name, value in options.items() if value is not None}
@@ -125,19 +120,17 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             OptionError, ArgumentTypeError, ValueError: As in ``fit``.
         """
         check_is_fitted(self)
-        _require_output(self.output)
         encoded = []
         for d, column in zip(self.dicts_, self._columns(X, reset=False), strict=True):
             column.require_texts_for(d)
-            found = self._keys if self.output == "key" else _weights
-            encoded.append(found(d, column.values)[column.places])
+            if self.output == "weights":
+                found: NDArray[Any] = _weights(d, column.values)
+            else:  # the last is what is missing
+                matches = [*d.nearest(column.values, default=None), None]
+                keys = [self.unmatched if match is None else match.key for match in matches]
+                found = np.fromiter(keys, object, len(keys))[:, None]
+            encoded.append(found[column.places])
         return np.hstack(encoded)
-
-    def _keys(self, d: FuzzyDict[Any], values: list[Any]) -> NDArray[np.object_]:
-        """Return the key of each value, (n + 1, 1), the last for what is missing."""
-        found = d.nearest(values, default=None)
-        keys = [self.unmatched if match is None else match.key for match in (*found, None)]
-        return np.fromiter(keys, object, len(keys))[:, None]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns; for weights, "column_key" for each key."""
@@ -154,7 +147,16 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return tags
 
     def _columns(self, X: Any, *, reset: bool) -> list[_Column]:  # noqa: N803
-        table = validate_data(self, _as_table(X), reset=reset, dtype=None, ensure_all_finite=False)
+        if not isinstance(self.output, str) or self.output not in OUTPUTS:
+            expected = ", ".join(OUTPUTS)
+            raise OptionError(f"output: expected one of {expected}, got {quoted(self.output)}")
+        if hasattr(X, "to_frame"):  # a Series
+            X = X.to_frame()  # noqa: N806
+        else:  # numbers are not to become texts
+            X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)  # noqa: N806
+            if len(X.shape) == 1 and any(isinstance(value, str | None) for value in X):
+                X = np.asarray(X, dtype=object)[:, None]  # noqa: N806
+        table = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         return [_Column(*one) for one in zip(names, table.T.tolist(), strict=True)]
 
@@ -169,9 +171,7 @@ class _Column:
     """
 
     def __init__(self, name: Any, cells: list[Any]) -> None:
-        self.name = quoted(name)
-        place_of: dict[Any, int] = {}
-        places = []
+        self.name, place_of, places = quoted(name), dict[Any, int](), list[int]()
         for cell in cells:
             try:
                 places.append(-1 if _is_missing(cell) else place_of.setdefault(cell, len(place_of)))
@@ -197,21 +197,6 @@ def _is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:  # pandas' NA neither equals itself nor does not
         return True
-
-
-def _as_table(X: Any) -> Any:  # noqa: N803
-    """Return a single column of texts as a table, and lists as arrays of what is in them."""
-    if hasattr(X, "to_frame"):  # a Series
-        return X.to_frame()
-    array = X if hasattr(X, "shape") else np.asarray(X, dtype=object)  # not numbers as texts
-    if len(array.shape) == 1 and any(isinstance(value, str | None) for value in array):
-        return np.asarray(array, dtype=object)[:, None]
-    return array
-
-
-def _require_output(output: Any) -> None:
-    if not isinstance(output, str) or output not in OUTPUTS:
-        raise OptionError(f"output: expected one of {', '.join(OUTPUTS)}, got {quoted(output)}")
 
 
 def _weights(d: FuzzyDict[Any], values: list[Any]) -> NDArray[np.float64]:
