@@ -69,50 +69,40 @@ def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
 
 
 def _dictionary(where: str, content: Any) -> Dictionary:
-    keys = _texts(where, content, "keys")
-    if not keys:
-        raise FileFormatError(f'{where}: its "keys" is an empty list; name a key')
+    keys, queries = _list(where, content, "keys"), _list(where, content, "queries", of_texts=False)
+    for name, found in (("key", keys), ("query", queries)):
+        if not found:
+            plural = "keys" if name == "key" else "queries"
+            raise FileFormatError(f'{where}: its "{plural}" is an empty list; name a {name}')
     known = Counter(keys)
     twice, times = known.most_common(1)[0]
     if times > 1:
         raise FileFormatError(f"{where}: the key {quoted(twice)} comes twice; keep one")
-    queries = _list(where, content, "queries")
-    if not queries:
-        raise FileFormatError(f'{where}: its "queries" is an empty list; name a query')
     return Dictionary(
         keys, [_query(f"{where}, query {i}", query, known) for i, query in enumerate(queries)]
     )
 
 
 def _query(where: str, content: Any, keys: Collection[str]) -> Query:
-    accept = _texts(where, content, "accept")
-    text = content.get("query")
-    if not isinstance(text, str):
-        raise FileFormatError(f'{where}: its "query" must be a string, got {quoted(text)}')
-    for key in accept:
-        if key not in keys:
-            raise FileFormatError(
-                f"{where}: {quoted(text)} accepts {quoted(key)}, which is not among the keys; "
-                f"add it to them, or leave it out"
-            )
-    kind = content.get("kind", "")
-    if not isinstance(kind, str):
-        raise FileFormatError(f'{where}: its "kind" must be a string, got {quoted(kind)}')
+    accept = _list(where, content, "accept")
+    text, kind = content.get("query"), content.get("kind", "")
+    for name, given in (("query", text), ("kind", kind)):
+        if not isinstance(given, str):
+            raise FileFormatError(f'{where}: its "{name}" must be a string, got {quoted(given)}')
+    if unknown := [key for key in accept if key not in keys]:
+        raise FileFormatError(
+            f"{where}: {quoted(text)} accepts {quoted(unknown[0])}, which is not among the keys; "
+            f"add it to them, or leave it out"
+        )
     return Query(text, frozenset(accept), kind)
 
 
-def _list(where: str, content: Any, name: str) -> list[Any]:
-    """Return the list of this name in an object."""
+def _list(where: str, content: Any, name: str, *, of_texts: bool = True) -> list[Any]:
+    """Return the list of this name in an object, which holds texts if it is to."""
     found = content.get(name) if isinstance(content, dict) else None
     if not isinstance(found, list):
         raise FileFormatError(f'{where}: expected an object whose "{name}" is a list')
-    return found
-
-
-def _texts(where: str, content: Any, name: str) -> list[str]:
-    """Return the list of this name, which holds texts."""
-    found = _list(where, content, name)
-    for one in found:
+    for one in found if of_texts else ():
         if not isinstance(one, str):
             raise FileFormatError(
                 f'{where}: its "{name}" must all be strings, got {quoted(one)}; put it in quotes'

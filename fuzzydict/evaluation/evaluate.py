@@ -10,15 +10,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.errors import OptionError, ShapeError, printable
-from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
-from fuzzydict.evaluation.systems import Ranked, Ranker, Remembering, System
+from fuzzydict.errors import OptionError, printable
+from fuzzydict.evaluation.datasets import JudgedPair, Query, RetrievalSet
+from fuzzydict.evaluation.systems import Ranker, Remembering, System
 from fuzzydict.io.records import as_json
 
 if TYPE_CHECKING:
@@ -82,35 +83,25 @@ def evaluate(
     """Measure systems on retrieval sets, and those with an encoder on pairs of words.
 
     ``progress(done, total)`` is called after each dictionary with the number of queries, counted
-    once for each system.
-
-    Raises:
-        OptionError: two systems have the same name.
-
-    >>> from fuzzydict.evaluation.systems import fuzzy_dict
-    >>> queries = [Query("colour", frozenset({"color"})), Query("modell", frozenset({"model"}))]
-    >>> tiny = RetrievalSet("tiny", [Dictionary(["brand", "model", "color"], queries)])
-    >>> (row,) = evaluate([fuzzy_dict()], [tiny]).retrieval
-    >>> row.system, row.hit_at_1, row.auroc
-    ('FuzzyDict', 1.0, 1.0)
+    once for each system. Two systems of the same name are an OptionError.
     """
     if len({system.name for system in systems}) < len(systems):
         names = ", ".join(repr(system.name) for system in systems)
         raise OptionError(f"systems: expected different names, got {names}")
-    report = Report()
-    of_all = [list[_Answer]() for _ in systems]
+    report, of_all = Report(), [list[_Answer]() for _ in systems]
     total, done = len(systems) * sum(len(one.queries) for one in sets), 0
     for one in sets:
         answers, seconds = ([list[Any]() for _ in systems] for _ in range(2))
         most_timed = math.ceil(_TIMED / len(one.dictionaries))
         for dictionary in one.dictionaries:
-            sample = dictionary.queries[:: math.ceil(len(dictionary.queries) / most_timed)]
-            timed = [_timed(system, dictionary, sample) for system in systems]
+            queries = dictionary.queries
+            sample = [query.text for query in queries[:: math.ceil(len(queries) / most_timed)]]
+            timed = [_timed(system, dictionary.keys, sample) for system in systems]
             for i, (ranker, taken) in enumerate(timed):
-                _remember(systems[i], (query.text for query in dictionary.queries))
-                answers[i] += _answers(ranker, dictionary.queries)
+                _remember(systems[i], (query.text for query in queries))
+                answers[i] += _answers(ranker, queries)
                 seconds[i] += taken
-            done += len(systems) * len(dictionary.queries)
+            done += len(systems) * len(queries)
             if progress is not None:
                 progress(done, total)
         for i, system in enumerate(systems):
@@ -120,8 +111,14 @@ def evaluate(
         if sets and system.is_probability:
             report.calibration_errors[system.name] = _calibration_error(found)
     for name, judged in (pairs or {}).items():
-        with_encoder = (system for system in systems if system.encoder is not None)
-        report.correlations.extend(_correlation(name, judged, system) for system in with_encoder)
+        words = [(pair.first, pair.second) for pair in judged]
+        for system in (system for system in systems if system.encoder is not None):
+            _remember(system, chain.from_iterable(words))
+            unknown = system.never_seen
+            never_seen = None if unknown is None else sum(any(map(unknown, two)) for two in words)
+            spearman = rank_correlation(system.encoder, judged)
+            found_so = Correlation(name, system.name, len(judged), never_seen, spearman)
+            report.correlations.append(found_so)
     return report
 
 
@@ -141,18 +138,17 @@ def _remember(system: System, texts: Iterable[str]) -> None:
 
 
 def _timed(
-    system: System, dictionary: Dictionary, sample: Sequence[Query]
+    system: System, keys: Sequence[str], sample: Sequence[str]
 ) -> tuple[Ranker, list[float]]:
     """Return a system over the keys, and the seconds that it takes to look up each of a sample."""
-    _remember(system, dictionary.keys)
+    _remember(system, keys)
     if isinstance(system.encoder, Remembering):
-        system.encoder.forget(query.text for query in sample)
-    ranker = system.over(dictionary.keys)
-    ranker.best(sample[0].text)  # what the first lookup prepares does not count
-    seconds = []
-    for query in sample:
+        system.encoder.forget(sample)
+    ranker, seconds = system.over(keys), []
+    ranker.best(sample[0])  # what the first lookup prepares does not count
+    for text in sample:
         start = time.perf_counter()
-        ranker.best(query.text)
+        ranker.best(text)
         seconds.append(time.perf_counter() - start)
     return ranker, seconds
 
@@ -164,19 +160,14 @@ def _answers(ranker: Ranker, queries: Sequence[Query]) -> list[_Answer]:
     without: dict[tuple[str, frozenset[str]], float] = {}
     for accept, texts in together.items():
         for text, found in zip(texts, ranker.ranked(texts, 1, without=accept), strict=True):
-            without[text, accept] = _best_score(found)
+            without[text, accept] = found[0][1] if found else -math.inf
     answers = []
     ranked = ranker.ranked([query.text for query in queries], _TOPN)
-    for query, found in zip(queries, ranked, strict=True):
-        ranks = (rank for rank, one in enumerate(found, 1) if one.key in query.accept)
-        removed = without[query.text, query.accept]
-        first = next(ranks, math.inf)
-        answers.append(_Answer(bool(query.accept), first, _best_score(found), removed))
+    for (text, accept, _), found in zip(queries, ranked, strict=True):
+        first = next((rank for rank, (key, _) in enumerate(found, 1) if key in accept), math.inf)
+        score = found[0][1] if found else -math.inf
+        answers.append(_Answer(bool(accept), first, score, without[text, accept]))
     return answers
-
-
-def _best_score(ranked: Sequence[Ranked]) -> float:
-    return ranked[0].score if ranked else -math.inf
 
 
 def _retrieval(
@@ -204,15 +195,6 @@ def _calibration_error(answers: Sequence[_Answer]) -> float:
     return expected_calibration_error(scores, [is_right for _, is_right in claims])
 
 
-def _correlation(name: str, pairs: Sequence[JudgedPair], system: System) -> Correlation:
-    _remember(system, (word for pair in pairs for word in (pair.first, pair.second)))
-    never_seen = None
-    if system.never_seen is not None:
-        never_seen = sum(any(map(system.never_seen, (p.first, p.second))) for p in pairs)
-    spearman = rank_correlation(system.encoder, pairs)
-    return Correlation(name, system.name, len(pairs), never_seen, spearman)
-
-
 # ---- metrics ------------------------------------------------------------------------------
 
 
@@ -222,9 +204,6 @@ def auroc(present: Sequence[float], absent: Sequence[float]) -> float:
     Equal scores count half. This is the area under the ROC curve, computed from ranks (J. A. Hanley
     and B. J. McNeil, 1982): 1 if every present score is above every absent one, 0.5 for chance.
     NaN if either is empty.
-
-    >>> auroc([0.9, 0.5], [0.5, 0.1])
-    0.875
     """
     from scipy.stats import rankdata
 
@@ -238,32 +217,16 @@ def auroc(present: Sequence[float], absent: Sequence[float]) -> float:
 def expected_calibration_error(
     scores: ArrayLike, right: Sequence[bool], *, bins: int = 10
 ) -> float:
-    """Return how far scores, (n,), are from the share of right answers.
+    """Return how far scores, (n,), are from the share of right answers; NaN for no scores.
 
-    Scores are put in bins of equal width over [0, 1], each with its upper end. The error is the
-    mean over the bins, weighted by their sizes, of the distance between mean score and share of
-    right answers (C. Guo et al., 2017, "On Calibration of Modern Neural Networks", equation 3).
-    NaN for no scores.
-
-    Raises:
-        ShapeError: a score is not within [0, 1], or there are not as many bools as scores.
-
-    >>> round(expected_calibration_error([0.75, 0.75, 0.75, 0.05], [True, True, False, False]), 3)
-    0.075
+    Scores, which are probabilities, are put in bins of equal width over [0, 1], each with its upper
+    end. The error is the mean over the bins, weighted by their sizes, of the distance between mean
+    score and share of right answers (C. Guo et al., 2017, "On Calibration of Modern Neural
+    Networks", equation 3).
     """
     claimed, correct = np.asarray(scores, np.float64), np.asarray(right, bool)
-    if claimed.ndim != 1 or claimed.shape != correct.shape:
-        raise ShapeError(
-            f"right: expected a bool for each score, (n,) and (n,), "
-            f"got {correct.shape} and {claimed.shape}"
-        )
     if not len(claimed):
         return math.nan
-    if not 0 <= claimed.min() <= claimed.max() <= 1:
-        raise ShapeError(
-            f"scores: expected probabilities within [0, 1], "
-            f"got {claimed.min():.3g} to {claimed.max():.3g}"
-        )
     places = np.digitize(claimed, np.arange(1, bins) / bins, right=True)
     claims, rights = (np.bincount(places, weights, bins) for weights in (claimed, correct))
     return float(np.abs(claims - rights).sum() / len(claimed))
@@ -321,26 +284,14 @@ def report_json(report: Report, **about: Any) -> str:
 def markdown_table(
     header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1
 ) -> str:
-    """Return a Markdown table whose first columns hold ``names``, and the others numbers.
-
-    >>> print(markdown_table(["set", "hit@1"], [["typos", 0.97512]]))
-    | set | hit@1 |
-    |---|---:|
-    | typos | 0.975 |
-    """
+    """Return a Markdown table whose first columns hold ``names``, and the others numbers."""
     rules = ["---"] * names + ["---:"] * (len(header) - names)
     lines = [f"| {' | '.join(map(_formatted, cells))} |" for cells in (header, *rows)]
     return "\n".join([lines[0], "|" + "|".join(rules) + "|", *lines[1:]])
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1) -> str:
-    """Return a table for a terminal: ``names`` columns aligned left, the others right.
-
-    >>> print(text_table(["set", "hit@1"], [["typos", 0.97512], ["all", None]]))
-    set    hit@1
-    typos  0.975
-    all        -
-    """
+    """Return a table for a terminal: ``names`` columns aligned left, the others right."""
     table = [list(map(_formatted, cells)) for cells in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return "\n".join(
@@ -360,29 +311,21 @@ def _formatted(cell: object) -> str:
 
 def environment(*packages: str) -> str:
     """Return the machine and the versions that the numbers depend on, in one line."""
-    versions = []
+    versions, file = [], Path("/proc/cpuinfo")
     for name in ("numpy", "gensim", "fuzzydict", *packages):
         try:
             versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             versions.append(f"{name} not installed")
-    python = f"Python {platform.python_version()}"
-    return f"{os.cpu_count()} cores ({_cpu_model()}), {python}, {', '.join(versions)}"
-
-
-def _cpu_model() -> str:
-    file = Path("/proc/cpuinfo")
     lines = file.read_text().splitlines() if file.exists() else []
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(models, platform.processor() or platform.machine())
+    cpu = next(models, platform.processor() or platform.machine())
+    python = f"Python {platform.python_version()}"
+    return f"{os.cpu_count()} cores ({cpu}), {python}, {', '.join(versions)}"
 
 
 def shown_command(*words: str | Path) -> str:
-    """Return a command line in which files have their names alone, without folders.
-
-    >>> shown_command("fuzzydict", "evaluate", Path("there/my typos.json"))
-    "fuzzydict evaluate 'my typos.json'"
-    """
+    """Return a command line in which files have their names alone, without folders."""
     return shlex.join(
         (word.name or str(word)) if isinstance(word, Path) else word for word in words
     )

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,44 +22,36 @@ from fuzzydict.mapping import FuzzyDict
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-class Ranked(NamedTuple):
-    """A key and its score."""
-
-    key: str
-    score: float
+#: The sentence encoder that is used most often.
+ENCODER_NAME = "all-MiniLM-L6-v2"
+_SEED = 1
+_BATCH = 128  # texts that the sentence encoder takes at once
+_LIKELY = 0.5  # a cutoff at which difflib is much faster
 
 
 class Ranker(ABC):
     """A system over the keys of one dictionary."""
 
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = list(keys)
+
     @abstractmethod
     def best(self, query: str) -> str | None:
         """Return the nearest key in the fastest way there is; this is what is timed."""
 
-    @abstractmethod
     def ranked(
         self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[Ranked]]:
-        """Return the ``topn`` nearest keys of each query, best first.
+    ) -> list[list[tuple[str, float]]]:
+        """Return the ``topn`` nearest keys of each query with their scores, best first.
 
         They are those that there would be if the keys ``without`` were not there.
         """
+        left = {place: key for place, key in enumerate(self._keys) if key not in without}
+        return [self._ranked(query, topn, left) for query in queries]
 
-
-class _OneByOne(Ranker):
-    """Ranks the keys of one query at a time, by scores that do not depend on the other keys."""
-
-    def ranked(
-        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[Ranked]]:
-        """Rank as many more keys as there may be without, and leave these out."""
-        found = (self._ranked(query, topn + len(without)) for query in queries)
-        return [[one for one in some if one.key not in without][:topn] for some in found]
-
-    @abstractmethod
-    def _ranked(self, query: str, topn: int) -> list[Ranked]:
-        """Return the ``topn`` nearest keys of a query, best first."""
+    def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
+        """Return the ``topn`` nearest of the keys that are left, by their places."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -77,13 +69,7 @@ class System:
 
 
 def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
-    """Return `FuzzyDict` with its default scorer; the embedding is `FuzzyDict`'s.
-
-    >>> ranker = fuzzy_dict().over(["brand", "color"])
-    >>> ((other, _),) = ranker.ranked(["colour"], 1, without={"color"})[0]
-    >>> ranker.best("colour"), other
-    ('color', 'brand')
-    """
+    """Return `FuzzyDict` with its default scorer; the embedding is `FuzzyDict`'s."""
     encoder, never_seen = as_embedding(embedding), None
     if isinstance(encoder, WordVectors):
         known = encoder.vocabulary
@@ -114,8 +100,7 @@ class _FuzzyRanker(Ranker):
 
     def ranked(
         self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[Ranked]]:
-        """Return the matches of all queries, which are asked together."""
+    ) -> list[list[tuple[str, float]]]:
         # The keys are removed, not skipped: a score may depend on the other keys.
         d = self._dict.copy() if without else self._dict
         for key in without:
@@ -124,7 +109,7 @@ class _FuzzyRanker(Ranker):
             found = d.most_similar(list(queries), topn)
         except NoMatchError:  # no key has letters or digits
             return [[] for _ in queries]
-        return [[Ranked(match.key, match.score) for match in some] for some in found]
+        return [[(match.key, match.score) for match in some] for some in found]
 
 
 # ---- plain cosine -------------------------------------------------------------------------
@@ -134,33 +119,29 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
     """Return the system that ranks keys by the cosine of their vectors alone.
 
     ``encoder.encode(texts)`` gives (n, E). A text with the zero vector matches nothing.
-
-    >>> ranker = by_cosine("bits", as_embedding({"a": [1, 0], "b": [0, 1], "c": [1, 1]})).over("ab")
-    >>> ranker.best("c"), ranker.best("d"), ranker.ranked(["c"], 1, without="a")[0][0].key
-    ('a', None, 'b')
     """
     over = partial(_CosineRanker, encoder=encoder)
     return System(name, over, encoder=encoder, never_seen=never_seen)
 
 
-class _CosineRanker(_OneByOne):
+class _CosineRanker(Ranker):
     """Ranks keys by their cosine with the query, without keys that have no vector."""
 
     def __init__(self, keys: Sequence[str], encoder: Any) -> None:
         vectors = np.asarray(encoder.encode(list(keys)), np.float32)
         lengths = np.linalg.norm(vectors, axis=1)
+        super().__init__([key for key, length in zip(keys, lengths, strict=True) if length])
         self._encoder = encoder
-        self._keys = [key for key, length in zip(keys, lengths, strict=True) if length]
         self._vectors = vectors[lengths > 0] / lengths[lengths > 0, None]
 
     def best(self, query: str) -> str | None:
         cosines = self._cosines(query)
         return self._keys[int(cosines.argmax())] if len(cosines) else None
 
-    def _ranked(self, query: str, topn: int) -> list[Ranked]:
-        cosines = self._cosines(query)
-        order = np.argsort(-cosines, kind="stable")[:topn].tolist()
-        return [Ranked(self._keys[i], float(cosines[i])) for i in order]
+    def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
+        cosines, most = self._cosines(query), topn + len(self._keys) - len(left)
+        places = np.argsort(-cosines, kind="stable")[:most].tolist()
+        return [(left[i], float(cosines[i])) for i in places if i in left][:topn]
 
     def _cosines(self, query: str) -> NDArray[np.float32]:
         """Return the cosines with the keys, (S,); none if the query has no vector."""
@@ -172,19 +153,7 @@ class _CosineRanker(_OneByOne):
 
 
 class Remembering:
-    """An encoder that keeps the vectors of some texts, for large models are faster in batches.
-
-    >>> class Lengths:
-    ...     def encode(self, texts):
-    ...         print("encodes", texts)
-    ...         return np.array([[len(text)] for text in texts], np.float32)
-    >>> encoder = Remembering(Lengths())
-    >>> encoder.remember(["a", "bcd"])
-    encodes ['a', 'bcd']
-    >>> encoder.encode(["bcd", "ef"]).tolist()
-    encodes ['ef']
-    [[3.0], [2.0]]
-    """
+    """An encoder that keeps the vectors of some texts, for large models are faster in batches."""
 
     def __init__(self, encoder: Any) -> None:
         self._encoder = encoder
@@ -212,41 +181,23 @@ class Remembering:
 
 # ---- other libraries ----------------------------------------------------------------------
 
-#: The sentence encoder that is used most often.
-ENCODER_NAME = "all-MiniLM-L6-v2"
-_SEED = 1
-_BATCH = 128  # texts that the sentence encoder takes at once
-_LIKELY = 0.5  # a cutoff at which difflib is much faster
-
 
 class _Difflib(Ranker):
     """``difflib.get_close_matches``."""
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
-
     def best(self, query: str) -> str | None:
         return next(iter(difflib.get_close_matches(query, self._keys, n=1, cutoff=0)), None)
 
-    def ranked(
-        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[Ranked]]:
-        """Return the nearest keys, among those that are left: with fewer keys it is faster."""
-        left = [key for key in self._keys if key not in without]
-        return [self._ranked_of(left, query, topn) for query in queries]
-
-    def _ranked_of(self, keys: list[str], query: str, topn: int) -> list[Ranked]:
+    def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
+        keys = list(left.values())
         found = difflib.get_close_matches(query, keys, n=topn, cutoff=_LIKELY)
         if len(found) < topn:
             found = difflib.get_close_matches(query, keys, n=topn, cutoff=0)
-        return [Ranked(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
+        return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
 
-class _Rapidfuzz(_OneByOne):
+class _Rapidfuzz(Ranker):
     """``rapidfuzz.fuzz.ratio``."""
-
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
 
     def best(self, query: str) -> str | None:
         from rapidfuzz import fuzz, process
@@ -254,11 +205,11 @@ class _Rapidfuzz(_OneByOne):
         found = process.extractOne(query, self._keys, scorer=fuzz.ratio)
         return None if found is None else str(found[0])
 
-    def _ranked(self, query: str, topn: int) -> list[Ranked]:
+    def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
         from rapidfuzz import fuzz, process
 
-        found = process.extract(query, self._keys, scorer=fuzz.ratio, limit=topn)
-        return [Ranked(key, score / 100) for key, score, _ in found]
+        found = process.extract(query, left.values(), scorer=fuzz.ratio, limit=topn)
+        return [(key, score / 100) for key, score, _ in found]
 
 
 def _gensim_defaults() -> System:

@@ -316,15 +316,7 @@ def _first_twins(keys: Sequence[str]) -> tuple[int, int] | None:
 def new_names(
     left: Sequence[str], right: Sequence[str], suffix: str, *, add_score: bool
 ) -> list[str]:
-    """Return the names that the columns of the right table, and the score, have in the join.
-
-    Raises:
-        OptionError: a name would come twice.
-        ArgumentTypeError: the suffix is no text.
-
-    >>> new_names(["name", "n"], ["name", "code"], "_right", add_score=True)
-    ['name_right', 'code', 'score']
-    """
+    """Return the names that the columns of the right table, and the score, have in the join."""
     if not isinstance(suffix, str):
         raise ArgumentTypeError(f"suffix: expected a text, got {quoted(suffix)}")
     taken, names = set(left), list[str]()

@@ -249,20 +249,11 @@ def look_up(
         total: how many texts there are; by default their length, if they have one.
         progress: called with the number of texts looked up, and how many there are.
 
-    Yields:
-        The texts of a chunk, and the answer to each.
-
     Raises:
         OptionError: ``jobs`` is no number from 1 on; or was given with the scheduler of a cluster.
         WorkerError: processes ended before they answered, too often; or the scheduler cannot be
             reached.
         MissingExtraError: Dask is not installed (extra ``dask``).
-        FuzzyDictError, OSError: as the matcher raises them.
-
-    >>> def lengths(texts: list[str]) -> list[int]:
-    ...     return [len(text) for text in texts]
-    >>> list(look_up(lengths, ["colour", "brnd"]))
-    [(['colour', 'brnd'], [6, 4])]
     """
     jobs = None if jobs is None else whole_number("jobs", jobs, 1)
     if jobs is not None and scheduler not in (None, LOCAL):

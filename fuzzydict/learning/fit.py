@@ -587,11 +587,6 @@ def split(
 
     Of ``many`` examples or more one part is held out, their ``share`` or ``most`` of them; of fewer
     each in one of five parts; with a share of 0, none.
-
-    >>> random = np.random.default_rng(0)
-    >>> parts = split(np.array([False] * 4 + [True] * 2), 0.2, random, many=100, most=256)
-    >>> sorted(np.concatenate(parts).tolist())
-    [0, 1, 2, 3, 4, 5]
     """
     count = len(kinds)
     if count < _TOO_FEW or not share:

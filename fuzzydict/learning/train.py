@@ -67,13 +67,6 @@ def fit_retrieval(
 
     Minimizes `retrieval_loss` over all keys (S, E), or over ``settings.candidates`` of them.
     ``pairs`` (n, 2) are the examples: the row of a query (L, E), and that of its key.
-
-    >>> keys = np.eye(4, dtype=np.float32)
-    >>> queries = np.roll(keys, 1, axis=0)
-    >>> settings = Settings(epochs=60, identity_penalty=0.0)
-    >>> learned = fit_retrieval(queries, keys, [[i, i] for i in range(4)], settings).projections
-    >>> (learned.project_queries(queries) @ learned.project_keys(keys).T).argmax(axis=1).tolist()
-    [0, 1, 2, 3]
     """
     settings, axes = settings or Settings(), None
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
@@ -122,12 +115,6 @@ def fit_pooling(
     """Learn Q and K (and V, if ``settings.roles`` has it) from what queries should pool.
 
     Minimizes `pooling_loss`, for queries (L, E), keys (S, E), values (S, Ev), targets (L, Ev).
-
-    >>> keys = np.eye(2, dtype=np.float32)
-    >>> learned = fit_pooling([[1.0, 1.0]], keys, [[1.0], [2.0]], [[2.0]]).projections  # not 1.5
-    >>> scores = learned.project_queries([[1.0, 1.0]]) @ learned.project_keys(keys).T
-    >>> bool(np.diff(scores) > 0)
-    True
     """
     settings = settings or Settings()
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
@@ -239,11 +226,6 @@ def retrieval_loss(
     them, (S,) or for all. A key that was drawn with probability ``p`` counts ``1 / p`` times
     (Bengio and Senécal 2008), so that the softmax's denominator is unbiased (Horvitz and Thompson
     1952); a query's own right keys count once.
-
-    >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> loss, _ = retrieval_loss(query, key, np.array([0]), np.array([0]), temperature=0.5)
-    >>> round(loss, 3)  # log(1 + exp(-2))
-    0.127
     """
     heat = query.dtype.type(temperature)
     scaled = query / heat
@@ -273,10 +255,6 @@ def pooling_loss(
     """Return the mean squared error of ``softmax(query.key / temperature) value``, and gradients.
 
     ``target`` (L, Ev) is what the queries should pool.
-
-    >>> query, key = np.zeros((1, 2)), np.ones((2, 2))
-    >>> pooling_loss(query, key, np.array([[1.0], [3.0]]), np.array([[5.0]]), 1.0)[0]
-    9.0
     """
     heat = query.dtype.type(temperature)
     scaled = query / heat

@@ -18,7 +18,6 @@ from fuzzydict import (
     FuzzyDict,
     NoMatchError,
     OptionError,
-    ShapeError,
     WordVectors,
 )
 from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
@@ -211,23 +210,6 @@ def test_calibration_error_is_that_of_a_loop_over_bins(
             error += len(inside) / len(claims) * abs(claimed - right)
     scores, rights = zip(*claims, strict=True)
     assert expected_calibration_error(scores, rights, bins=bins) == pytest.approx(error)
-
-
-@pytest.mark.parametrize(
-    ("scores", "right", "message"),
-    [
-        ([0.5, 1.5], [True, False], r"probabilities within \[0, 1\], got 0.5 to 1.5"),
-        ([-0.1], [True], "probabilities within"),
-        ([math.nan], [True], "probabilities within .* got nan"),
-        ([[0.5]], [True], r"right: .*got \(1,\) and \(1, 1\)"),
-        ([0.5, 0.5], [True], r"right: .*got \(1,\) and \(2,\)"),
-    ],
-)
-def test_scores_that_are_no_probabilities_are_refused(
-    scores: Any, right: Any, message: str
-) -> None:
-    with pytest.raises(ShapeError, match=message):
-        expected_calibration_error(scores, right)
 
 
 class Angles:

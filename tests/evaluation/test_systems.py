@@ -116,7 +116,7 @@ def test_cosines_are_ranked_as_by_a_loop(
     assert [-score for _, score in found] == pytest.approx(expected[:topn], abs=1e-6)
     assert without.isdisjoint(key for key, _ in found)
     (ranked,) = ranker.ranked(["query"], 1)
-    assert ranker.best("query") == (ranked[0].key if ranked else None)
+    assert ranker.best("query") == (ranked[0][0] if ranked else None)
 
 
 def test_what_is_remembered_is_not_encoded_again_until_it_is_forgotten() -> None:
@@ -161,7 +161,7 @@ def test_spelling_is_ranked_as_by_a_loop(
     (ranked,) = ranker.ranked([query], 1)
     best = ranker.best(query)
     assert (best is None) == (not keys)
-    assert not ranked or obvious(query, [str(best)])[0] == pytest.approx(ranked[0].score)
+    assert not ranked or obvious(query, [str(best)])[0] == pytest.approx(ranked[0][1])
 
 
 # ---- gensim -------------------------------------------------------------------------------
