@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,7 +21,6 @@ from fuzzydict import (
     ArgumentTypeError,
     Bilinear,
     FuzzyDict,
-    NoMatchError,
     OptionError,
     PoolingError,
     ShapeError,
@@ -101,8 +101,6 @@ def test_none_refuses_and_all_may_be_none() -> None:
     report = d.fit(["colour", "prise"], [None, None])
     assert (report.remembered, report.refused, report.kept) == (2, 2, False)
     assert (d.get("colour"), d.get("prise")) == (None, None)
-    with pytest.raises(NoMatchError):
-        d.nearest("colour")
 
 
 @pytest.mark.parametrize(
@@ -212,28 +210,6 @@ def test_a_model_encodes_each_query_once_however_often_it_is_asked() -> None:
     report = d.fit(queries, [[keys[i], keys[0]] for i in of], epochs=2)
     assert report.validated == 100
     assert sorted(text for text in encoded if text in set(queries)) == sorted(queries)
-
-
-def test_what_does_not_help_is_not_kept() -> None:
-    random = np.random.default_rng(0)
-    keys = names(30, "k", 1)
-    # At this temperature the keys are almost alike, so that no other could be learned to gain.
-    options: dict[str, Any] = {"scorer": "cosine", "temperature": 5.0}
-    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=turned(30, 100, 8)[3], **options)
-    chance = [keys[i] for i in random.integers(0, 30, 100)]
-    report = d.fit(names(100, "q", 2), chance, remember=False)
-    assert not report.kept
-    assert (d.projections, d.temperature, d.scorer) == (None, 5.0, "cosine")
-    assert str(report).startswith("not kept: Q and K, ")
-
-
-def test_the_cutoff_is_the_users() -> None:
-    d = car()
-    assert d.fit(SYNONYMS | STRANGERS, validation=0).kept
-    assert d.score_cutoff is None
-    d.score_cutoff = 0.3
-    assert d.fit(SYNONYMS | STRANGERS, validation=0).kept
-    assert d.score_cutoff == 0.3
 
 
 @pytest.mark.parametrize("options", [{"rank": 4}, {"learn": ["query"]}, {"learn": ["key"]}])
@@ -430,18 +406,13 @@ def test_no_thread_reads_amid_what_is_set() -> None:
 
 
 def test_fits_in_several_threads_learn_what_each_alone_does() -> None:
-    alone, several = car(), [car() for _ in range(3)]
-    threads = [Thread(target=d.fit, args=(EXAMPLES,), kwargs={"validation": 0}) for d in several]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    alone.fit(EXAMPLES, validation=0)
-    for d in several:
-        assert d.aliases == alone.aliases
-        assert [one.key for one in d.most_similar("how fast")] == [
-            one.key for one in alone.most_similar("how fast")
-        ]
+    several = [car() for _ in range(4)]
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda d: d.fit(EXAMPLES, validation=0), several[1:]))
+    several[0].fit(EXAMPLES, validation=0)
+    keys = [[one.key for one in d.most_similar("how fast")] for d in several]
+    assert keys == [keys[0]] * 4
+    assert [d.aliases for d in several] == [several[0].aliases] * 4
 
 
 @pytest.mark.parametrize(

@@ -89,19 +89,17 @@ def test_what_does_not_apply_is_left_out() -> None:
     assert "examples, 12 of 12 examples: root mean squared error 2 -> 1\n" in text
 
 
-def test_in_notebooks_it_is_whole_and_escaped_and_of_no_colour_of_its_own() -> None:
+def test_in_notebooks_it_is_whole_and_escaped() -> None:
     page = OF_KEYS._repr_html_()
     fromstring(f"<div>{page}</div>")  # raises unless every tag is closed
     assert "&lt;b&gt;hue&lt;/b&gt;" in page
-    assert "color:" not in page
-    assert "http" not in page
 
 
 def test_the_curve_is_drawn_smooth_with_its_units() -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="pictures need matplotlib")
     pyplot.switch_backend("agg")
-    random = np.random.default_rng(0)
-    losses = np.exp(-np.arange(100) / 30) + random.normal(0, 0.03, 100)
+    noise = np.random.default_rng(0).normal(0, 0.03, 100)
+    losses = np.exp(-np.arange(100) / 30) + noise
     noisy = replace(OF_VALUES, history=tuple(Epoch(loss, NAN) for loss in losses))
     for report, lines, unit in ((OF_KEYS, 2, "nats"), (noisy, 1, "squared error")):
         axes = report.plot()
