@@ -31,6 +31,7 @@ FIELDS = pd.DataFrame(
     }
 )
 DTYPES = ["object", "str", "category", "string", "string[pyarrow]", "large_string[pyarrow]"]
+VALUES = [["a", "b", "c"], [1, 2.5, "c"], [2**60, 1, 2], [True, 1, {}]]
 
 
 def assert_same_parts(lazy: Any, expected: pd.DataFrame, like: Any) -> None:
@@ -45,9 +46,7 @@ def assert_same_parts(lazy: Any, expected: pd.DataFrame, like: Any) -> None:
 
 def in_parts(texts: list[str | None], dtype: str = "str", **options: Any) -> Any:
     """Return a frame of Dask with texts, and an index of which each label comes twice."""
-    field = pd.Series(texts, dtype=dtype if dtype != "large_string[pyarrow]" else None)
-    if dtype == "large_string[pyarrow]":
-        field = field.astype("large_string[pyarrow]")
+    field = pd.Series(texts, dtype="object").astype(dtype)
     frame = pd.DataFrame({"row": range(len(texts)), "field": field})
     frame.index = pd.Index([row // 2 for row in range(len(texts))])
     return dd.from_pandas(frame, **{"npartitions": 3, "sort": True, **options})
@@ -59,14 +58,10 @@ def in_parts(texts: list[str | None], dtype: str = "str", **options: Any) -> Any
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("texts", [TEXTS, FOUND, [None, None], []])
 def test_a_column_is_matched_as_in_pandas(dtype: str, texts: list[str | None]) -> None:
-    d, frame = FuzzyDict(CAR), in_parts(texts, dtype)
-    assert_same_parts(d.match(frame["field"]), d.match(frame["field"].compute()), frame)
-
-
-@pytest.mark.parametrize("values", [["a", "b", "c"], [1, 2.5, "c"], [2**60, 1, 2], [True, 1, {}]])
-def test_values_of_any_type_are_those_in_pandas(values: list[Any]) -> None:
-    d, frame = FuzzyDict(zip(CAR, values, strict=True)), in_parts(TEXTS)
-    assert_same_parts(d.match(frame["field"]), d.match(frame["field"].compute()), frame)
+    frame = in_parts(texts, dtype)
+    for values in [CAR.values(), *(VALUES if texts is TEXTS else [])]:
+        d = FuzzyDict(zip(CAR, values, strict=True))
+        assert_same_parts(d.match(frame["field"]), d.match(frame["field"].compute()), frame)
 
 
 @pytest.mark.parametrize("how", ["left", "inner", "anti"])
@@ -90,18 +85,15 @@ def test_partitions_may_be_empty_and_divisions_unknown() -> None:
     assert_same_parts(joined, expected, frame)
 
 
-def test_the_options_are_those_of_pandas() -> None:
+@pytest.mark.parametrize("options", [{"one_to_one": True}, {"score_cutoff": 0.99}])
+def test_the_options_are_those_of_pandas(options: Any) -> None:
     frame = in_parts(["colour", "colours", "color", None])
-    column, read = frame["field"], frame["field"].compute()
-    for options in ({"one_to_one": True}, {"score_cutoff": 0.99}):
-        matched = fuzzydict.match(column, CAR, scorer="spelling", **options)
-        expected = fuzzydict.match(read, CAR, scorer="spelling", **options)
-        assert_same_parts(matched, expected, frame)
-        names: Any = {"left_on": "field", "right_on": "name", "add_score": False}
-        joined = fuzzydict.join(frame, FIELDS, **names, **options)
-        assert_same_parts(
-            joined, fuzzydict.join(frame.compute(), FIELDS, **names, **options), frame
-        )
+    read, options = frame.compute(), options | {"scorer": "spelling"}
+    matched = fuzzydict.match(frame["field"], CAR, **options)
+    assert_same_parts(matched, fuzzydict.match(read["field"], CAR, **options), frame)
+    options |= {"left_on": "field", "right_on": "name", "add_score": False}
+    joined = fuzzydict.join(frame, FIELDS, **options)
+    assert_same_parts(joined, fuzzydict.join(read, FIELDS, **options), frame)
 
 
 def test_each_distinct_text_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:

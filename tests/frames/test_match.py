@@ -26,11 +26,6 @@ from tests.support.properties import examples
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
 
 
-@pytest.fixture
-def d() -> FuzzyDict[Any]:
-    return FuzzyDict(CAR)
-
-
 # ---- keys that are in no dict yet ---------------------------------------------------------------
 
 
@@ -45,17 +40,14 @@ def d() -> FuzzyDict[Any]:
         pd.Series([*CAR, None]),
         pd.Index(list(CAR)),
         pl.Series(list(CAR)),
+        CAR,
+        FuzzyDict(CAR),
     ],
 )
-def test_keys_may_be_a_list_or_a_column(keys: Any) -> None:
+def test_keys_may_be_a_list_a_column_or_a_dict(keys: Any) -> None:
     found = fuzzydict.match(pd.Series(["colour", "brnd"]), keys)
-    assert found["value"].tolist() == ["color", "brand"]
-
-
-def test_keys_may_be_a_dict(d: FuzzyDict[Any]) -> None:
-    for as_dict in (CAR, d):
-        found = fuzzydict.match(pd.Series(["colour", "brnd"]), as_dict)
-        assert found["value"].tolist() == ["black", "Porsche"]
+    expected = ["black", "Porsche"] if isinstance(keys, dict) else ["color", "brand"]
+    assert found["value"].tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -66,28 +58,25 @@ def test_what_are_no_keys_is_refused(keys: Any) -> None:
         fuzzydict.match(pd.Series(["colour"]), keys)
 
 
-def test_a_dict_has_its_own_options(d: FuzzyDict[Any]) -> None:
+def test_options_are_those_of_a_dict_that_has_none_of_its_own() -> None:
+    column: Any = pd.Series(["colour"])
     with pytest.raises(OptionError, match="scorer: keys is a FuzzyDict"):
-        fuzzydict.match(pd.Series(["colour"]), d, scorer="cosine")
-
-
-def test_an_unknown_option_is_named_with_those_there_are() -> None:
-    with pytest.raises(
-        UnknownOptionError, match=r"match takes no 'scorers' .did you mean 'scorer'"
-    ):
-        fuzzydict.match(pd.Series(["colour"]), ["color"], scorers="cosine")
+        fuzzydict.match(column, FuzzyDict(CAR), scorer="cosine")
+    with pytest.raises(UnknownOptionError, match=r"match takes no 'scorers' .did you mean 'scor"):
+        fuzzydict.match(column, ["color"], scorers="cosine")
 
 
 # ---- joins --------------------------------------------------------------------------------------
 
 LEFT: dict[str, list[Any]] = {"field": ["colour", "qwzzt", "brnd", None], "count": [1, 2, 3, 4]}
+ON: dict[str, Any] = {"left_on": "field", "right_on": "name"}
 RIGHT: dict[str, list[Any]] = {"name": ["brand", "color", None], "count": [5, 6, 7]}
 
 
 @pytest.mark.parametrize("library", FRAMES)
 def test_a_left_join_keeps_all_rows_in_order(library: str) -> None:
     frame = FRAMES[library]
-    found = fuzzydict.join(frame(LEFT), frame(RIGHT), left_on="field", right_on="name")
+    found = fuzzydict.join(frame(LEFT), frame(RIGHT), **ON)
     assert type(found) is type(frame(LEFT))
     assert listed(found) == {
         "field": LEFT["field"],
@@ -98,51 +87,27 @@ def test_a_left_join_keeps_all_rows_in_order(library: str) -> None:
     }
 
 
-@pytest.mark.parametrize("library", FRAMES)
-def test_an_inner_and_an_anti_join_part_the_rows(library: str) -> None:
-    frame = FRAMES[library]
-    on: dict[str, Any] = {"left_on": "field", "right_on": "name"}
-    inner = listed(fuzzydict.join(frame(LEFT), frame(RIGHT), **on, how="inner"))
-    anti = listed(fuzzydict.join(frame(LEFT), frame(RIGHT), **on, how="anti"))
-    assert (inner["field"], inner["count_right"]) == (["colour", "brnd"], [6, 5])
-    assert anti == {"field": ["qwzzt", None], "count": [2, 4]}
-
-
-def test_a_join_is_a_match_and_a_merge(d: FuzzyDict[Any]) -> None:
-    left = pd.DataFrame({"field": ["colour", "brnd", "topspeed"]})
-    right = pd.DataFrame({"name": list(CAR), "value": list(CAR.values())})
-    matched = d.match(left["field"])[["query", "key"]]
-    merged = matched.merge(right, left_on="key", right_on="name")
-    joined = fuzzydict.join(left, right, left_on="field", right_on="name", add_score=False)
-    assert joined["value"].tolist() == merged["value"].tolist()
+def test_a_join_takes_the_options_of_a_dict() -> None:
+    left, right = pd.DataFrame({"name": ["vehicle"]}), pd.DataFrame({"name": ["car", "tree"]})
+    found = fuzzydict.join(left, right, on="name", scorer="spelling", add_score=False)
+    assert listed(found) == {"name": ["vehicle"], "name_right": [None]}
+    pytest.importorskip("usearch")
+    by_graph = fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON, index="usearch")
+    assert listed(by_graph)["name"] == ["color", None, "brand", None]
 
 
 def test_a_join_keeps_the_index_of_the_left_frame() -> None:
     left = pd.DataFrame(LEFT, index=[7, 8, 8, 9])
-    on: dict[str, Any] = {"left_on": "field", "right_on": "name"}
     right = pd.DataFrame(RIGHT, index=["x", "y", "z"])
-    assert fuzzydict.join(left, right, **on).index.tolist() == [7, 8, 8, 9]
-    assert fuzzydict.join(left, right, **on, how="inner").index.tolist() == [7, 8]
+    assert fuzzydict.join(left, right, **ON).index.tolist() == [7, 8, 8, 9]
+    assert fuzzydict.join(left, right, **ON, how="inner").index.tolist() == [7, 8]
 
 
 @pytest.mark.parametrize("library", FRAMES)
 def test_frames_may_be_empty(library: str) -> None:
     left, right = FRAMES[library](LEFT), FRAMES[library](RIGHT)
-    on: dict[str, Any] = {"left_on": "field", "right_on": "name"}
-    assert listed(fuzzydict.join(left, right[:0], **on))["count_right"] == [None] * 4
-    assert len(fuzzydict.join(left[:0], right, **on)) == 0
-
-
-def test_one_column_may_have_one_name_in_both_frames() -> None:
-    left, right = pd.DataFrame({"name": ["colour"]}), pd.DataFrame({"name": ["color"]})
-    found = fuzzydict.join(left, right, on="name", add_score=False)
-    assert listed(found) == {"name": ["colour"], "name_right": ["color"]}
-
-
-def test_a_join_takes_the_options_of_a_dict() -> None:
-    left, right = pd.DataFrame({"name": ["vehicle"]}), pd.DataFrame({"name": ["car", "tree"]})
-    found = fuzzydict.join(left, right, on="name", scorer="spelling")
-    assert listed(found)["name_right"] == [None]
+    assert listed(fuzzydict.join(left, right[:0], **ON))["count_right"] == [None] * 4
+    assert len(fuzzydict.join(left[:0], right, **ON)) == 0
 
 
 def test_columns_keep_their_type_and_integers_beside_nulls_their_value() -> None:
@@ -247,8 +212,6 @@ def test_a_join_is_what_reads_one_by_one_find(
 
 # ---- bad input ----------------------------------------------------------------------------------
 
-ON: dict[str, Any] = {"left_on": "field", "right_on": "name"}
-
 
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -276,13 +239,6 @@ def test_a_wrong_argument_is_named(options: dict[str, Any], message: str) -> Non
         fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **options)
 
 
-def test_a_key_that_comes_twice_is_refused() -> None:
-    left, right = pd.DataFrame(LEFT), pd.DataFrame({"name": ["color", "brand", "color", "", ""]})
-    message = "right: 'color' comes twice in column 'name', in rows 0 and 2; keep one"
-    with pytest.raises(OptionError, match=message):
-        fuzzydict.join(left, right, **ON)
-
-
 @pytest.mark.parametrize("other", ["Germany ", "GERMANY", "german\u0079\u0301", "Germany!"])
 def test_keys_that_are_one_text_are_refused_or_told(other: str) -> None:
     left = pd.DataFrame({"name": ["Germny", "GERMANY"]})
@@ -299,15 +255,24 @@ def test_keys_that_differ_by_a_sign_or_a_word_are_joined() -> None:
     names = ["C", "C#", "C++", "Congo", "DR Congo", "?", "!"]
     frame = pd.DataFrame({"name": names})
     assert fuzzydict.join(frame, frame, on="name", how="inner")["name_right"].tolist() == names
+    twice = pd.DataFrame({"name": ["C#", "C", "C#", "", ""]})
+    message = "right: 'C#' comes twice in column 'name', in rows 0 and 2; keep one"
+    with pytest.raises(OptionError, match=message):
+        fuzzydict.join(frame, twice, on="name")
 
 
-def test_frames_of_two_libraries_or_not_collected_are_refused() -> None:
+def test_frames_of_two_libraries_or_not_collected_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(ArgumentTypeError, match="right: expected a frame of pandas"):
         fuzzydict.join(pd.DataFrame(LEFT), pl.DataFrame(RIGHT), **ON)
     with pytest.raises(ArgumentTypeError, match=r"left: .* collect"):
         fuzzydict.join(pl.LazyFrame(LEFT), pl.DataFrame(RIGHT), **ON)
     with pytest.raises(ArgumentTypeError, match=r"right: .* to_frame"):
         fuzzydict.join(pd.DataFrame(LEFT), pd.Series(RIGHT["name"], name="name"), **ON)
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    with pytest.raises(MissingExtraError, match="pip install narwhals"):
+        fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON)
 
 
 def test_frames_of_pandas_with_strange_names_are_refused_or_joined() -> None:
@@ -327,16 +292,3 @@ def test_frames_of_pandas_with_strange_names_are_refused_or_joined() -> None:
         pd.DataFrame({0: ["colour"]}), pd.DataFrame({0: ["color"]}), on=numbers
     )
     assert numbered["0_right"].tolist() == ["color"]
-
-
-def test_without_narwhals_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "narwhals", None)
-    with pytest.raises(MissingExtraError, match="pip install narwhals"):
-        fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON)
-
-
-def test_keys_may_be_found_by_a_graph() -> None:
-    pytest.importorskip("usearch")
-    left, right = pd.DataFrame(LEFT), pd.DataFrame(RIGHT)
-    by_graph = fuzzydict.join(left, right, **ON, index="usearch")
-    assert listed(by_graph)["name"] == listed(fuzzydict.join(left, right, **ON))["name"]

@@ -9,16 +9,13 @@ import subprocess
 import sys
 import threading
 import zlib
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -32,6 +29,7 @@ from fuzzydict import (
     saving,
 )
 from fuzzydict._files import read_arrays
+from tests.support.frames import COLUMNS, listed
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
 ASKED = ["colour", "qwzzt", "brnd", "colour", "TopSpeed"]
@@ -71,32 +69,6 @@ def encode(texts: list[str]) -> Any:
 # ---- what it answers --------------------------------------------------------------------------
 
 
-def test_a_list_is_answered_by_matches(path: Path) -> None:
-    found = Matcher(path)(ASKED)
-    assert found == FuzzyDict(CAR).nearest(ASKED, default=None)
-    assert [match and match.value for match in found] == ["black", None, "Porsche", "black", 260]
-    assert Matcher(path)([]) == []
-    assert Matcher(path)([None, 3]) == [None, None]
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_a_column_is_answered_by_a_frame_of_its_library(path: Path, library: str) -> None:
-    if library == "pyarrow" and find_spec("pyarrow") is None:
-        pytest.skip("pyarrow is not installed")
-    texts = [*ASKED, None]
-    if library == "pandas":
-        column: Any = pd.Series(texts, index=range(5, 11))
-        pd.testing.assert_frame_equal(Matcher(path)(column), FuzzyDict(CAR).match(column))
-    elif library == "polars":
-        column = pl.Series("field", texts)
-        assert Matcher(path)(column).equals(FuzzyDict(CAR).match(column))
-    else:
-        import pyarrow as pa
-
-        column = pa.chunked_array([texts])
-        assert Matcher(path)(column).equals(FuzzyDict(CAR).match(column))
-
-
 def test_the_cutoff_is_that_of_the_dict_or_its_own(path: Path) -> None:
     (score,) = (match.score for match in Matcher(path, score_cutoff=0)(["brnd"]))
     assert 0.5 < score < 1
@@ -120,36 +92,34 @@ def test_a_pickle_is_small_and_finds_the_file_from_any_folder(
     assert again(["key 17"]) == [Match("key 17", 17, 1.0)]
 
 
+@pytest.mark.parametrize("library", COLUMNS)
+def test_a_list_is_answered_by_matches_and_a_column_by_a_frame(path: Path, library: str) -> None:
+    d, matcher = FuzzyDict(CAR), Matcher(path)
+    found = matcher(ASKED)
+    assert found == d.nearest(ASKED, default=None)
+    assert [match and match.value for match in found] == ["black", None, "Porsche", "black", 260]
+    assert (matcher([]), matcher([None, 3])) == ([], [None, None])
+    column = COLUMNS[library]([*ASKED, None])
+    frame, expected = matcher(column), d.match(column)
+    assert type(frame) is type(expected)
+    assert listed(frame) == listed(expected)
+
+
 # ---- several processes ------------------------------------------------------------------------
 
 CHUNKS = [ASKED, ASKED[:1], [], ASKED[::-1]]
 
 
-def by_pool(matcher: Matcher, way: str) -> list[Any]:
-    with multiprocessing.get_context(way).Pool(2) as pool:
-        return pool.map(matcher, CHUNKS, chunksize=1)
-
-
-def by_executor(matcher: Matcher, way: str) -> list[Any]:
-    with ProcessPoolExecutor(2, multiprocessing.get_context(way)) as pool:
-        return list(pool.map(matcher, CHUNKS))
-
-
 @forks_are_told
 @each_way
-@pytest.mark.parametrize(
-    "ask",
-    [by_executor, pytest.param(by_pool, marks=pytest.mark.slow("it starts several processes"))],
-)
-def test_processes_answer_as_one_does(
-    path: Path, ask: Callable[[Matcher, str], list[Any]], way: str
-) -> None:
+def test_processes_answer_as_one_does(path: Path, way: str) -> None:
     d = FuzzyDict(CAR)
-    expected = [d.nearest(chunk, default=None) for chunk in CHUNKS]
-    for found, right in zip(ask(Matcher(path), way), expected, strict=True):
-        for one, other in zip(found, right, strict=True):
-            assert one == other if one is None else one[:2] == other[:2]
-            assert one is None or one.score == pytest.approx(other.score)
+    with ProcessPoolExecutor(2, multiprocessing.get_context(way)) as pool:
+        for found, chunk in zip(pool.map(Matcher(path), CHUNKS), CHUNKS, strict=True):
+            expected = d.nearest(chunk, default=None)
+            assert [one and one[:2] for one in found] == [one and one[:2] for one in expected]
+            scores = [one and one.score for one in expected]
+            assert [one and one.score for one in found] == pytest.approx(scores)
 
 
 @pytest.mark.slow("it starts several processes")
@@ -160,16 +130,8 @@ def test_the_processes_of_joblib_answer_frames(path: Path) -> None:
         pd.testing.assert_frame_equal(frame, FuzzyDict(CAR).match(column))
 
 
-class Told(NamedTuple):
-    """What a process did: files opened, texts encoded, and threads of each library at the end."""
-
-    opened: int
-    encoded: list[str]
-    threads: set[int]
-
-
-def told(matchers: list[bytes]) -> Told:
-    """Ask pickled matchers, and tell what was done for it."""
+def told(matchers: list[bytes]) -> tuple[int, list[str], set[int]]:
+    """Ask matchers; return how many files were opened, what was encoded, and the threads."""
     load, opened = FuzzyDict.load, 0
 
     def counted(*arguments: Any, **options: Any) -> Any:
@@ -181,7 +143,7 @@ def told(matchers: list[bytes]) -> Told:
     encoded.clear()
     for matcher in matchers:
         pickle.loads(matcher)(["colour", "brnd"])
-    return Told(opened, encoded, {one["num_threads"] for one in threadpool_info()})
+    return opened, encoded, {one["num_threads"] for one in threadpool_info()}
 
 
 @pytest.mark.parametrize("way", [way for way in EACH if way.values != ("fork",)])
@@ -196,12 +158,11 @@ def test_a_process_opens_the_file_once_encodes_no_key_and_computes_with_one_thre
         for cutoff in (None, None, 0.7)
     ]
     with ProcessPoolExecutor(1, multiprocessing.get_context(way)) as pool:
-        done = pool.submit(told, matchers).result()
-    assert done.opened == 1
+        opened, texts, threads = pool.submit(told, matchers).result()
+    assert (opened, threads) == (1, {1})
     # A key shows that the embedding is that of the file.
-    assert set(keys) & set(done.encoded) <= {keys[0]}
-    assert {"colour", "brnd"} < set(done.encoded)
-    assert done.threads == {1}
+    assert set(keys) & set(texts) <= {keys[0]}
+    assert {"colour", "brnd"} < set(texts)
 
 
 @pytest.mark.slow("it starts a process, much as others do")
@@ -210,30 +171,18 @@ def test_a_process_that_got_the_matcher_computes_with_one_thread_and_its_maker_w
 ) -> None:
     """As a process of Spark or Ray, which has no parent that multiprocessing knows."""
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
-    here = f"Matcher({str(path)!r})"
-    got = f"pickle.loads({pickle.dumps(Matcher(path))!r})"
-    threads = [
-        subprocess.run(
-            [sys.executable, "-c", f"{_ASK}\nprint(asked({made}))"],
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for made in (here, got)
-    ]
-    assert threads[1].strip() == "{1}"
+    threads = []
+    for made in (f"Matcher({str(path)!r})", f"pickle.loads({pickle.dumps(Matcher(path))!r})"):
+        code = (
+            f"import pickle\nfrom fuzzydict import Matcher\n"
+            f"from threadpoolctl import threadpool_info\n"
+            f"assert {made}(['colour'])[0].value == 'black'\n"
+            f"print({{one['num_threads'] for one in threadpool_info()}})"
+        )
+        done = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE)
+        threads.append(done.stdout.strip())
+    assert threads[1] == b"{1}"
     assert threads[0] != threads[1] or os.cpu_count() == 1
-
-
-_ASK = """
-import pickle
-from fuzzydict import Matcher
-from threadpoolctl import threadpool_info
-
-def asked(matcher):
-    assert matcher(["colour"])[0].value == "black"
-    return {one["num_threads"] for one in threadpool_info()}
-"""
 
 
 def opened_here(matcher: Matcher) -> bool:
@@ -271,18 +220,6 @@ def test_threads_open_the_file_once(path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 # ---- embeddings -------------------------------------------------------------------------------
-
-
-@pytest.mark.slow("it starts several processes")
-@each_way
-@forks_are_told
-def test_an_embedding_is_pickled_with_it(tmp_path: Path, way: str) -> None:
-    d = FuzzyDict(CAR, embedding=encode)
-    d.save(tmp_path / "d")
-    found = by_executor(Matcher(tmp_path / "d", embedding=encode), way)
-    scores = [[match and match.score for match in chunk] for chunk in found]
-    expected = [[m and m.score for m in d.nearest(c, default=None)] for c in CHUNKS]
-    assert scores == [pytest.approx(one) for one in expected]
 
 
 def test_an_embedding_that_no_process_gets_is_refused(tmp_path: Path) -> None:
@@ -330,12 +267,20 @@ def test_a_copy_of_the_file_is_the_same_file(path: Path) -> None:
     assert matcher(["colour"])[0].value == "black"
 
 
-def test_what_is_no_file_of_a_dict_is_refused_at_once(tmp_path: Path) -> None:
+def test_what_is_no_file_of_a_dict_or_no_list_is_refused_at_once(
+    path: Path, tmp_path: Path
+) -> None:
     with pytest.raises(FileNotFoundError, match="none"):
         Matcher(tmp_path / "none")
     (tmp_path / "text").write_text("color, black")
     with pytest.raises(FileFormatError, match="not a fuzzydict file"):
         Matcher(tmp_path / "text")
+    with pytest.raises(TypeError, match="got an address; keys in a database") as error:
+        Matcher("postgresql://me:secret@host/db?table=keys")
+    assert "secret" not in str(error.value)
+    for text in ("colour", b"colour"):
+        with pytest.raises(ArgumentTypeError, match="give a list of one"):
+            Matcher(path)(text)
 
 
 def test_vectors_stay_in_the_file_and_damaged_ones_are_told(
@@ -355,15 +300,3 @@ def test_vectors_stay_in_the_file_and_damaged_ones_are_told(
             matcher(["colour"])
     FuzzyDict(CAR).save(path)
     assert matcher(["colour"])[0].value == "black"
-
-
-@pytest.mark.parametrize("texts", ["colour", b"colour"])
-def test_a_single_text_is_refused(path: Path, texts: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match="give a list of one"):
-        Matcher(path)(texts)
-
-
-def test_an_address_is_no_file_and_is_not_shown() -> None:
-    with pytest.raises(TypeError, match="got an address; keys in a database") as error:
-        Matcher("postgresql://me:secret@host/db?table=keys")
-    assert "secret" not in str(error.value)

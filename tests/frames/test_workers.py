@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from fuzzydict import FuzzyDict, MissingExtraError, OptionError, WorkerError
+from fuzzydict import MissingExtraError, OptionError, WorkerError
 from fuzzydict.frames.dask import LOCAL
-from fuzzydict.frames.workers import Matcher, look_up
+from fuzzydict.frames.workers import look_up
 from tests.support.frames import until
 
 TEXTS = [f"text {i}" for i in range(300)]
@@ -127,26 +127,13 @@ def test_texts_are_read_as_they_are_needed(noted: Noted) -> None:
     several.close()
 
 
-@SLOW
-def test_a_matcher_answers_as_its_dict(tmp_path: Path) -> None:
-    d = FuzzyDict({"color": "black", "brand": "Porsche", "top speed": 260})
-    d.save(tmp_path / "car.fuzzydict")
-    texts = ["colour", "brnd", "TopSpeed", "qwzzt", "color"]
-    found = answers(Matcher(tmp_path / "car.fuzzydict"), texts, jobs=2)
-    for text, expected in zip(texts, d.nearest(texts, default=None), strict=True):
-        match = found[text]
-        assert (match and match.key) == (expected and expected.key)
-        assert (match and match.value) == (expected and expected.value)
-        assert expected is None or match.score == pytest.approx(expected.score)
-
-
 # ---- what goes wrong --------------------------------------------------------------------------
 
 
 def test_a_process_that_ends_is_replaced(noted: Noted) -> None:
-    found = answers(Dying(noted.folder, 2), jobs=2)
-    assert found == {text: len(text) for text in TEXTS}
-    assert len(noted.folder.with_name("deaths").read_text()) == 2
+    deaths = noted.folder.with_name("deaths")
+    assert answers(Dying(noted.folder, 2), jobs=2) == {text: len(text) for text in TEXTS}
+    assert len(deaths.read_text()) == 2
 
 
 @SLOW
@@ -156,29 +143,19 @@ def test_processes_that_end_again_and_again_are_one_error(noted: Noted) -> None:
     assert len(noted.folder.with_name("deaths").read_text()) == 3
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=SLOW)])
-def test_an_error_of_the_matcher_is_raised_here(jobs: int) -> None:
-    with pytest.raises(OptionError, match=r"^this is refused$"):
-        answers(refuse, jobs=jobs)
-
-
-@SLOW
-def test_an_error_that_cannot_be_pickled_is_told() -> None:
-    with pytest.raises(WorkerError, match=r"^OddError: 1 and 2$"):
-        answers(raise_odd, jobs=2)
-
-
-@SLOW
-def test_a_dict_that_changed_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "d.fuzzydict"
-    FuzzyDict({"color": 1}).save(path)
-    matcher = Matcher(path)
-    FuzzyDict({"color": 2}).save(path)
-    with pytest.raises(OptionError, match="is not the file that the Matcher was made with"):
-        answers(matcher, jobs=2)
-    path.unlink()
-    with pytest.raises(FileNotFoundError, match="put it where every host finds it"):
-        answers(matcher, jobs=2)
+@pytest.mark.parametrize(
+    ("jobs", "matcher", "kind", "message"),
+    [
+        (1, refuse, OptionError, r"^this is refused$"),
+        pytest.param(2, refuse, OptionError, r"^this is refused$", marks=SLOW),
+        pytest.param(2, raise_odd, WorkerError, r"^OddError: 1 and 2$", marks=SLOW),
+    ],
+)
+def test_an_error_of_the_matcher_is_raised_here(
+    jobs: int, matcher: Any, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        answers(matcher, jobs=jobs)
 
 
 def test_wrong_arguments_are_told() -> None:
