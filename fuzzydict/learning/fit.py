@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -116,58 +116,49 @@ class Plan:
         return replace(settings, **{name: one for name, one in given.items() if one is not None})
 
 
-@dataclass(frozen=True)
 class DictState:
-    """A snapshot of a dict, from which learning starts."""
+    """A snapshot of a dict, from which learning starts.
 
-    every: Collection[Any]  # all keys of the dict
-    found: Keys  # those that can be compared, S of them living
-    is_current: bool  # whether their vectors are projected as the options say
-    values: list[Any]  # theirs, S of them
-    embedding: Any  # what encodes texts; None where they are compared by their letters alone
-    options: Mapping[str, Any]  # those that `fit` may set, by name, as they are before it
-    synonyms: SynonymRules | None = None
+    Args:
+        every: all keys of the dict.
+        found: those that can be compared, S of them living.
+        values: theirs, S of them.
+        embedding: what encodes texts; None where they are compared by their letters alone.
+        options: those that `fit` may set, by name, as they are before it.
+        synonyms: what words are replaced by.
+        is_current: whether the vectors of the keys are projected as the options say.
+    """
 
-    @cached_property
-    def projections(self) -> Projections:
-        """The projections before anything is learned."""
-        return as_projections(self.options["projections"]) or Projections()
-
-    @cached_property
-    def meaning(self) -> Meaning:
-        """What keys and queries are compared by before anything is learned."""
-        none = self.embedding is None or self.projections.is_identity
-        return Meaning(self.embedding, None if none else self.projections, self.synonyms)
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The keys that can be compared, S."""
-        return self.found.living()
+    def __init__(
+        self,
+        every: Collection[Any],
+        found: Keys,
+        values: list[Any],
+        embedding: Any,
+        options: Mapping[str, Any],
+        synonyms: SynonymRules | None,
+        *,
+        is_current: bool,
+    ) -> None:
+        self.every, self.names, self.values = every, found.living(), values
+        self.embedding, self.options, self._found = embedding, options, found
+        self.scorer, self._is_current = options["scorer"], is_current
+        cutoff: float | None = options["score_cutoff"]
+        self.cutoff = as_score(self.scorer).score_cutoff if cutoff is None else cutoff
+        self.nothing = Learned(temperature=options["temperature"], scorer=self.scorer)
+        self.projections = as_projections(options["projections"]) or Projections()
+        none = embedding is None or self.projections.is_identity
+        self.meaning = Meaning(embedding, None if none else self.projections, synonyms)
 
     @cached_property
     def keys(self) -> Keys:
-        """These alone, projected as the options say."""
-        if self.is_current and not len(self.found.dead):
-            return self.found
-        alive = self.found.vectors[self.found.alive] if self.is_current else None
+        """The keys that can be compared, projected as the options say."""
+        found = self._found
+        if self._is_current and not len(found.dead):
+            return found
+        alive = found.vectors[found.alive] if self._is_current else None
         vectors = self.meaning.of_keys(self.names) if alive is None else alive
         return Keys.of(self.meaning.table, self.names, vectors)
-
-    @property
-    def scorer(self) -> Any:
-        """The option, None for the default score."""
-        return self.options["scorer"]
-
-    @property
-    def cutoff(self) -> float:
-        """The least score of a match: the option, or the default."""
-        cutoff: float | None = self.options["score_cutoff"]
-        return as_score(self.scorer).score_cutoff if cutoff is None else cutoff
-
-    @property
-    def nothing(self) -> Learned:
-        """What a dict is that learns nothing."""
-        return Learned(temperature=self.options["temperature"], scorer=self.scorer)
 
     def asked(self, texts: Sequence[str], scorer: Any) -> Asked:
         """Return queries as a scorer compares them."""
@@ -207,11 +198,8 @@ class Asked(NamedTuple):
 # ---- the examples ----------------------------------------------------------------------------
 
 
-class Example(NamedTuple):
-    """A query, and the places of its right keys, maybe none."""
-
-    query: str
-    right: frozenset[int]
+#: A query, and the places of its right keys, maybe none.
+Example: TypeAlias = tuple[str, frozenset[int]]
 
 
 def checked_examples(
@@ -223,17 +211,7 @@ def checked_examples(
     What is wrong with them is raised as `FuzzyDict.fit` documents.
     """
     asked, wanted = _as_lists(queries, targets)
-    for place, (query, target) in enumerate(zip(asked, wanted, strict=True)):
-        if not isinstance(query, str):
-            raise ArgumentTypeError(
-                f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
-            )
-        if target is not None and not plain(query):
-            raise OptionError(
-                f"queries: {quoted(query)} at {place} has no letters or digits to compare; "
-                f"leave it out"
-            )
-    pool = [_is_pooled(place, target) for place, target in enumerate(wanted)]
+    pool = [_is_pooled(place, *one) for place, one in enumerate(zip(asked, wanted, strict=True))]
     if all(pool):
         return asked, _numbers(asked, wanted)
     if any(pool):
@@ -249,7 +227,7 @@ def checked_examples(
             "queries: none has letters or digits, so that none finds a key; leave them out"
         )
     places = {name: place for place, name in enumerate(state.names)}
-    return [_example(query, target, places, state.every) for query, target in pairs]
+    return [(query, _right(query, target, places, state.every)) for query, target in pairs]
 
 
 def _as_lists(queries: Any, targets: Any) -> tuple[list[Any], list[Any]]:
@@ -281,8 +259,16 @@ def _as_lists(queries: Any, targets: Any) -> tuple[list[Any], list[Any]]:
     return asked, wanted
 
 
-def _is_pooled(place: int, target: Any) -> bool:
-    """Tell whether a target is numbers; otherwise it is a key, several keys, or None."""
+def _is_pooled(place: int, query: Any, target: Any) -> bool:
+    """Tell whether a query has numbers; otherwise it has a key, several keys, or None."""
+    if not isinstance(query, str):
+        raise ArgumentTypeError(
+            f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
+        )
+    if target is not None and not plain(query):
+        raise OptionError(
+            f"queries: {quoted(query)} at {place} has no letters or digits to compare; leave it out"
+        )
     if not isinstance(target, list | tuple | set | frozenset):
         return target is not None and not isinstance(target, str)
     others = [item for item in target if not isinstance(item, str)]
@@ -297,7 +283,10 @@ def _is_pooled(place: int, target: Any) -> bool:
     return bool(others)
 
 
-def _example(query: str, target: Any, places: Mapping[str, int], every: Collection[Any]) -> Example:
+def _right(
+    query: str, target: Any, places: Mapping[str, int], every: Collection[Any]
+) -> frozenset[int]:
+    """Return the places of the right keys of a query."""
     wanted = () if target is None else (target,) if isinstance(target, str) else target
     for key in wanted:
         if key not in places:
@@ -313,7 +302,7 @@ def _example(query: str, target: Any, places: Mapping[str, int], every: Collecti
             f"targets: got {quoted(target)} for {quoted(query)}, but it is a key and always finds "
             f"itself; leave the example out"
         )
-    return Example(query, right)
+    return right
 
 
 def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float64]:
@@ -353,7 +342,7 @@ def _together(
                 f"targets: {quoted(first)} is to find {one}, but {quoted(query)} is to find "
                 f"{other}, and they are the same text; keep one, or give a list of right keys"
             )
-        found[text] = Example(first, both)
+        found[text] = first, both
     return {query: np.array(sorted(right), np.intp) for query, right in found.values()}
 
 

@@ -59,7 +59,7 @@ def in_parts(texts: list[str | None], dtype: str = "str", **options: Any) -> Any
 @pytest.mark.parametrize("texts", [TEXTS, FOUND, [None, None], []])
 def test_a_column_is_matched_as_in_pandas(dtype: str, texts: list[str | None]) -> None:
     frame = in_parts(texts, dtype)
-    for values in [CAR.values(), *(VALUES if texts is TEXTS else [])]:
+    for values in [list[Any](CAR.values()), *(VALUES if texts is TEXTS else [])]:
         d = FuzzyDict(zip(CAR, values, strict=True))
         assert_same_parts(d.match(frame["field"]), d.match(frame["field"].compute()), frame)
 
