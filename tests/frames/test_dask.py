@@ -31,7 +31,7 @@ FIELDS = pd.DataFrame(
     }
 )
 DTYPES = ["object", "str", "category", "string", "string[pyarrow]", "large_string[pyarrow]"]
-VALUES = [["a", "b", "c"], [1, 2.5, "c"], [2**60, 1, 2], [True, 1, {}]]
+VALUES: list[list[Any]] = [["a", "b", "c"], [1, 2.5, "c"], [2**60, 1, 2], [True, 1, {}]]
 
 
 def assert_same_parts(lazy: Any, expected: pd.DataFrame, like: Any) -> None:
@@ -59,8 +59,8 @@ def in_parts(texts: list[str | None], dtype: str = "str", **options: Any) -> Any
 @pytest.mark.parametrize("texts", [TEXTS, FOUND, [None, None], []])
 def test_a_column_is_matched_as_in_pandas(dtype: str, texts: list[str | None]) -> None:
     frame = in_parts(texts, dtype)
-    for values in [list[Any](CAR.values()), *(VALUES if texts is TEXTS else [])]:
-        d = FuzzyDict(zip(CAR, values, strict=True))
+    for values in [[*CAR.values()], *(VALUES if texts is TEXTS else [])]:
+        d: FuzzyDict[Any] = FuzzyDict(zip(CAR, values, strict=True))
         assert_same_parts(d.match(frame["field"]), d.match(frame["field"].compute()), frame)
 
 
