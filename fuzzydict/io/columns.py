@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
-from fuzzydict.io.records import Reading
+from fuzzydict.io.records import Added, Reading
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending, undecided
-from fuzzydict.io.tables import Added, checked_format, open_table
+from fuzzydict.io.tables import checked_format, open_table
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
+    from fuzzydict.io.records import CellBlock, Table
     from fuzzydict.io.review import MatchedKeys
-    from fuzzydict.io.tables import CellBlock, Contents, Table
 
 
 #: The least score of a match that is not doubtful, if none is given.
@@ -41,18 +41,10 @@ _NEW_COLUMNS: dict[str, list[Any]] = {"key": [""], "value": [""], "score": [0.0]
 
 #: The key, value and score that match a cell, or None for each.
 Answer: TypeAlias = tuple[str | None, Any, float | None]
-_NO_ANSWER: Answer = (None, None, None)
 
 
 class Source(NamedTuple):
-    """A column of a table.
-
-    Attributes:
-        table: a CSV, TSV, JSON Lines, Parquet or .xlsx file; or a stream of bytes of the first
-            three.
-        column: the name of the column.
-        reading: how the table is read.
-    """
+    """A column of a table: a file, or a stream of bytes of CSV, TSV or JSON Lines."""
 
     table: Path | BinaryIO
     column: str
@@ -60,39 +52,26 @@ class Source(NamedTuple):
 
 
 class Deciding(NamedTuple):
-    """What a person decided, and decides.
+    """What a person decided, and decides."""
 
-    Attributes:
-        decisions: a review in which somebody decided; the texts in it find what was decided. The
-            dict itself learns nothing.
-        review: the file for the doubtful queries, as `review.Review` writes it. If it exists, what
-            is decided in it holds as in ``decisions``, and stays.
-        sure: the lowest score of a match that is not doubtful.
-    """
-
+    #: A review in which somebody decided; the texts in it find what was decided. The dict itself
+    #: learns nothing.
     decisions: Path | None = None
+    #: The file for the doubtful queries, as `review.Review` writes it. If it exists, what is
+    #: decided in it holds as in ``decisions``, and stays.
     review: Path | None = None
-    sure: float = SURE
+    sure: float = SURE  # the lowest score of a match that is not doubtful
 
 
 class Cleaned(NamedTuple):
-    """The number of rows that matched, did not match, or were blank.
+    """The number of rows that matched, did not match, or were blank."""
 
-    Attributes:
-        matched: rows with a key.
-        unmatched: rows without one, although nobody decided so.
-        blank: rows that ask nothing.
-        doubtful: matches with a score below ``sure``.
-        refused: rows that should have no key, as somebody decided.
-        undecided: texts that the review leaves to decide on.
-    """
-
-    matched: int
-    unmatched: int
-    blank: int
-    doubtful: int = 0
-    refused: int = 0
-    undecided: int = 0
+    matched: int  # rows with a key
+    unmatched: int  # rows without one, although nobody decided so
+    blank: int  # rows that ask nothing
+    doubtful: int = 0  # matches with a score below ``sure``
+    refused: int = 0  # rows that should have no key, as somebody decided
+    undecided: int = 0  # texts that the review leaves to decide on
 
     @property
     def rows(self) -> int:
@@ -138,8 +117,7 @@ def clean_column(
     """
     checked_format(source.table, source.reading.format)
     check_apart(source.table, output, deciding)
-    matcher = deciding_matcher(d, deciding)
-    added = new_columns(source.column, prefix)
+    matcher, added = ColumnMatcher(d, deciding), new_columns(source.column, prefix)
     with (
         written(output, matcher.review) as file,
         open_table(source.table, source.reading) as table,
@@ -150,29 +128,8 @@ def clean_column(
 
 def new_columns(column: str, prefix: str | None) -> list[Added]:
     """Return the columns that are added for a column; ``prefix`` as for `clean_column`."""
-    prefix = f"{column}_" if prefix is None else prefix
-    return [
-        Added(f"{prefix}{name}", like, "choose another prefix")
-        for name, like in _NEW_COLUMNS.items()
-    ]
-
-
-def deciding_matcher(
-    d: MatchedKeys,
-    deciding: Deciding,
-    nearest: Callable[[list[str]], list[Match | None]] | None = None,
-) -> ColumnMatcher:
-    """Return what matches cells as somebody decided; the review need not exist yet.
-
-    Arguments and errors are those of `clean_column` and of a `Lookup`.
-    """
-    paths = [deciding.decisions]
-    if deciding.review is not None:
-        check_ending(deciding.review)
-        paths += [deciding.review] if deciding.review.exists() else []
-    decided = Decided(d, filter(None, paths))
-    review = Review(deciding.review, decided) if deciding.review else None
-    return ColumnMatcher(Lookup(d, decided, nearest), review, deciding.sure)
+    prefix, advice = f"{column}_" if prefix is None else prefix, "choose another prefix"
+    return [Added(f"{prefix}{name}", like, advice) for name, like in _NEW_COLUMNS.items()]
 
 
 def check_apart(table: Path | BinaryIO, output: Path | BinaryIO, deciding: Deciding) -> None:
@@ -204,9 +161,6 @@ def written(output: Path | BinaryIO, review: Review | None) -> Iterator[BinaryIO
         if review:
             review.restore()
         raise
-
-
-# ---- two tables ---------------------------------------------------------------------------
 
 
 def join_tables(
@@ -248,20 +202,6 @@ def join_tables(
         MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
     require_how(how)
-    _check_output(output, left, right, how)
-    with open_table(right.table, right.reading) as table:
-        contents = table.contents(right.column)
-    d = dict_of(_rows_by_text(contents, right), **options)
-    with written(output, None) as file, open_table(left.table, left.reading) as table:
-        blocks = table.blocks(left.column)
-        added = [] if how == "anti" else _right_columns(table, contents, suffix, add_score)
-        with table.copying(file, added):
-            beside = _joined(table, how, len(contents.names), add_score)
-            return ColumnMatcher(Lookup(d, Decided(d, []))).write(table, blocks, beside, progress)
-
-
-def _check_output(output: Path | BinaryIO, left: Source, right: Source, how: str) -> None:
-    """Check that writing the output of a join loses nothing of the tables."""
     if _same(output, right.table):
         raise OptionError(f"{output} is the right table; write to another file")
     form = checked_format(left.table, left.reading.format)
@@ -270,39 +210,34 @@ def _check_output(output: Path | BinaryIO, left: Source, right: Source, how: str
             f"how: {output} would lose its other sheets, formulas and formats with the rows that "
             f"{how} leaves out; write to another file"
         )
-
-
-def _rows_by_text(contents: Contents, right: Source) -> dict[str, list[Any]]:
-    """Return the values of each row by its text; rows without one are left out."""
-    texts, lines = [row.text for row in contents.rows], [row.line for row in contents.rows]
+    with open_table(right.table, right.reading) as table:
+        names, lines, texts, rows = table.contents(right.column)
     try:
-        rows = row_of_each(texts, right.column, str(right.table), lines)
+        row_of = row_of_each(texts, right.column, str(right.table), lines)
     except OptionError as error:
         raise FileFormatError(str(error)) from None
-    return {text: contents.rows[row].values for text, row in rows.items()}
+    d = dict_of({text: rows[row] for text, row in row_of.items()}, **options)
+    with written(output, None) as file, open_table(left.table, left.reading) as table:
+        blocks, added = table.blocks(left.column), list[Added]()
+        if how != "anti":
+            new = new_names(table.names, names, suffix, add_score=add_score)
+            likes: list[list[Any]] = [[row[n] for row in rows] for n in range(len(names))]
+            advice = "rename it in one of the tables"
+            pairs = zip(new, [*likes, [0.0]], strict=False)
+            added = [Added(name, like, advice) for name, like in pairs]
 
+        def beside(answer: Answer) -> Any:
+            """Return what is written beside a row, or None if it is left out."""
+            key, values, score = answer
+            if how == "anti":
+                return table.beside([]) if key is None else None
+            if key is None:
+                values = [None] * len(names)
+            cells = [*values, score] if add_score else values
+            return None if how == "inner" and key is None else table.beside(cells)
 
-def _right_columns(left: Table, right: Contents, suffix: str, add_score: bool) -> list[Added]:
-    """Return the columns to add, of which none may have the name of another."""
-    names = new_names(left.names, right.names, suffix, add_score=add_score)
-    values = [[row.values[place] for row in right.rows] for place in range(len(right.names))]
-    likes, advice = [*values, [0.0]], "rename it in one of the tables"
-    return [Added(name, like, advice) for name, like in zip(names, likes, strict=False)]
-
-
-def _joined(table: Table, how: str, width: int, add_score: bool) -> Callable[[Answer], Any]:
-    """Return the function that says what is written beside a row, or None if it is left out."""
-
-    def beside(answer: Answer) -> Any:
-        key, values, score = answer
-        if how == "anti":
-            return table.beside([]) if key is None else None
-        if key is None:
-            values = [None] * width
-        cells = [*values, score] if add_score else values
-        return None if how == "inner" and key is None else table.beside(cells)
-
-    return beside
+        with table.copying(file, added):
+            return ColumnMatcher(d).write(table, blocks, beside, progress)
 
 
 # ---- which key ---------------------------------------------------------------------------
@@ -320,19 +255,11 @@ def best_keys(d: MatchedKeys, queries: list[str]) -> list[Match | None]:
     return best
 
 
-def keys_among(d: MatchedKeys, texts: Iterable[str]) -> list[str]:
+def _keys_among(d: MatchedKeys, texts: Iterable[str]) -> list[str]:
     """Return those of some texts that are keys; a store is asked once for all."""
     if values_of := getattr(d, "values_of", None):
         return list(values_of(list(texts)))
     return [text for text in texts if text in d]
-
-
-def _blank_keys(d: MatchedKeys) -> Iterable[str]:
-    """Return the keys that may be blank cells, too; of a store, those in the usual cases."""
-    if isinstance(d, dict):
-        return (key for key in d if isinstance(key, str))
-    usual = (str.lower, str.upper, str.title, str.capitalize)
-    return keys_among(d, {write(text) for text in _BLANK_CELLS for write in usual})
 
 
 class BlankCells:
@@ -345,61 +272,16 @@ class BlankCells:
 
     def __init__(self, d: MatchedKeys) -> None:
         self._d = d
-        self._texts = _BLANK_CELLS.difference(map(_folded, _blank_keys(d)))
+        if isinstance(d, dict):
+            keys = [key for key in d if isinstance(key, str)]
+        else:  # of a store, those in the usual cases
+            usual = (str.lower, str.upper, str.title, str.capitalize)
+            keys = _keys_among(d, {write(text) for text in _BLANK_CELLS for write in usual})
+        self._texts = _BLANK_CELLS.difference(key.strip().casefold() for key in keys)
 
     def __contains__(self, cell: str) -> bool:
-        text = _folded(cell)
+        text = cell.strip().casefold()
         return (not text or text in self._texts) and cell not in self._d
-
-
-class Lookup:
-    """Finds the key of a text: one that equals it, or that somebody decided on, or the nearest.
-
-    Args:
-        d: the dict.
-        decided: what somebody decided. A text that equals a key finds that key all the same.
-        nearest: returns what `best_keys` does, which it is by default.
-    """
-
-    def __init__(
-        self,
-        d: MatchedKeys,
-        decided: Decided,
-        nearest: Callable[[list[str]], list[Match | None]] | None = None,
-    ) -> None:
-        self.d, self.decided = d, decided
-        self._nearest = nearest or partial(best_keys, d)
-        self._blank = BlankCells(d)
-
-    def queries(self, cells: Iterable[str | None]) -> list[str]:
-        """Return the cells that ask something."""
-        return [
-            cell
-            for cell in cells
-            if cell is not None and (cell not in self._blank or self.is_decided(cell))
-        ]
-
-    def is_decided(self, query: str) -> bool:
-        """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
-        return query in self.decided and query not in self.d
-
-    def asked(self, queries: list[str], keys: Iterable[str] | None = None) -> list[str]:
-        """Return the queries that are looked up: no keys, not decided, with letters or digits."""
-        equal = set(keys_among(self.d, queries) if keys is None else keys)
-        return [q for q in queries if q not in equal and q not in self.decided and plain(q)]
-
-    def best(self, queries: list[str]) -> dict[str, Match | None]:
-        """Return the best key of each query; None if there is no key to compare it with."""
-        best: dict[str, Match | None] = dict.fromkeys(queries)
-        equal = keys_among(self.d, queries)
-        best.update(zip(equal, self.d.nearest(equal), strict=True))
-        known = {q: self.decided[q] for q in queries if self.is_decided(q)}
-        keys = {query: key for query, key in known.items() if key is not None}
-        for query, found in zip(keys, self.d.nearest([*keys.values()]), strict=True):
-            best[query] = Match(found.key, found.value, 1.0, query=query)
-        asked = self.asked(queries, equal)
-        best.update(zip(asked, self._nearest(asked), strict=True))
-        return best
 
 
 class _Cell(NamedTuple):
@@ -412,15 +294,28 @@ class _Cell(NamedTuple):
 class ColumnMatcher:
     """Finds what is written beside the cells of a column, in one table or several.
 
+    The key of a cell is the one that equals it, or that somebody decided on, or the nearest.
+
     Args:
-        lookup: finds keys.
-        review: collects the doubts. Nobody saves it here.
-        sure: the lowest score of a match that is not doubtful.
+        d: the dict.
+        deciding: what is decided. Nobody saves the review here, which need not exist yet.
+        nearest: returns what `best_keys` does, which it is by default.
     """
 
-    def __init__(self, lookup: Lookup, review: Review | None = None, sure: float = SURE) -> None:
-        self.lookup, self.review, self.sure = lookup, review, sure
-        self._count: Counter[str] = Counter()
+    def __init__(
+        self,
+        d: MatchedKeys,
+        deciding: Deciding = Deciding(),  # noqa: B008
+        nearest: Callable[[list[str]], list[Match | None]] | None = None,
+    ) -> None:
+        path, self.sure = deciding.review, deciding.sure
+        if path is not None:
+            check_ending(path)
+        files = [deciding.decisions, path if path and path.exists() else None]
+        self.decided = Decided(d, filter(None, files))
+        self.review = Review(path, self.decided) if path else None
+        self._d, self._blank = d, BlankCells(d)
+        self._nearest = nearest or partial(best_keys, d)
         self._known: dict[str | None, _Cell] = {}
         self._beside: dict[str | None, Any] = {}  # what is written beside the known cells
         self._rows: Counter[str | None] = Counter()  # of each, which are not counted yet
@@ -447,57 +342,36 @@ class ColumnMatcher:
         progress: Callable[[int, int], None],
     ) -> Cleaned:
         """Write the rows of a table, each with its answer as it is written; count them."""
-        self._as_written, self._beside_none = as_written, as_written(_NO_ANSWER)
+        count, self._as_written = Counter[str](), as_written
+        self._beside_none = as_written((None, None, None))
         for block in blocks:
-            table.write(block, self._found(block.cells, block.counts))
+            if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
+                self._count_rows(count)
+            cells, counts, _ = block
+            beside = [*map(self._beside.get, cells)]
+            if None in beside:
+                if unknown := [cell for cell in dict.fromkeys(cells) if cell not in self._known]:
+                    self._answer(unknown)
+                beside = [*map(self._beside.get, cells)]
+            self._rows.update(cells if counts is None else dict(zip(cells, counts, strict=True)))
+            table.write(block, beside)
             if done := table.progress():
                 progress(*done)
-        return self._counted()
-
-    def count(self, blocks: Iterator[CellBlock]) -> Cleaned:
-        """Count rows, and collect their doubts."""
-        self._as_written, self._beside_none = lambda _answer: "", ""
-        for block in blocks:
-            self._found(block.cells, block.counts)
-        return self._counted()
+        self._count_rows(count)
+        return Cleaned(**{name: count[name] for name in Cleaned._fields})
 
     def with_undecided(self, counts: Cleaned) -> Cleaned:
         """Return counts with the number of texts that the review leaves to decide on."""
         return counts._replace(undecided=self.review.undecided()) if self.review else counts
 
-    def _found(self, cells: list[str | None], counts: Sequence[int] | None) -> list[Any]:
-        """Return what is written beside some cells, which are texts, or None if empty.
-
-        Their rows are counted: one for each cell, or as many as ``counts`` says.
-        """
-        if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
-            self._count_rows()
-        beside = list(map(self._beside.get, cells))
-        if None in beside:
-            if unknown := [cell for cell in dict.fromkeys(cells) if cell not in self._known]:
-                self._answer(unknown)
-            beside = list(map(self._beside.get, cells))
-        if counts is None:
-            self._rows.update(cells)
-        else:
-            self._rows.update(dict(zip(cells, counts, strict=True)))
-        return beside
-
-    def _counted(self) -> Cleaned:
-        """Return the numbers of rows of all cells, and forget them."""
-        self._count_rows()
-        counts = Cleaned(**{name: self._count[name] for name in Cleaned._fields})
-        self._count.clear()
-        return counts
-
-    def _count_rows(self) -> None:
+    def _count_rows(self, count: Counter[str]) -> None:
         """Count the rows of all known cells, and their doubts; forget the cells."""
         doubts = []
         for text, rows in self._rows.items():
             field, doubt = self._known[text]
-            self._count[field] += rows
+            count[field] += rows
             if doubt is not None:
-                self._count["doubtful"] += rows if field == "matched" else 0
+                count["doubtful"] += rows if field == "matched" else 0
                 doubts.append(doubt._replace(times=rows))
         if self.review is not None:
             self.review.add(doubts)
@@ -505,38 +379,58 @@ class ColumnMatcher:
             kept.clear()
         self._characters = 0
 
+    def queries(self, cells: Iterable[str | None]) -> list[str]:
+        """Return the cells that ask something."""
+        return [
+            cell
+            for cell in cells
+            if cell is not None and (cell not in self._blank or self._is_decided(cell))
+        ]
+
+    def _is_decided(self, query: str) -> bool:
+        """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
+        return query in self.decided and query not in self._d
+
+    def asked(self, queries: list[str], keys: Iterable[str] | None = None) -> list[str]:
+        """Return the queries that are looked up: no keys, not decided, with letters or digits."""
+        equal = set(_keys_among(self._d, queries) if keys is None else keys)
+        return [q for q in queries if q not in equal and q not in self.decided and plain(q)]
+
+    def _best(self, queries: list[str]) -> dict[str, Match | None]:
+        """Return the best key of each query; None if there is no key to compare it with."""
+        best: dict[str, Match | None] = dict.fromkeys(queries)
+        equal = _keys_among(self._d, queries)
+        best.update(zip(equal, self._d.nearest(equal), strict=True))
+        known = {query: self.decided[query] for query in queries if self._is_decided(query)}
+        keys = {query: key for query, key in known.items() if key is not None}
+        for query, found in zip(keys, self._d.nearest([*keys.values()]), strict=True):
+            best[query] = Match(found.key, found.value, 1.0, query=query)
+        asked = self.asked(queries, equal)
+        best.update(zip(asked, self._nearest(asked), strict=True))
+        return best
+
     def _answer(self, cells: list[str | None]) -> None:
         """Look up cells that are not known yet."""
-        queries = self.lookup.queries(cells)
+        queries = self.queries(cells)
         if self.review is not None:
             self.review.saw(queries)
         self._known.update(dict.fromkeys(cells, _Cell("blank")))
         self._beside.update(dict.fromkeys(cells, self._beside_none))
-        for query, match in self.lookup.best(queries).items():
-            is_decided = self.lookup.is_decided(query)
-            doubt = None if is_decided else self._doubt(query, match)
+        for query, match in self._best(queries).items():
+            is_decided, doubt = self._is_decided(query), None
+            if match is None:
+                doubt = Doubt(query, 0, None, None, undecided(None))
+            elif match.score < self.sure and match.key != query:
+                guess = match.key if match.matches else None
+                doubt = Doubt(query, 0, match.key, match.score, undecided(guess))
+            doubt = None if is_decided else doubt
             if match is None or not match.matches:
                 self._known[query] = _Cell("refused" if is_decided else "unmatched", doubt)
             else:
-                answer = match.key, match.value, round(match.score, 4)
                 self._known[query] = _Cell("matched", doubt)
+                answer = match.key, match.value, round(match.score, 4)
                 self._beside[query] = self._as_written(answer)
-        self._characters += sum(_length(cell or "") + _length(self._beside[cell]) for cell in cells)
-
-    def _doubt(self, query: str, match: Match | None) -> Doubt | None:
-        if match is None:
-            return Doubt(query, 0, None, None, undecided(None))
-        if match.score >= self.sure or match.key == query:
-            return None
-        guess = match.key if match.matches else None
-        return Doubt(query, 0, match.key, match.score, undecided(guess))
-
-
-def _length(beside: Any) -> int:
-    """Return how many characters are kept of what is written: a text, or values, or nothing."""
-    texts = [beside] if isinstance(beside, str) else beside or ()
-    return sum(len(text) for text in texts if isinstance(text, str))
-
-
-def _folded(cell: str) -> str:
-    return cell.strip().casefold()
+        for cell in cells:
+            beside = self._beside[cell]
+            kept = [cell, beside] if isinstance(beside, str) else [cell, *(beside or ())]
+            self._characters += sum(len(text) for text in kept if isinstance(text, str))

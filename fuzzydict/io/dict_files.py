@@ -25,14 +25,14 @@ from fuzzydict.io.records import (
     parser_limits,
 )
 from fuzzydict.io.sheets import OLE
-from fuzzydict.io.tables import open_records
+from fuzzydict.io.tables import open_table
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from fuzzydict.io.records import Record
+    from fuzzydict.io.records import Table
 
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
@@ -85,29 +85,50 @@ def open_dict(
 def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # noqa: B008
     """Return the content of a file as a plain dict; arguments and errors as in `open_dict`."""
     form = dict_format(path, reading)
-    if form == "json":
-        return read_json(path)
-    if form == "toml":
-        return _read_toml(path)
-    if form == "yaml":
-        return _read_yaml(path)
     if form == "fuzzydict":
         return dict(FuzzyDict.load(path))
-    with open_records(path, reading._replace(format=form)) as table:
-        if form == "jsonl":
-            return _unique(path, _json_items(table.records(), path, reading))
-        if table.header is None:
-            return _unique(path, ())
-        return _unique(path, _row_items(table.header, table.records(), path, reading))
+    if form in _READERS:
+        return _READERS[form](path)
+    content: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    with open_table(path, reading._replace(format=form)) as table:
+        items_of = _json_items if form == "jsonl" else _row_items
+        for line, key, value in items_of(table, path, reading):
+            if not isinstance(key, str):
+                raise FileFormatError(
+                    f"{path}: line {line} has {JSON_TYPES[type(key)]} as key; "
+                    f"{'fill it in' if key is None else 'put it in quotes'}"
+                )
+            if key in content:
+                raise FileFormatError(
+                    f"{path}: the key {quoted(key)} comes twice, on lines {lines[key]} and {line}; "
+                    f"keep one"
+                )
+            content[key], lines[key] = value, line
+    if not content:
+        raise FileFormatError(f"{path}: is empty; expected rows of a key and a value")
+    return content
 
 
 def dict_format(path: Path, reading: Reading) -> str:
     """Return the format of a file, which must have what is named: columns, a sheet ...
 
+    The first bytes show it, or else the ending.
+
     Raises:
         OptionError, FileFormatError: as for `open_dict`.
     """
-    form = reading.format or _detected_format(path)
+    form = reading.format
+    if form is None and path.is_file():  # a pipe can be read only once
+        begin = _beginning(path)
+        if _PARQUET.match(begin):
+            raise FileFormatError(
+                f"{path}: is a Parquet file, which cannot be read as a dict; save its columns of "
+                f"keys and values as CSV, TSV or JSON Lines"
+            )
+        # The reader of workbooks says what it is: an old one, or an encrypted one.
+        form = {MAGIC: "fuzzydict", OLE: "xlsx"}.get(begin)
+    form = form or format_by_ending(path, FORMATS) or "json"
     if form not in FORMATS:
         raise OptionError(f"format: expected one of {', '.join(FORMATS)}, got {form!r}")
     if form not in _WITH_COLUMNS and (reading.key is not None or reading.value is not None):
@@ -128,22 +149,6 @@ def _beginning(path: Path) -> bytes:
         return file.read(len(MAGIC))
 
 
-def _detected_format(path: Path) -> str:
-    """Return the format that a file's first bytes show, or its ending."""
-    if path.is_file():  # a pipe can be read only once
-        begin = _beginning(path)
-        if begin == MAGIC:
-            return "fuzzydict"
-        if begin == OLE:
-            return "xlsx"  # whose reader says what it is: an old workbook, or an encrypted one
-        if _PARQUET.match(begin):
-            raise FileFormatError(
-                f"{path}: is a Parquet file, which cannot be read as a dict; save its columns of "
-                f"keys and values as CSV, TSV or JSON Lines"
-            )
-    return format_by_ending(path, FORMATS) or "json"
-
-
 # ---- JSON, TOML, YAML ---------------------------------------------------------------------
 
 
@@ -159,26 +164,6 @@ def read_json(path: Path, *, example: str = '{"color": "black"}') -> dict[str, A
     return _require_dict(parse_json(text, path, expected), path, expected)
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
-    import tomllib  # here, so that other formats do not wait for it
-
-    expected = 'lines such as color = "black"'
-    text = _text_of(path, expected)
-    _check_toml_keys(text, path)
-    with parser_limits(str(path)):
-        try:
-            content = tomllib.loads(text)
-            repr(content)  # raises ValueError for an integer that has too many digits to be printed
-            return content
-        except tomllib.TOMLDecodeError as error:
-            why, line = _toml_problem(str(error), text)
-            if why.startswith(("Cannot overwrite", "Cannot declare", "Duplicate")):
-                message = f"line {line}: a key or table comes twice ({why}); keep one"
-            else:
-                message = f"line {line} is not TOML ({why}); expected {expected}"
-            raise FileFormatError(f"{path}: {message}") from error
-
-
 _MAX_PARTS = 16  # of a key; `tomllib` takes the square of their number, in time and memory
 _TOML_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?+|'[^'\n]*+'?+)"""
 _TOML_NEXT = rf"(?:[ \t]*+\.[ \t]*+{_TOML_PART})"
@@ -189,21 +174,29 @@ _TOML_TOKEN = re.compile(  # a text that is not closed is a token as well, so th
 )
 
 
-def _check_toml_keys(text: str, path: Path) -> None:
-    """Refuse a key of very many parts, which TOML joins by dots."""
-    for token in _TOML_TOKEN.finditer(text):
-        if token.lastgroup:
-            line = text.count("\n", 0, token.start()) + 1
-            raise FileFormatError(
-                f"{path}: line {line} has a key of more than {_MAX_PARTS} parts; use fewer"
-            )
+def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib  # here, so that other formats do not wait for it
 
-
-def _toml_problem(message: str, text: str) -> tuple[str, int]:
-    """Return tomllib's message without its place, and the line that it names."""
-    why, _, place = message.partition(" (at ")
-    line = re.match(r"line (\d+)", place)
-    return why, int(line[1]) if line else text.rstrip().count("\n") + 1
+    expected = 'lines such as color = "black"'
+    text = _text_of(path, expected)
+    if long := next((one for one in _TOML_TOKEN.finditer(text) if one["long"]), None):
+        line = text.count("\n", 0, long.start()) + 1
+        raise FileFormatError(
+            f"{path}: line {line} has a key of more than {_MAX_PARTS} parts; use fewer"
+        )
+    with parser_limits(str(path)):
+        try:
+            content = tomllib.loads(text)
+            repr(content)  # raises ValueError for an integer that has too many digits to be printed
+            return content
+        except tomllib.TOMLDecodeError as error:
+            why, _, place = str(error).partition(" (at ")
+            named = re.match(r"line (\d+)", place)
+            line = int(named[1]) if named else text.rstrip().count("\n") + 1
+            message = f"line {line} is not TOML ({why}); expected {expected}"
+            if why.startswith(("Cannot overwrite", "Cannot declare", "Duplicate")):
+                message = f"line {line}: a key or table comes twice ({why}); keep one"
+            raise FileFormatError(f"{path}: {message}") from error
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -343,39 +336,33 @@ def _require_dict(content: Any, path: Path, expected: str) -> dict[str, Any]:
     return content
 
 
+_READERS = {"json": read_json, "toml": _read_toml, "yaml": _read_yaml}
+
+
 # ---- CSV, TSV, JSON Lines, .xlsx -----------------------------------------------------------------
 
 Item = tuple[int, Any, Any]  # line number, key, value
 
 
-def _row_items(
-    header: Record, records: Iterable[Record], path: Path, reading: Reading
-) -> Iterator[Item]:
+def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
     """Yield an item for each row of CSV or of a sheet. Values are as they are in it."""
-    rows = (row for row in records if row.content)  # the others are blank
-    columns = [cell_text(name) or "" for name in header.content]
-    header, first = header._replace(content=columns), header
-    names = (reading.key or "key", reading.value or "value")
+    if table.header is None:
+        return
+    rows = (row for row in table.records() if row.content)  # the others are blank
+    names, (line, _, first) = (reading.key or "key", reading.value or "value"), table.header
+    columns = [cell_text(name) or "" for name in first]
+    advice = delimiter_advice(columns)
     if reading.key or reading.value or set(names) <= set(columns):
-        key_index, value_index = (column_index(name, header, path) for name in names)
+        key, value = (column_index(name, columns, path, advice) for name in names)
         for row in rows:
-            yield row.line, cell_text(row.content[key_index]), row.content[value_index]
-    elif len(columns) == 2:
-        yield from _rows_without_header(first, rows, path, reading)
-    else:
+            yield row.line, cell_text(row.content[key]), row.content[value]
+        return
+    if len(columns) != 2:
         raise FileFormatError(
-            f"{path}: line {header.line} has {counted_cells(header)}, where a key and a value were "
-            f"expected; name the columns that hold them with --key and --value"
-            f"{delimiter_advice(header)}"
+            f"{path}: line {line} has {counted_cells(columns)}, where a key and a value were "
+            f"expected; name the columns that hold them with --key and --value{advice}"
         )
-
-
-def _rows_without_header(
-    first: Record, rows: Iterator[Record], path: Path, reading: Reading
-) -> Iterator[Item]:
-    """Yield rows of two cells; warn if the first one may be a header."""
-    key, value = names = [cell_text(cell) or "" for cell in first.content]
-    yield first.line, key, first.content[1]
+    yield line, columns[0], first[1]
     kinds, count = [set[str](), set[str]()], 0
     for row in rows:
         yield row.line, cell_text(row.content[0]), row.content[1]
@@ -383,7 +370,7 @@ def _rows_without_header(
         for kind, cell in zip(kinds, row.content if count < _ROWS else (), strict=False):
             if text := (cell_text(cell) or "").strip():
                 kind.add(_kind(text))
-    of_first = [_kind(name) for name in names]
+    of_first = [_kind(name) for name in columns]
     is_number = "number" in of_first
     is_other = count > 1 and any(
         kind == "word" and len(others) == 1 and kind not in others
@@ -393,11 +380,11 @@ def _rows_without_header(
     # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
     if is_like or (reading.side == "dict-" and not is_number and count):
         looks = "looks like a header, but " if is_like else ""
-        advice = (
-            f"{path}: line {first.line} {looks}was read as an item; if it is a header, add "
-            f"--key {shlex.quote(key)} --value {shlex.quote(value)}"
+        message = (
+            f"{path}: line {line} {looks}was read as an item; if it is a header, add "
+            f"--key {shlex.quote(columns[0])} --value {shlex.quote(columns[1])}"
         )
-        warnings.warn(printable(advice), stacklevel=5)
+        warnings.warn(printable(message), stacklevel=3)
 
 
 def _kind(cell: str) -> str:
@@ -411,19 +398,22 @@ def _kind(cell: str) -> str:
     return "number"
 
 
-def _json_items(records: Iterator[Record], path: Path, reading: Reading) -> Iterator[Item]:
+def _json_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
     """Yield an item for each line: an object with two fields, a pair, or an object of one field."""
-    key_field, value_field = reading.key or "key", reading.value or "value"
-    for line, _, content in records:
+    names = reading.key or "key", reading.value or "value"
+    for line, _, content in table.records():
         if content is BLANK:
             continue
-        if isinstance(content, dict) and key_field in content and value_field in content:
-            yield line, content[key_field], content[value_field]
+        if isinstance(content, dict) and set(names) <= content.keys():
+            yield line, content[names[0]], content[names[1]]
         elif reading.key or reading.value:
             fields = content if isinstance(content, dict) else {}
+            key, value = (
+                quoted(name) + ("" if name in fields else suggestion(name, fields))
+                for name in names
+            )
             raise FileFormatError(
-                f"{path}: line {line}: expected an object with the fields "
-                f"{_field(key_field, fields)} and {_field(value_field, fields)}"
+                f"{path}: line {line}: expected an object with the fields {key} and {value}"
             )
         elif isinstance(content, dict) and len(content) == 1:
             yield line, *next(iter(content.items()))
@@ -434,29 +424,3 @@ def _json_items(records: Iterator[Record], path: Path, reading: Reading) -> Iter
                 f'{path}: line {line}: expected {{"key": ..., "value": ...}}, an object of one '
                 f"field, or a pair; --key and --value name other fields"
             )
-
-
-def _field(name: str, fields: Iterable[str]) -> str:
-    """Return a field's name for an error, with the one that was meant if there is none such."""
-    return quoted(name) + ("" if name in fields else suggestion(name, fields))
-
-
-def _unique(path: Path, items: Iterable[Item]) -> dict[str, Any]:
-    """Return the dict of the items, of which no two may have the same key."""
-    content: dict[str, Any] = {}
-    lines: dict[str, int] = {}
-    for line, key, value in items:
-        if not isinstance(key, str):
-            raise FileFormatError(
-                f"{path}: line {line} has {JSON_TYPES[type(key)]} as key; "
-                f"{'fill it in' if key is None else 'put it in quotes'}"
-            )
-        if key in content:
-            raise FileFormatError(
-                f"{path}: the key {quoted(key)} comes twice, on lines {lines[key]} and {line}; "
-                f"keep one"
-            )
-        content[key], lines[key] = value, line
-    if not content:
-        raise FileFormatError(f"{path}: is empty; expected rows of a key and a value")
-    return content

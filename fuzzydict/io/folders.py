@@ -21,7 +21,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
@@ -35,20 +35,18 @@ from fuzzydict.io.columns import (
     Source,
     best_keys,
     check_apart,
-    deciding_matcher,
     new_columns,
     written,
 )
-from fuzzydict.io.tables import check_names, open_table, table_format
+from fuzzydict.io.records import check_names
+from fuzzydict.io.tables import open_table, table_format
 from fuzzydict.results.answers import Match
 from fuzzydict.search.judge import weights_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from io import BufferedWriter
 
-    from fuzzydict.io.review import Decided
-    from fuzzydict.io.tables import Table
+    from fuzzydict.io.records import Table
     from fuzzydict.mapping import FuzzyDict
 
 
@@ -63,17 +61,11 @@ _PROCESSES = 8  # of a cluster whose number of workers is not known
 
 
 class Workers(NamedTuple):
-    """Who looks texts up: this process by default.
-
-    Attributes:
-        jobs: as for `look_up`.
-        scheduler: as for `look_up`.
-        matcher: the dict in a file, for other processes; by default it is saved beside the output.
-    """
+    """Who looks texts up: this process by default; ``jobs`` and ``scheduler`` as for `look_up`."""
 
     jobs: int | None = None
     scheduler: str | None = None
-    matcher: Matcher | None = None
+    matcher: Matcher | None = None  # the dict in a file; by default it is saved beside the output
 
 
 # ---- the parts --------------------------------------------------------------------------------
@@ -163,7 +155,8 @@ def map_parts(
 
     Each part is written as `clean_column` does it, whole or not at all. The parts of a folder keep
     their paths in it, and an empty file ``_SUCCESS`` is written when all are there. A run into a
-    folder that ended early is gone on with when it is started again: parts that were written stay.
+    folder that ended early is gone on with when it is started again: parts that were written stay,
+    unless there is a review, which is about all parts, or another ``sure``.
 
     Args:
         d: the dict.
@@ -191,13 +184,21 @@ def map_parts(
     for part in parts:
         check_apart(part.source, part.target, deciding)
     answers = _Answers(d, workers, output if folder.is_dir() else output.parent)
-    matcher = deciding_matcher(d, deciding, answers)
+    matcher = ColumnMatcher(d, deciding, answers)
     mapper = _Mapper(source, prefix, matcher, parts, progress)
     mapper.check()
     if not folder.is_dir():
         with answers:
             return mapper.map(answers)
-    began = _basis(d, source, prefix, matcher.lookup.decided, basis or {})
+    options = {"column": source.column, "prefix": prefix, **source.reading._asdict()}
+    files = matcher.decided.files.values()
+    began = {
+        **{f"the option {name}": value for name, value in options.items()},
+        **(basis or {}),
+        "the embedding": as_embedding(d.embedding).fingerprint()["name"],
+        "the score of this release": weights_digest(),
+        "the decisions": sorted([one.text, one.key] for file in files for one in file.decisions),
+    }
     with _Notes(output, began, mapper.states) as notes, answers:
         counts = mapper.map(answers, notes)
         if matcher.review:
@@ -208,31 +209,8 @@ def map_parts(
     return counts
 
 
-def _basis(
-    d: FuzzyDict[Any],
-    source: Source,
-    prefix: str | None,
-    decided: Decided,
-    basis: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return what all answers depend on, by names for messages."""
-    options = {"column": source.column, "prefix": prefix, **source.reading._asdict()}
-    files = decided.files.values()
-    return {
-        **{f"the option {name}": value for name, value in options.items()},
-        **basis,
-        "the embedding": as_embedding(d.embedding).fingerprint()["name"],
-        "the score of this release": weights_digest(),
-        "the decisions": sorted([one.text, one.key] for file in files for one in file.decisions),
-    }
-
-
 class _Mapper:
-    """Maps a single table, or the parts of a folder, of which notes are taken.
-
-    Attributes:
-        states: that of each part as the run begins, by its name.
-    """
+    """Maps a single table, or the parts of a folder, of which notes are taken."""
 
     def __init__(
         self,
@@ -242,11 +220,32 @@ class _Mapper:
         parts: list[Part],
         progress: Callable[[str, int, int], None],
     ) -> None:
-        self._source, self._matcher = source, matcher
+        self._source, self._matcher, self._parts = source, matcher, parts
         self._added = new_columns(source.column, prefix)
-        self._parts, self._steps = parts, _Progress(parts, progress)
-        self.states = {part.name: part.state() for part in parts}
+        self.states = {part.name: part.state() for part in parts}  # as the run begins
         self._guessed = set[str]()  # names of parts that were opened
+        self._tell, self._total = progress, sum(size for size, _ in self.states.values())
+        self._done, self._shares = Counter[str](), dict[tuple[str, str], int]()
+
+    def _progress(self, step: str, part: Part, done: int = 1, total: int = 1) -> None:
+        """Tell how much of a step is done, in bytes of all parts."""
+        share = self.states[part.name][0] * done // max(1, total)
+        self._done[step] += share - self._shares.get((step, part.name), 0)
+        self._shares[step, part.name] = share
+        self._tell(step, self._done[step], self._total)
+
+    @contextmanager
+    def _opened(self, part: Part) -> Iterator[Table]:
+        """Open a part. What is guessed of it is told when it is opened first."""
+        if part.state() != self.states[part.name]:
+            raise FileFormatError(f"{part.source} has changed since it was read; start again")
+        with warnings.catch_warnings():
+            if part.name in self._guessed:
+                warnings.simplefilter("ignore", UserWarning)
+            with open_table(part.source, self._source.reading) as table:
+                self._guessed.add(part.name)
+                table.may_be_empty = part.source != self._source.table
+                yield table
 
     def check(self) -> None:
         """Check that all parts have the column, and none of the new names."""
@@ -267,40 +266,21 @@ class _Mapper:
                 todo.append(part)
             else:
                 counts.append(known)
-                self._steps.end("matching", part)
+                self._progress("matching", part)
         for group in self._looked_up(todo, answers) if answers.of_others else [todo]:
             for part in group:
-                counts.append(self._mapped(part, notes))
-                self._steps.end("matching", part)
+                part.target.parent.mkdir(parents=True, exist_ok=True)
+                review = None if notes else self._matcher.review  # a single table comes with it
+                go_on = partial(self._progress, "matching", part)
+                with written(part.target, review) as file, self._opened(part) as table:
+                    column, added = self._source.column, self._added
+                    counts.append(self._matcher.copy(table, column, added, file, go_on))
+                if arrow := sys.modules.get("pyarrow"):  # whose pool keeps some 50 MB of a part
+                    arrow.default_memory_pool().release_unused()
+                if notes:
+                    notes.add(part, self._matcher.sure, counts[-1])
+                go_on()
         return self._matcher.with_undecided(Cleaned(*map(sum, zip(*counts, strict=True))))
-
-    def _mapped(self, part: Part, notes: _Notes | None) -> Cleaned:
-        """Write a part, if it is not written; return the numbers of its rows."""
-        if notes and notes.has(part):
-            with self._opened(part) as table:
-                return self._matcher.count(table.blocks(self._source.column, alone=True))
-        part.target.parent.mkdir(parents=True, exist_ok=True)
-        review = None if notes else self._matcher.review  # a single table comes with it
-        with written(part.target, review) as file, self._opened(part) as table:
-            go_on = partial(self._steps.go_on, "matching", part)
-            counts = self._matcher.copy(table, self._source.column, self._added, file, go_on)
-        _free_memory()
-        if notes:
-            notes.add(part, self._matcher.sure, counts)
-        return counts
-
-    @contextmanager
-    def _opened(self, part: Part) -> Iterator[Table]:
-        """Open a part. What is guessed of it is told when it is opened first."""
-        if part.state() != self.states[part.name]:
-            raise FileFormatError(f"{part.source} has changed since it was read; start again")
-        with warnings.catch_warnings():
-            if part.name in self._guessed:
-                warnings.simplefilter("ignore", UserWarning)
-            with open_table(part.source, self._source.reading) as table:
-                self._guessed.add(part.name)
-                table.may_be_empty = part.source != self._source.table
-                yield table
 
     def _looked_up(self, parts: list[Part], answers: _Answers) -> Iterator[list[Part]]:
         """Yield parts in groups, each once other processes have answered its texts.
@@ -309,89 +289,60 @@ class _Mapper:
         """
         group, new = list[Part](), dict[str, None]()
         for part in parts:
-            new.update(dict.fromkeys(answers.unknown(self._texts(part))))
+            seen = set[str | None]()
+            with self._opened(part) as table:
+                for block in table.blocks(self._source.column, alone=True):
+                    cells = [cell for cell in dict.fromkeys(block.cells) if cell not in seen]
+                    seen.update(cells)
+                    asked = self._matcher.asked(self._matcher.queries(cells))
+                    new.update(dict.fromkeys(answers.unknown(asked)))
+                    if done := table.progress():
+                        self._progress("reading", part, *done)
+            self._progress("reading", part)
             group.append(part)
             if len(new) >= answers.of_others or part is parts[-1]:
-                answers.ask([*new], partial(self._steps.tell, "looking up"))
+                answers.ask([*new], partial(self._tell, "looking up"))
                 yield group
                 group, new = [], {}
                 answers.forget()
 
-    def _texts(self, part: Part) -> Iterator[str]:
-        """Yield the texts of a part that are looked up; they may come more than once."""
-        lookup = self._matcher.lookup
-        with self._opened(part) as table:
-            blocks = table.blocks(self._source.column, alone=True)
-            seen = set[str | None]()
-            for block in blocks:
-                cells = [cell for cell in dict.fromkeys(block.cells) if cell not in seen]
-                seen.update(cells)
-                yield from lookup.asked(lookup.queries(cells))
-                if done := table.progress():
-                    self._steps.go_on("reading", part, *done)
-        self._steps.end("reading", part)
-
-
-def _free_memory() -> None:
-    """Give back what pyarrow's pool keeps of a part, some 50 MB, if it is in use."""
-    if arrow := sys.modules.get("pyarrow"):
-        arrow.default_memory_pool().release_unused()
-
-
-class _Progress:
-    """Tells how much of a step is done, in bytes of all parts."""
-
-    def __init__(self, parts: list[Part], tell: Callable[[str, int, int], None]) -> None:
-        self.tell = tell
-        self._sizes = {part.name: part.state()[0] for part in parts}
-        self._done, self._total = Counter[str](), sum(self._sizes.values())
-
-    def go_on(self, step: str, part: Part, done: int, total: int) -> None:
-        """Tell that so much of a part is done."""
-        share = self._sizes[part.name] * done // max(1, total)
-        self.tell(step, self._done[step] + share, self._total)
-
-    def end(self, step: str, part: Part) -> None:
-        """Tell that a part is done."""
-        self._done[step] += self._sizes[part.name]
-        self.tell(step, self._done[step], self._total)
-
 
 # ---- what is answered -------------------------------------------------------------------------
 
-
-class _Best(NamedTuple):
-    """The best key of a text, its score, and whether it matches."""
-
-    key: str
-    score: float
-    matches: bool
+#: The best key of a text, its score, and whether it matches; None if there is none.
+_Best: TypeAlias = tuple[str, float, bool] | None
 
 
-def _best(d: FuzzyDict[Any], texts: list[str]) -> list[_Best | None]:
-    return [one and _Best(one.key, one.score, one.matches) for one in best_keys(d, texts)]
+def _best(d: FuzzyDict[Any], texts: list[str]) -> list[_Best]:
+    return [one and (one.key, one.score, one.matches) for one in best_keys(d, texts)]
+
+
+class _InAnother:
+    """Answers texts by the dict of a `Matcher`, wherever it is unpickled."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+
+    def __call__(self, texts: list[str]) -> list[_Best]:
+        found, cutoff = _best(self._matcher.open(), texts), self._matcher.score_cutoff
+        if cutoff is None:
+            return found
+        return [one and (*one[:2], cutoff <= one[1] > -float("inf")) for one in found]
 
 
 class _Answers:
     """The best keys of texts, which this process looks up if no other one did.
 
-    Other processes ask a file of the dict. If nobody names one, it is saved in a folder of its own
-    for the time of the run.
-
-    Args:
-        d: the dict.
-        workers: the other processes.
-        place: the folder in which a folder for the copy is made.
-
-    Attributes:
-        of_others: the number of texts that keep the other processes at work; 0 if there are none.
+    Other processes ask a file of the dict. If nobody names one, it is saved in a folder of its own,
+    made in ``place`` for the time of the run.
     """
 
     def __init__(self, d: FuzzyDict[Any], workers: Workers, place: Path) -> None:
         self._d, self._workers, self._place = d, workers, place.absolute()
         self._matcher, self._copy = workers.matcher, ""
-        self._known: dict[str, _Best | None] = {}
+        self._known: dict[str, _Best] = {}
         are_there = workers.scheduler is not None or workers.jobs not in (None, 1)
+        #: The number of texts that keep the other processes at work; 0 if there are none.
         self.of_others = _GIVEN * (workers.jobs or _PROCESSES) if are_there else 0
 
     def __enter__(self) -> Self:
@@ -406,13 +357,15 @@ class _Answers:
             if len(self._known) > _KEPT:
                 self._known = {text: self._known[text] for text in texts if text in self._known}
             self._known.update(zip(unknown, _best(self._d, unknown), strict=True))
-        return [self._match(text, self._known[text]) for text in texts]
-
-    def _match(self, text: str, best: _Best | None) -> Match | None:
-        if best is None:
-            return None
-        value = dict.__getitem__(self._d, best.key)
-        return Match(best.key, value, best.score, query=text, matches=best.matches)
+        found = list[Match | None]()
+        for text in texts:
+            if best := self._known[text]:
+                key, score, matches = best
+                value = dict.__getitem__(self._d, key)
+                found.append(Match(key, value, score, query=text, matches=matches))
+            else:
+                found.append(None)
+        return found
 
     def unknown(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield those of some texts whose answers are not known."""
@@ -428,7 +381,15 @@ class _Answers:
         if not texts:
             return
         jobs, scheduler, _ = self._workers
-        asked = _InAnother(self._matcher or self._saved())
+        if self._matcher is None:
+            self._place.mkdir(parents=True, exist_ok=True)
+            folder = TemporaryDirectory(
+                prefix=".fuzzydict-copy-", dir=self._place, ignore_cleanup_errors=True
+            )
+            self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
+            self._d.save(self._copy)
+            self._matcher = Matcher(self._copy, embedding=self._d.embedding, trust=True)
+        asked = _InAnother(self._matcher)
         try:
             with closing(
                 look_up(asked, texts, jobs=jobs, scheduler=scheduler, progress=progress)
@@ -443,29 +404,6 @@ class _Answers:
                 f"them; write to a folder (-o) that all of them have, or give a file of d.save in "
                 f"one"
             ) from error
-
-    def _saved(self) -> Matcher:
-        self._place.mkdir(parents=True, exist_ok=True)
-        folder = TemporaryDirectory(
-            prefix=".fuzzydict-copy-", dir=self._place, ignore_cleanup_errors=True
-        )
-        self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
-        self._d.save(self._copy)
-        self._matcher = Matcher(self._copy, embedding=self._d.embedding, trust=True)
-        return self._matcher
-
-
-class _InAnother:
-    """Answers texts by the dict of a `Matcher`, wherever it is unpickled."""
-
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
-
-    def __call__(self, texts: list[str]) -> list[_Best | None]:
-        found, cutoff = _best(self._matcher.open(), texts), self._matcher.score_cutoff
-        if cutoff is None:
-            return found
-        return [one and one._replace(matches=cutoff <= one.score > -float("inf")) for one in found]
 
 
 # ---- what is noted ----------------------------------------------------------------------------
@@ -492,7 +430,7 @@ class _Notes:
         self._output.mkdir(parents=True, exist_ok=True)
         self._log = self._path.open("ab")
         try:
-            _lock(self._log, self._output)
+            self._lock()
             self._go_on()
         except BaseException:
             self._log.close()
@@ -506,6 +444,19 @@ class _Notes:
             for folder in [*sorted(self._output.rglob("*"), reverse=True), *self._made]:
                 with suppress(OSError):
                     folder.rmdir()
+
+    def _lock(self) -> None:
+        """Refuse that another run writes to the same place, where files can be locked."""
+        try:
+            import fcntl
+
+            fcntl.flock(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise OptionError(
+                f"another run writes to {self._output}; wait for its end, or end it"
+            ) from error
+        except (ImportError, OSError):  # on Windows, and on some network drives
+            return
 
     def _go_on(self) -> None:
         """Read what was noted, and check that it is about this run; or begin a new run."""
@@ -536,13 +487,10 @@ class _Notes:
 
     def counts(self, part: Part, sure: float) -> Cleaned | None:
         """Return the numbers of rows of a part that is written, if they are known."""
-        if not self.has(part) or self._noted[part.name][0] != sure:
-            return None
-        return Cleaned(*self._noted[part.name][1])
-
-    def has(self, part: Part) -> bool:
-        """Tell whether a part is written."""
-        return part.name in self._noted and part.target.is_file()
+        if part.name in self._noted and part.target.is_file():
+            noted_sure, counts = self._noted[part.name]
+            return Cleaned(*counts) if noted_sure == sure else None
+        return None
 
     def add(self, part: Part, sure: float, counts: Cleaned) -> None:
         """Note that a part is written."""
@@ -557,15 +505,3 @@ class _Notes:
     def remove(self) -> None:
         """Remove the file, as all is done."""
         self._path.unlink()
-
-
-def _lock(file: BufferedWriter, output: Path) -> None:
-    """Refuse that another run writes to the same place, where files can be locked."""
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise OptionError(f"another run writes to {output}; wait for its end, or end it") from error
-    except (ImportError, OSError):  # on Windows, and on some network drives
-        return

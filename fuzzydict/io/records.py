@@ -1,4 +1,4 @@
-"""Text files of records: the rows of CSV and TSV, and the lines of JSON Lines; values as texts.
+"""What tables in files have in common, and text files of records: CSV, TSV and JSON Lines.
 
 A record has its line number, for error messages, and its text as it stands in the file, so that it
 can be written again unchanged. Files are read in blocks of whole lines, streams as they come in.
@@ -11,8 +11,10 @@ import codecs
 import csv
 import json
 import math
+import os
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections import Counter
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
@@ -35,27 +37,16 @@ ROW_FORMATS = ("csv", "tsv", "jsonl")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 #: All formats by the ending of a file's name.
 ENDINGS = {
-    **{
-        f".{name}": name
-        for name in ("json", "toml", "yaml", *ROW_FORMATS, "parquet", "xlsx", "fuzzydict")
-    },
-    ".yml": "yaml",
-    ".tab": "tsv",
-    ".ndjson": "jsonl",
-    ".pq": "parquet",
-}
+    f".{name}": name
+    for name in ("json", "toml", "yaml", *ROW_FORMATS, "parquet", "xlsx", "fuzzydict")
+} | {".yml": "yaml", ".tab": "tsv", ".ndjson": "jsonl", ".pq": "parquet"}
 #: Some programs write it before UTF-8 text.
 BYTE_ORDER_MARK = "\ufeff"
 #: The content of a blank line of JSON Lines; None is null.
 BLANK = object()
 #: The types of JSON, as messages name them.
-JSON_TYPES = {
-    dict: "an object",
-    list: "an array",
-    str: "a string",
-    int: "a number",
-    float: "a number",
-    bool: "a boolean",
+JSON_TYPES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"} | {
+    **dict.fromkeys((int, float), "a number"),
     type(None): "null",
 }
 #: Characters of the longest line that is read.
@@ -65,26 +56,16 @@ _MAX_COLUMNS_NAMED = 20  # in an error
 
 
 class Reading(NamedTuple):
-    """How to read a file, as far as somebody says so.
+    """How to read a file, as far as somebody says so. CSV has a delimiter and an encoding."""
 
-    Attributes:
-        format: by default the file's ending says.
-        sheet: the name of a sheet of a workbook; by default the first that is not hidden.
-        delimiter: of CSV or TSV, a character or one of `NAMED_DELIMITERS`; by default a guess.
-        encoding: of CSV or TSV; by default a guess.
-        key: the column of a dict's keys; by default "key".
-        value: the column of a dict's values; by default "value".
-        side: what the options of the command line begin with that name another delimiter or
-            encoding, "left-" for ``--left-delimiter``, "dict-" for a dict beside a table; None
-            where there are no options.
-    """
-
-    format: str | None = None
-    sheet: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    key: str | None = None
-    value: str | None = None
+    format: str | None = None  # by default the file's ending says
+    sheet: str | None = None  # of a workbook; by default the first that is not hidden
+    delimiter: str | None = None  # a character or one of `NAMED_DELIMITERS`; by default a guess
+    encoding: str | None = None  # by default a guess
+    key: str | None = None  # the column of a dict's keys; by default "key"
+    value: str | None = None  # the column of a dict's values; by default "value"
+    #: What begins the options of the command line that name another delimiter or encoding, "left-"
+    #: for ``--left-delimiter``, "dict-" for a dict beside a table; None where there are none.
     side: str | None = ""
 
     def check(self, name: object, form: str) -> None:
@@ -125,10 +106,6 @@ class Block(NamedTuple):
         """Return the records one by one."""
         return map(Record, *self)
 
-    def after(self, records: int) -> Block:
-        """Return the others than the first of the records."""
-        return Block(self.lines[records:], self.raws[records:], self.contents[records:])
-
 
 def format_by_ending(path: Path, formats: Iterable[str]) -> str | None:
     """Return the format that a file's ending names, if it is one of ``formats``, else None."""
@@ -141,58 +118,117 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _line_blocks(
-    file: BinaryIO, name: object, encoding: str = "utf-8", begun: bytes = b""
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield a file's lines as they come in, in blocks, each with the number of its first line.
+# ---- what a table is ----------------------------------------------------------------------
 
-    ``begun`` is what was read of a stream before.
+
+class CellBlock(NamedTuple):
+    """Rows that follow each other, and their cells of one column."""
+
+    cells: list[str | None]  # None if empty; one for each row, unless there are counts
+    counts: list[int] | None  # if each cell is listed once, how many rows have it
+    rows: Any  # as `Table.write` takes them
+
+
+class Contents(NamedTuple):
+    """All of a table: the names of its columns; and of each row what is here a list.
+
+    Values of Parquet are scalars of Arrow, which have their exact type; see `as_python`.
     """
-    read = getattr(file, "read1", file.read)  # `read` would wait for a whole block
-    decode = codecs.getincrementaldecoder(encoding)().decode
-    first, parts, length = 1, list[str](), 0  # of the line that is being read
-    data = begun or read(_BLOCK)
-    while True:
-        try:
-            text = decode(data, not data)
-        except UnicodeDecodeError as error:
-            before = "".join(parts) + error.object[: error.start].decode(encoding, "ignore")
-            raise _not_decoded(before, name, first, encoding) from error
-        if "\0" in text:
-            line = first + text[: text.index("\0")].count("\n")
-            raise FileFormatError(
-                f"{name}: line {line} holds a zero byte; expected a text file, in UTF-8"
-            )
-        if end := text.rfind("\n") + 1:
-            lines = StringIO("".join([*parts, text[:end]]), newline="\n").readlines()
-            yield first, lines
-            first, parts, length, text = first + len(lines), [], 0, text[end:]
-        parts.append(text)
-        length += len(text)
-        if length > MAX_LINE:
-            raise FileFormatError(
-                f"{name}: line {first} has more than {MAX_LINE} characters; expected a text file "
-                f"of shorter lines"
-            )
-        if not data:
-            break
-        data = read(_BLOCK)
-    if any(parts):
-        yield first, ["".join(parts)]
+
+    names: list[str]
+    lines: list[int]
+    texts: list[str | None]  # in one column
+    rows: list[list[Any]]  # a value for each name
 
 
-def _not_decoded(before: str, name: object, first: int, encoding: str) -> FileFormatError:
-    """Return the error for bytes that come after some text, whose first line has this number."""
-    place = f"{name}: line {first + before.count(chr(10))}"
-    if encoding != "utf-8":
-        return FileFormatError(f"{place} is not {encoding.upper()}; name the encoding that it has")
-    byte = len(before.rpartition("\n")[2].encode())
-    return FileFormatError(f"{place}: byte {byte} is not UTF-8; save the file as UTF-8")
+class Added(NamedTuple):
+    """A column to add: its name, values such as it will hold, and what to do if there is one."""
+
+    name: str
+    values: Sequence[Any]
+    advice: str
 
 
-def _without_mark(first: int, lines: list[str]) -> list[str]:
-    """Return a copy of lines, without the byte-order mark that a file may begin with."""
-    return [lines[0].removeprefix(BYTE_ORDER_MARK), *lines[1:]] if first == 1 else lines[:]
+class Table(ABC):
+    """A table in a file, which can be copied with new cells at the end of each row."""
+
+    name: str  # of the file in messages
+    names: list[str]  # of the columns; in JSON Lines, of the first lines: others may have more
+    header: Record | None = None  # the first row that is not blank, of CSV, TSV and .xlsx
+    dialect: Dialect  # of CSV and TSV
+    may_be_empty = False  # JSON Lines without a line, which show no column
+
+    @abstractmethod
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
+        """Check that there is a column of this name, and return the rows with its cells.
+
+        If only this column is wanted ``alone``, other columns need not be read, nor written.
+        FileFormatError says that there is no such column, or that a row cannot be read.
+        """
+
+    @abstractmethod
+    def contents(self, column: str) -> Contents:
+        """Return the whole table; errors as for `blocks`."""
+
+    def records(self) -> Iterator[Record]:
+        """Return the rows below the header, one by one, and blank ones."""
+        raise OptionError(f"{self.name}: Parquet has no rows of text; give another format")
+
+    @contextmanager
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        """Copy the table to a file of the same format: the blocks that `write` gets in between."""
+        check_names(self.names, added, self.name)
+        self._output, self._added = output, added
+        yield
+
+    @abstractmethod
+    def beside(self, cells: Sequence[Any]) -> Any:
+        """Return values, one for each new column, as they are written beside a row."""
+
+    @abstractmethod
+    def write(self, block: CellBlock, beside: list[Any]) -> None:
+        """Write the rows of a block, with what goes beside each of its cells.
+
+        A row is left out if that is None; blank lines stay.
+        """
+
+    def progress(self) -> tuple[int, int] | None:
+        """Return how much of the table was read and how much there is; None if nobody knows."""
+        return None
+
+
+def check_names(existing: Iterable[str], added: Iterable[Added], place: str) -> None:
+    """Raise FileFormatError if a table has a column of the name of a new one."""
+    taken = set(existing)
+    for one in added:
+        if one.name in taken:
+            raise FileFormatError(f"{place} has a column {quoted(one.name)} already; {one.advice}")
+
+
+def column_index(column: str, columns: Sequence[str], name: object, advice: str = "") -> int:
+    """Return the index of a column; raise FileFormatError if none has this name, or several."""
+    if columns.count(column) == 1:
+        return columns.index(column)
+    if column in columns:
+        raise FileFormatError(f"{name}: has several columns {quoted(column)}; rename all but one")
+    named = [*filter(None, columns)]
+    names = ", ".join(map(quoted, named[:_MAX_COLUMNS_NAMED]))
+    more = ", ..." if len(named) > _MAX_COLUMNS_NAMED else ""
+    raise FileFormatError(
+        f"{name}: has no column {quoted(column)}{suggestion(column, named)}; its columns are "
+        f"{names}{more}{advice}"
+    )
+
+
+def as_python(value: Any) -> Any:
+    """Return a value of a row as one of Python."""
+    convert = getattr(value, "as_py", None)
+    if convert is None:
+        return value
+    try:
+        return convert()
+    except ValueError:  # nanoseconds, for which Python has no type
+        return str(value.cast("string"))
 
 
 # ---- how CSV is written -------------------------------------------------------------------
@@ -201,6 +237,8 @@ def _without_mark(first: int, lines: list[str]) -> list[str]:
 NAMED_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _WESTERN = "windows-1252"
+#: Encodings that escape signs, so that their rows and cells are not those of the file.
+_ESCAPING = ("idna", "punycode", "raw-unicode-escape", "unicode-escape")
 #: Bytes that are no text of windows-1252; and letters of UTF-8, in which others are damaged.
 _NOT_WESTERN = re.compile(
     rb"[\x00-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]|[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}"
@@ -217,11 +255,7 @@ class Dialect(NamedTuple):
     encoding: str = "utf-8"
 
     def encoded(self, text: str, name: object) -> bytes:
-        """Return text in this encoding.
-
-        Raises:
-            FileFormatError: the encoding, which is no Unicode, lacks a character of it.
-        """
+        """Return text in this encoding; raise FileFormatError if that lacks a character of it."""
         if self.encoding == "utf-8":
             return encoded(text)
         try:
@@ -233,15 +267,8 @@ class Dialect(NamedTuple):
             ) from error
 
 
-def as_delimiter(text: str) -> str:
-    r"""Return the delimiter that a text names, or is.
-
-    >>> as_delimiter("semicolon"), as_delimiter("|"), as_delimiter(r"\t")
-    (';', '|', '\t')
-
-    Raises:
-        OptionError: it is none.
-    """
+def _as_delimiter(text: str) -> str:
+    """Return the delimiter that a text names, or is; raise OptionError if it is none."""
     sign = NAMED_DELIMITERS.get(text.lower(), "\t" if text == r"\t" else text)
     if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
         raise OptionError(
@@ -251,40 +278,28 @@ def as_delimiter(text: str) -> str:
     return sign
 
 
-def as_encoding(name: str) -> str:
-    """Return the name of an encoding that Python knows.
-
-    Raises:
-        OptionError: it knows none of this name, or it is one that escapes signs, whose rows and
-            cells are not those of the file.
-    """
+def _as_encoding(name: str) -> str:
+    """Return Python's name of an encoding; raise OptionError if it knows none, or one unfit."""
     expected = f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got {quoted(name)}"
     try:
-        found = codecs.lookup(name).name
         "".encode(name)  # some codecs are none of texts
-        encode = codecs.getincrementalencoder(name)().encode
-        parts = [encode(sign) for sign in ("a", ",", "\n")]
-        is_same = b"".join(parts).decode(found) == "a,\n" and len(parts[1]) == len(parts[2])
-        escapes = not is_same or rb"\u0041".decode(found, "replace") == "A"
+        found = codecs.lookup(name).name
     except (LookupError, ValueError) as error:
         raise OptionError(expected) from error
-    if escapes:
+    if found in _ESCAPING:
         raise OptionError(f"{expected}, which escapes signs")
     return "utf-8" if found == "utf-8-sig" else found
 
 
-def guess_dialect(
+def _guess_dialect(
     file: BinaryIO, name: object, usual: str, reading: Reading
 ) -> tuple[Dialect, bytes]:
     """Return how a file of CSV is written, and what had to be read of a stream to guess it.
 
     A UserWarning tells of another delimiter than the ``usual`` one, or another encoding than UTF-8.
-
-    Raises:
-        OptionError: the delimiter or the encoding that is named is none.
     """
-    sign = None if reading.delimiter is None else as_delimiter(reading.delimiter)
-    known = None if reading.encoding is None else as_encoding(reading.encoding)
+    sign = None if reading.delimiter is None else _as_delimiter(reading.delimiter)
+    known = None if reading.encoding is None else _as_encoding(reading.encoding)
     beginning, is_all = _beginning(file)
     encoding = known or _guessed_encoding(file, beginning)
     if encoding in ("utf-16", "utf-32"):
@@ -327,160 +342,254 @@ def _beginning(file: BinaryIO) -> tuple[bytes, bool]:
 
 
 def _guessed_encoding(file: BinaryIO, beginning: bytes) -> str:
-    """Return "utf-16-le" or "-be" if a mark says so, windows-1252 if it can be, or "utf-8"."""
+    """Return "utf-16-le" or "-be" if a mark says so, windows-1252 if it can be, or "utf-8".
+
+    Of a stream, the beginning decides.
+    """
+
+    def pieces() -> Iterator[bytes]:
+        if not file.seekable():
+            yield beginning
+            return
+        place = file.tell()
+        try:
+            while data := file.read(_LARGE_BLOCK):
+                yield data
+        finally:
+            file.seek(place)
+
     for mark, encoding in _MARKS.items():
         if beginning.startswith(mark):
             return encoding
     decode = codecs.getincrementaldecoder("utf-8")().decode
     try:
-        for data in _pieces(file, beginning):
+        for data in pieces():
             decode(data)
     except UnicodeDecodeError:
-        if not any(map(_NOT_WESTERN.search, _pieces(file, beginning))):
+        if not any(map(_NOT_WESTERN.search, pieces())):
             return _WESTERN
     return "utf-8"
-
-
-def _pieces(file: BinaryIO, beginning: bytes) -> Iterator[bytes]:
-    """Yield all of a file, or the beginning of a stream."""
-    if not file.seekable():
-        yield beginning
-        return
-    place = file.tell()
-    try:
-        while data := file.read(_LARGE_BLOCK):
-            yield data
-    finally:
-        file.seek(place)
 
 
 def _guessed_delimiter(text: str, is_all: bool, usual: str) -> tuple[str, str]:
     """Return the delimiter that cuts the first rows into the same number of cells, two or more.
 
-    The usual one goes first, then the one that makes the most cells.
-
-    Returns:
-        It; and another one that does so, or "".
+    The usual one goes first, then the one that makes the most cells. Another one comes second, or
+    "".
     """
     lines = StringIO(text.removeprefix(BYTE_ORDER_MARK), newline="\n").readlines()
     if not is_all and len(lines) > 1:
         del lines[-1]  # it may be cut
-    signs = dict.fromkeys((usual, *NAMED_DELIMITERS.values()))
-    cells = {sign: _width(lines, sign) for sign in signs}
-    possible = [sign for sign in sorted(cells, key=cells.__getitem__)[::-1] if cells[sign] > 1]
-    best = usual if usual in possible or not possible else possible[0]
+    cells = dict[str, int]()
+    for sign in (usual, *NAMED_DELIMITERS.values()):
+        with suppress(csv.Error):
+            reader = csv.reader(lines, delimiter=sign, strict=True)
+            widths = {len(row) for row in islice(reader, _ROWS) if row}
+            if len(widths) == 1 and widths != {1}:
+                cells[sign] = widths.pop()
+    possible = sorted(cells, key=cells.__getitem__)[::-1]
+    best = usual if usual in cells or not cells else possible[0]
     return best, next((sign for sign in possible if sign != best), "")
 
 
-def _width(lines: Iterable[str], delimiter: str) -> int:
-    """Return how many cells each of the first rows has; 0 if not all have as many."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    try:
-        widths = {len(row) for row in islice(reader, _ROWS) if row}
-    except csv.Error:
-        return 0
-    return widths.pop() if len(widths) == 1 else 0
+# ---- lines, and rows of CSV ---------------------------------------------------------------
+
+
+def line_blocks(
+    file: BinaryIO, name: object, encoding: str = "utf-8", begun: bytes = b""
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield a file's lines as they come in, in blocks, each with the number of its first line.
+
+    ``begun`` is what was read of a stream before.
+    """
+    read = getattr(file, "read1", file.read)  # `read` would wait for a whole block
+    decode = codecs.getincrementaldecoder(encoding)().decode
+    first, parts, length = 1, list[str](), 0  # of the line that is being read
+    data = begun or read(_BLOCK)
+    while True:
+        try:
+            text = decode(data, not data)
+        except UnicodeDecodeError as error:
+            before = "".join(parts) + error.object[: error.start].decode(encoding, "ignore")
+            place = f"{name}: line {first + before.count(chr(10))}"
+            byte = len(before.rpartition("\n")[2].encode())
+            problem = f"{place}: byte {byte} is not UTF-8; save the file as UTF-8"
+            if encoding != "utf-8":
+                problem = f"{place} is not {encoding.upper()}; name the encoding that it has"
+            raise FileFormatError(problem) from error
+        if "\0" in text:
+            line = first + text[: text.index("\0")].count("\n")
+            raise FileFormatError(
+                f"{name}: line {line} holds a zero byte; expected a text file, in UTF-8"
+            )
+        if end := text.rfind("\n") + 1:
+            lines = StringIO("".join([*parts, text[:end]]), newline="\n").readlines()
+            yield first, lines
+            first, parts, length, text = first + len(lines), [], 0, text[end:]
+        parts.append(text)
+        length += len(text)
+        if length > MAX_LINE:
+            raise FileFormatError(
+                f"{name}: line {first} has more than {MAX_LINE} characters; expected a text file "
+                f"of shorter lines"
+            )
+        if not data:
+            break
+        data = read(_BLOCK)
+    if any(parts):
+        yield first, ["".join(parts)]
+
+
+def without_mark(first: int, lines: list[str]) -> list[str]:
+    """Return a copy of lines, without the byte-order mark that a file may begin with."""
+    return [lines[0].removeprefix(BYTE_ORDER_MARK), *lines[1:]] if first == 1 else lines[:]
+
+
+class TextTable(Table):
+    """A table of lines. A blank line stays as it is, with nothing beside it."""
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        self.name, self._file = name, file
+        self._blocks: Iterator[Block] = iter(())
+
+    def records(self) -> Iterator[Record]:
+        return chain.from_iterable(block.records() for block in self._blocks)
+
+    def progress(self) -> tuple[int, int] | None:
+        try:
+            return self._file.tell(), os.fstat(self._file.fileno()).st_size
+        except OSError:  # a pipe, or a stream in memory
+            return None
+
+    def _write(self, parts: list[str]) -> None:
+        self._output.write(self.dialect.encoded("".join(parts), self.name))
+        self._output.flush()  # a reader of the stream may wait for these rows
 
 
 # ---- CSV and TSV --------------------------------------------------------------------------
 
-
-def csv_blocks(
-    file: BinaryIO, name: object, dialect: Dialect, begun: bytes = b""
-) -> tuple[Record | None, Iterator[Block]]:
-    """Return the first row of a file that is not blank, or None, and the rows below, in blocks.
-
-    Each has as many cells as the first; a blank line has none. ``begun`` is what was read of a
-    stream before.
-
-    Raises:
-        FileFormatError: a line is not of its encoding, not CSV, or has more or fewer cells than
-            the first row. The iterator of rows raises it there.
-    """
-    source = _line_blocks(file, name, dialect.encoding, begun)
-    blocks = _row_blocks(source, name, dialect.delimiter)
-    for block in blocks:
-        for place, record in enumerate(block.records(), 1):
-            if not record.is_blank:
-                below = chain([block.after(place)], blocks)
-                return record, _of_equal_width(record, below, name, dialect.delimiter)
-    return None, iter(())
-
-
-def _row_blocks(
-    source: Iterator[tuple[int, list[str]]], name: object, delimiter: str
-) -> Iterator[Block]:
-    """Yield the rows of all lines."""
-    for first, lines in source:
-        while lines:
-            block, used = _csv_rows(first, lines, source, name, delimiter)
-            yield block
-            first, lines = first + used, lines[used:]
-
-
-def _csv_rows(
-    first: int,
-    lines: list[str],
-    source: Iterator[tuple[int, list[str]]],
-    name: object,
-    delimiter: str,
-) -> tuple[Block, int]:
-    """Return the rows that begin in some lines, and how many lines they have.
-
-    ``first`` is the number of the first line. Lines that the last row goes on in are taken from
-    ``source`` and added to ``lines``.
-    """
-    text = _without_mark(first, lines)
-    with suppress(csv.Error):
-        rows = list(csv.reader(text, delimiter=delimiter, strict=True))
-        if len(rows) == len(lines):  # no row has several lines
-            return Block(range(first, first + len(lines)), lines, rows), len(lines)
-    numbers, raws, rows, used, begun = list[int](), list[str](), list[list[str]](), 0, len(lines)
-    reader = csv.reader(chain(text, _lines_of_row(lines, source)), delimiter=delimiter, strict=True)
-    while used < begun:
-        try:
-            rows.append(next(reader))
-        except csv.Error as error:
-            problem = _csv_problem("".join(lines[used : reader.line_num]), str(error))
-            raise FileFormatError(f"{name}: line {first + used} {problem}") from error
-        numbers.append(first + used)
-        raws.append("".join(lines[used : reader.line_num]))
-        used = reader.line_num
-    return Block(numbers, raws, rows), used
-
-
 _TOO_LONG = "the row is too long"
 
 
-def _lines_of_row(lines: list[str], source: Iterator[tuple[int, list[str]]]) -> Iterator[str]:
-    """Yield more lines, and add them to ``lines``, for a row that goes on in them."""
-    length = 0
-    for _, more in source:
-        lines += more
-        yield from more
-        length += sum(map(len, more))
-        if length > MAX_LINE:
-            raise csv.Error(_TOO_LONG)
+class Csv(TextTable):
+    """A table of CSV or TSV, whose first line names the columns.
 
+    All rows have as many cells as the first that is not blank; a blank line has none.
+    """
 
-def _of_equal_width(
-    header: Record, blocks: Iterable[Block], name: object, delimiter: str
-) -> Iterator[Block]:
-    """Yield the rows, with the cells of blank lines taken away."""
-    width = len(header.content)
-    for block in blocks:
+    def __init__(self, name: str, file: BinaryIO, usual: str, reading: Reading) -> None:
+        super().__init__(name, file)
+        self.names = []
+        self.dialect, begun = _guess_dialect(file, name, usual, reading)
+        blocks = self._rows(line_blocks(file, name, self.dialect.encoding, begun))
+        for lines, raws, rows in blocks:
+            for place, record in enumerate(map(Record, lines, raws, rows), 1):
+                if not record.is_blank:
+                    self.header, self.names = record, list(record.content)
+                    below = Block(lines[place:], raws[place:], rows[place:])
+                    self._blocks = map(self._of_equal_width, chain([below], blocks))
+                    return
+
+    def _rows(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[Block]:
+        """Yield the rows of all lines in blocks. One that goes on after its block is read whole."""
+
+        def going_on(lines: list[str]) -> Iterator[str]:
+            length = 0
+            for _, more in source:
+                lines += more
+                yield from more
+                length += sum(map(len, more))
+                if length > MAX_LINE:
+                    raise csv.Error(_TOO_LONG)
+
+        sign = self.dialect.delimiter
+        for first, lines in source:
+            while lines:
+                text = without_mark(first, lines)
+                with suppress(csv.Error):
+                    rows = list(csv.reader(text, delimiter=sign, strict=True))
+                    if len(rows) == len(lines):  # no row has several lines
+                        yield Block(range(first, first + len(lines)), lines, rows)
+                        break
+                numbers, raws, rows, used, begun = list[int](), list[str](), [], 0, len(lines)
+                reader = csv.reader(chain(text, going_on(lines)), delimiter=sign, strict=True)
+                while used < begun:
+                    try:
+                        rows.append(next(reader))
+                    except csv.Error as error:
+                        problem = _csv_problem("".join(lines[used : reader.line_num]), str(error))
+                        place = f"{self.name}: line {first + used}"
+                        raise FileFormatError(f"{place} {problem}") from error
+                    numbers.append(first + used)
+                    raws.append("".join(lines[used : reader.line_num]))
+                    used = reader.line_num
+                yield Block(numbers, raws, rows)
+                first, lines = first + used, lines[used:]
+
+    def _of_equal_width(self, block: Block) -> Block:
+        """Return rows as wide as the header; the cells of blank lines are taken away."""
+        width = len(self.names)
         if not {*map(len, block.contents)} <= {0, width}:
             for place, record in enumerate(block.records()):
                 if len(record.content) == width:
                     continue
                 if not record.is_blank:
+                    first = self.header.line if self.header else 1
                     raise FileFormatError(
-                        f"{name}: line {record.line} has {counted_cells(record)} where line "
-                        f"{header.line} has {width}; put a cell that holds {delimiter!r} in "
-                        f"quotes, and leave no cell out"
+                        f"{self.name}: line {record.line} has {counted_cells(record.content)} "
+                        f"where line {first} has {width}; put a cell that holds "
+                        f"{self.dialect.delimiter!r} in quotes, and leave no cell out"
                     )
                 block.contents[place] = []
-        yield block
+        return block
+
+    def _index(self, column: str) -> int:
+        if self.header is None or self.header.line > 1:
+            raise FileFormatError(
+                f"{self.name}: line 1 is empty; expected the names of the columns"
+            )
+        return column_index(column, self.names, self.name, delimiter_advice(self.names))
+
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
+        index = self._index(column)
+        return (
+            CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
+            for _, raws, rows in self._blocks
+        )
+
+    def contents(self, column: str) -> Contents:
+        index = self._index(column)
+        kept = [row for row in self.records() if row.content]
+        lines, rows = [row.line for row in kept], [row.content for row in kept]
+        return Contents(self.names, lines, [row[index] for row in rows], rows)
+
+    @contextmanager
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        with super().copying(output, added):
+            raws = [self.header.raw] if self.header else []
+            self.write(
+                CellBlock([], None, (raws, raws)), [self.beside([one.name for one in added])]
+            )
+            yield
+
+    def beside(self, cells: Sequence[Any]) -> str:
+        if not cells:
+            return ""
+        text = csv_row(["", *map(as_cell, map(as_python, cells))], self.dialect.delimiter)
+        if self.dialect.encoding != "utf-8":
+            self.dialect.encoded(text, self.name)  # so that no row is written if one cannot be
+        return text
+
+    def write(self, block: CellBlock, beside: list[str | None]) -> None:
+        parts, (raws, rows) = list[str](), block.rows
+        if len(beside) < len(rows):
+            new = iter(beside)
+            beside = [next(new) if cells else "" for cells in rows]
+        for raw, added in zip(raws, beside, strict=True):
+            if added is not None:
+                row = raw.rstrip("\r\n")
+                parts += row, added, raw[len(row) :]
+        self._write(parts)
 
 
 def _csv_problem(raw: str, error: str) -> str:
@@ -495,52 +604,19 @@ def _csv_problem(raw: str, error: str) -> str:
     return f"is not valid CSV ({error}); double the quotes inside a quoted cell"
 
 
-def column_index(column: str, header: Record, name: object) -> int:
-    """Return the index of a column in the first row of a table.
-
-    Raises:
-        FileFormatError: no column has this name, or several have.
-    """
-    columns: list[str] = header.content
-    if columns.count(column) == 1:
-        return columns.index(column)
-    raise no_column(column, columns, name, delimiter_advice(header))
-
-
-def no_column(
-    column: str, columns: Sequence[str], name: object, advice: str = ""
-) -> FileFormatError:
-    """Return the error for a column that a table has not, or several times.
-
-    >>> print(no_column("colum", ["row", "column"], "t.csv"))
-    t.csv: has no column 'colum' (did you mean 'column'?); its columns are 'row', 'column'
-    """
-    if column in columns:
-        return FileFormatError(f"{name}: has several columns {quoted(column)}; rename all but one")
-    names = ", ".join(map(quoted, columns[:_MAX_COLUMNS_NAMED]))
-    more = ", ..." if len(columns) > _MAX_COLUMNS_NAMED else ""
-    return FileFormatError(
-        f"{name}: has no column {quoted(column)}{suggestion(column, columns)}; its columns are "
-        f"{names}{more}{advice}"
-    )
-
-
-def counted_cells(row: Record) -> str:
+def counted_cells(cells: Sequence[Any]) -> str:
     """Return how many cells a row has, as messages tell it."""
-    return "1 cell" if len(row.content) == 1 else f"{len(row.content)} cells"
+    return "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
 
 
-def delimiter_advice(header: Record) -> str:
+def delimiter_advice(cells: Sequence[Any]) -> str:
     """Return advice if a row of one cell contains another delimiter, else "".
 
-    >>> delimiter_advice(Record(1, "id;item", ["id;item"]))
+    >>> delimiter_advice(["id;item"])
     "; is it separated by ';'? then name the delimiter"
     """
-    cells = header.content
     found = next((sign for sign in ";\t|," if len(cells) == 1 and sign in cells[0]), None)
-    if found is None:
-        return ""
-    return f"; is it separated by {found!r}? then name the delimiter"
+    return f"; is it separated by {found!r}? then name the delimiter" if found else ""
 
 
 def csv_row(cells: Iterable[object], delimiter: str) -> str:
@@ -557,40 +633,16 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
 # ---- JSON ---------------------------------------------------------------------------------
 
 
-class _TwiceError(ValueError):
-    """A key that comes twice in one object, of which the json module would keep the last."""
-
-
 def _as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Of a key that comes twice, the json module would keep the last."""
     content = dict(pairs)
     if len(content) < len(pairs):
-        raise _TwiceError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise FileFormatError(f"the key {quoted(key)} comes twice in one object; keep one")
     return content
 
 
 _decode = json.JSONDecoder(object_pairs_hook=_as_dict).decode
-
-
-def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
-    """Yield the lines of a JSON Lines file; the content of a blank line is `BLANK`.
-
-    Raises:
-        FileFormatError: a line is not UTF-8 or not JSON; the message names the file and the line.
-    """
-    return chain.from_iterable(block.records() for block in json_blocks(file, name))
-
-
-def json_blocks(file: BinaryIO, name: object) -> Iterator[Block]:
-    """Yield the same as `json_records`, in blocks."""
-    expected = 'one value on each line, such as {"color": "black"}'
-    for first, raws in _line_blocks(file, name):
-        contents = list[Any]()
-        for line, text in enumerate(_without_mark(first, raws), first):
-            if not text or text.isspace():
-                contents.append(BLANK)
-            else:
-                contents.append(parse_json(text, name, expected, line))
-        yield Block(range(first, first + len(raws)), raws, contents)
 
 
 def parse_json(text: str, name: object, expected: str, line: int | None = None) -> Any:
@@ -603,14 +655,11 @@ def parse_json(text: str, name: object, expected: str, line: int | None = None) 
         return _decode(text)
     except (RecursionError, ValueError) as error:
         place = str(name) if line is None else f"{name}: line {line}"
-        if isinstance(error, _TwiceError):
-            key = quoted(error.args[0])
-            raise FileFormatError(
-                f"{place}: the key {key} comes twice in one object; keep one"
-            ) from None
+        if isinstance(error, FileFormatError):
+            raise FileFormatError(f"{place}: {error}") from None
         if isinstance(error, json.JSONDecodeError):
-            is_line = line is not None
-            column = min(error.pos, len(text.rstrip("\r\n"))) + 1 if is_line else error.colno
+            end = len(text.rstrip("\r\n"))
+            column = error.colno if line is None else min(error.pos, end) + 1
             raise FileFormatError(
                 f"{name}: line {line or error.lineno}, column {column} is not JSON "
                 f"({error.msg}); expected {expected}"
@@ -720,14 +769,12 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, str | int | None):
         return value
     if isinstance(value, dict):
-        return {_json_key(key): _json_value(part) for key, part in value.items()}
+        return {
+            key if isinstance(key, str | int | None) else str(key): _json_value(part)
+            for key, part in value.items()
+        }
     if isinstance(value, set | frozenset):
         value = sorted(value, key=str)
     if isinstance(value, list | tuple):
         return [_json_value(part) for part in value]
     return value.isoformat() if isinstance(value, date | time) else str(value)
-
-
-def _json_key(key: Any) -> Any:
-    is_plain = isinstance(key, str | int | None) or (isinstance(key, float) and math.isfinite(key))
-    return key if is_plain else str(key)

@@ -14,6 +14,7 @@ import csv
 import json
 import re
 from io import BytesIO, StringIO
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fuzzydict._files import bytes_of, replacing
@@ -30,16 +31,17 @@ from fuzzydict.io.records import (
     as_json,
     column_index,
     csv_row,
+    delimiter_advice,
     format_by_ending,
 )
-from fuzzydict.io.tables import open_records
+from fuzzydict.io.tables import open_table
 from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from fuzzydict.io.records import Record
+    from fuzzydict.io.records import Record, Table
 
 
 #: The columns of a review; a table that has them all is one.
@@ -114,7 +116,8 @@ def read_examples(
     """
     examples: list[tuple[str, str | None]] = []
     first: dict[str, Row] = {}
-    for row in read_table(bytes_of(path), path, format=format).rows():
+    _, lines = _examples(bytes_of(path), path, format)
+    for row in chain.from_iterable(rows for _, rows in lines):
         before = first.setdefault(row.query, row)
         if (before.target is None) != (row.target is None):
             raise FileFormatError(
@@ -127,55 +130,43 @@ def read_examples(
 
 
 class Row(NamedTuple):
-    """An example and the number of its line; ``target`` is None if no key should match.
-
-    ``written`` is the target as it is in the file, where a quote may be in front.
-    """
+    """An example and the number of its line; ``target`` is None if no key should match."""
 
     line: int
     query: str
     target: str | None
-    written: str | None
+    written: str  # the target as it is in the file, where a quote may be in front
 
 
-class ExampleTable(NamedTuple):
-    """The examples of a file; the header is None in JSON Lines.
+def _examples(
+    data: bytes, path: Path, form: str | None = None
+) -> tuple[Table, list[tuple[str, list[Row]]]]:
+    """Return the table in the bytes of a file, and the text of each line of it with its examples.
 
-    Each of ``lines`` is the text of a row as it is in the file, with its examples: none if the row
-    is blank, several if its target is an array.
+    A header and a blank row have none, a line of JSON whose target is an array has several.
     """
-
-    dialect: Dialect
-    header: Record | None
-    lines: list[tuple[str, list[Row]]]
-
-    def rows(self) -> Iterator[Row]:
-        """Yield the examples."""
-        for _, rows in self.lines:
-            yield from rows
-
-
-def read_table(data: bytes, path: Path, *, format: str | None = None) -> ExampleTable:  # noqa: A002
-    """Return the examples in the bytes of a file; arguments and errors as in `read_examples`."""
-    form = format or format_by_ending(path, ROW_FORMATS)
+    form = form or format_by_ending(path, ROW_FORMATS)
     if form not in ROW_FORMATS:
         raise OptionError(f"{path}: expected examples of format {', '.join(ROW_FORMATS)}; name it")
-    with open_records(BytesIO(data), Reading(form, side=None), name=path) as table:
+    with open_table(BytesIO(data), Reading(form, side=None), name=path) as table:
         if form == "jsonl":
-            lines = [(record.raw, _of_json(record, path)) for record in table.records()]
-            return ExampleTable(table.dialect, None, lines)
+            return table, [(record.raw, _of_json(record, path)) for record in table.records()]
         if table.header is None:
             raise FileFormatError(f"{path}: is empty; expected the columns query and target")
-        query, target = (column_index(column, table.header, path) for column in ("query", "target"))
-        text_of = with_formula if {*REVIEW_COLUMNS} <= {*table.header.content} else str
-        lines = []
+        names = table.header.content
+        query, target = (
+            column_index(column, names, path, delimiter_advice(names))
+            for column in ("query", "target")
+        )
+        text_of = with_formula if {*REVIEW_COLUMNS} <= {*names} else str
+        lines = [(table.header.raw, list[Row]())]
         for line, raw, cells in table.records():
             rows = []
             if any(map(str.strip, cells)):  # spreadsheets write rows of empty cells
                 row = _row(line, text_of(cells[query]), text_of(cells[target]), path)
                 rows = [row._replace(written=cells[target])]
             lines.append((raw, rows))
-        return ExampleTable(table.dialect, table.header, lines)
+        return table, lines
 
 
 def _of_json(record: Record, path: Path) -> list[Row]:
@@ -206,7 +197,8 @@ def _row(line: int, query: Any, target: Any, path: Path) -> Row:
         raise FileFormatError(f"{place} has {kind} where a text is expected; put it in quotes")
     if not query.strip():
         raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
-    return Row(line, query, target if target and target.strip() else None, target)
+    target = target or ""
+    return Row(line, query, target if target.strip() else None, target)
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -216,17 +208,10 @@ class MatchedKeys(Protocol):
     """What a column is matched with: a `FuzzyDict`, or the keys in a store, a `RemoteDict`."""
 
     @property
-    def aliases(self) -> Mapping[str, Any]:
-        """What was taught: texts, and the key of each, or None."""
-
-    def __contains__(self, key: object, /) -> bool:
-        """Tell whether there is an equal key."""
-
-    def nearest(self, query: Any, /) -> Any:
-        """Return the `Match` of a query, or of each of a list."""
-
-    def most_similar(self, query: Any, /, topn: int | None) -> Any:
-        """Return the best matches of each of a list of queries, whatever their scores."""
+    def aliases(self) -> Mapping[str, Any]: ...  # noqa: D102
+    def __contains__(self, key: object, /) -> bool: ...
+    def nearest(self, query: Any, /) -> Any: ...  # noqa: D102
+    def most_similar(self, query: Any, /, topn: int | None) -> Any: ...  # noqa: D102
 
 
 class Decision(NamedTuple):
@@ -240,13 +225,6 @@ class Decision(NamedTuple):
 class DecidedFile:
     """A review as it stands in its file, checked against the dict that it is about.
 
-    Attributes:
-        data: the bytes of the file.
-        columns: their names; none in JSON Lines.
-        dialect: how CSV or TSV is written.
-        decisions: what the decided rows say.
-        undecided: the texts that no row decides on.
-
     Raises:
         FileFormatError: as of `read_examples`; or a target is no key of the dict, or another key
             than its text, which is a key itself.
@@ -255,79 +233,61 @@ class DecidedFile:
     def __init__(self, path: Path, d: MatchedKeys) -> None:
         check_ending(path)
         self.path, self.data = path, bytes_of(path)
-        self._table = read_table(self.data, path)
-        self.dialect = self._table.dialect
-        self.columns = tuple(self._table.header.content) if self._table.header else ()
-        self.decisions: list[Decision] = []
+        table, self._lines = _examples(self.data, path)
+        self.dialect = table.dialect
+        self.columns: list[str] = table.header.content if table.header else []  # not of JSON Lines
+        self.decisions: list[Decision] = []  # what the decided rows say
         self._own: set[str] = set()  # queries that are keys
-        self._undecided: dict[int, str] = {}  # line numbers and texts
+        asked: dict[int, str] = {}  # texts that nobody has decided on, by the numbers of lines
         impossible = []
-        for row in self._table.rows():
-            decision = _decision(row, path, d)
-            if row.query in d:
-                self._own.add(row.query)
-            if decision is None:
-                self._undecided[row.line] = same_text(row.query)
-            elif _is_possible(decision, d):
-                self.decisions.append(decision)
+        for row in chain.from_iterable(rows for _, rows in self._lines):
+            query, key = row.query, row.target
+            if query in d:
+                self._own.add(query)
+            if key is not None and key not in d:
+                key = row.written if row.written in d else key.strip()  # a quote may be the key's
+                if is_undecided(key) and key not in d:
+                    asked[row.line] = same_text(query)
+                    continue
+            # An equal key is always found.
+            if key == query or (query not in d and (key is None or key in d)):
+                self.decisions.append(Decision(query, key, f"{path}: line {row.line}"))
             else:
                 impossible.append(row)
         if impossible:
             raise _impossible(impossible, path, d)
-        decided = {same_text(decision.text) for decision in self.decisions}
-        self.undecided = set(self._undecided.values()) - decided
+        self._asked = asked
+        #: The texts that no row decides on.
+        self.undecided = set(asked.values()) - {same_text(one.text) for one in self.decisions}
 
     def without(self, texts: Container[str]) -> Iterator[str]:
         """Yield the file's lines but for those that ask about these texts, or decided ones."""
-        if self._table.header is not None:
-            yield self._table.header.raw
-        for line, rows in self._table.lines:
-            asked = [self._undecided[row.line] for row in rows if row.line in self._undecided]
+        for line, rows in self._lines:
+            asked = [self._asked[row.line] for row in rows if row.line in self._asked]
             if all(text in self.undecided and text not in texts for text in asked):
                 yield line
 
     def decided_as(self, keys: Mapping[str, str | None], texts: set[str]) -> Iterator[str]:
         """Yield the lines, with the keys of some texts as targets; add these to ``texts``."""
-        if self._table.header is not None:
-            yield self._table.header.raw
-        for line, rows in self._table.lines:
+        for line, rows in self._lines:
             asked = {same_text(row.query): row.query for row in rows}
             if asked.keys().isdisjoint(keys):
                 yield line
                 continue
             ((text, query),) = asked.items()  # a line has one query
-            if query not in self._own:  # a key finds itself: its line would contradict the others
-                texts.add(text)
-                yield self._with_target(line, keys[text])
-
-    def _with_target(self, line: str, key: str | None) -> str:
-        """Return a line with another target, and all else as it is."""
-        end = line[len(line.rstrip("\r\n")) :]
-        if not self.columns:
-            return as_json(json.loads(line.removeprefix(BYTE_ORDER_MARK)) | {"target": key}) + end
-        delimiter = self.dialect.delimiter
-        cells = next(csv.reader(StringIO(line, newline=""), delimiter=delimiter, strict=True))
-        cells += [""] * (len(self.columns) - len(cells))
-        cells[self.columns.index("target")] = _target_cell(key, self.columns)
-        return csv_row(cells, delimiter) + end
-
-
-def _decision(row: Row, path: Path, d: MatchedKeys) -> Decision | None:
-    """Return what a row decides, or None if it is undecided."""
-    target = row.target
-    if target is not None and target not in d:
-        if row.written in d:  # a key that begins with a quote
-            return Decision(row.query, row.written, f"{path}: line {row.line}")
-        target = target.strip()
-        if is_undecided(target) and target not in d:
-            return None
-    return Decision(row.query, target, f"{path}: line {row.line}")
-
-
-def _is_possible(decision: Decision, d: MatchedKeys) -> bool:
-    if decision.text in d:  # an equal key is always found
-        return decision.key == decision.text
-    return decision.key is None or decision.key in d
+            if query in self._own:  # a key finds itself: its line would contradict the others
+                continue
+            texts.add(text)
+            end = line[len(line.rstrip("\r\n")) :]
+            if not self.columns:
+                content = json.loads(line.removeprefix(BYTE_ORDER_MARK))
+                yield as_json(content | {"target": keys[text]}) + end
+                continue
+            sign = self.dialect.delimiter
+            cells = next(csv.reader(StringIO(line, newline=""), delimiter=sign, strict=True))
+            cells += [""] * (len(self.columns) - len(cells))
+            cells[self.columns.index("target")] = _target_cell(keys[text], self.columns)
+            yield csv_row(cells, sign) + end
 
 
 def _impossible(rows: list[Row], path: Path, d: MatchedKeys) -> FileFormatError:
@@ -398,7 +358,7 @@ class Doubt(NamedTuple):
     """
 
     query: str
-    times: int | None
+    times: int | None  # the column "count"
     key: str | None
     score: float | None
     target: str | None
@@ -479,43 +439,40 @@ def decision_lines(
     written = set[str]()
     keys = {same_text(query): key for query, key in decisions.items()}
     kept = list(before.decided_as(keys, written)) if before else ()
-    rows = (
-        Doubt(query, None, None, None, key)
-        for query, key in decisions.items()
-        if same_text(query) not in written
-    )
+    new = (query for query in decisions if same_text(query) not in written)
+    rows = (Doubt(query, None, None, None, decisions[query]) for query in new)
     return _lines(form, before, kept, rows)
 
 
 def _lines(
-    form: str, before: DecidedFile | None, kept: Iterable[str], rows: Iterable[Doubt]
+    form: str, before: DecidedFile | None, kept: Iterable[str], doubts: Iterable[Doubt]
 ) -> Iterator[bytes]:
-    """Yield the lines of a file that are kept, or else a header, and rows."""
-    columns, end, last = REVIEW_COLUMNS, "\n", "\n"
+    """Yield the lines of a file that are kept, or else a header, and rows of doubts."""
+    columns: Collection[str] = REVIEW_COLUMNS
+    end = last = "\n"
     dialect = before.dialect if before else Dialect(DELIMITERS.get(form, ""))
     name = before.path if before else "the review"
-    if before is None and form != "jsonl":
-        yield dialect.encoded(csv_row(columns, dialect.delimiter) + end, name)
-    elif before is not None:
+    if before is not None:
         columns = before.columns or columns
         end = "\r\n" if "\r\n" in before.data.decode(dialect.encoding, "replace") else "\n"
         for last in kept:
             yield dialect.encoded(last, name)
-    for row in rows:
+    elif form != "jsonl":
+        yield dialect.encoded(csv_row(columns, dialect.delimiter) + end, name)
+    for doubt in doubts:
+        score = None if doubt.score is None else round(doubt.score, 4)
+        fields = doubt._replace(score=score)._asdict()
+        fields["count"] = fields.pop("times")
+        if dialect.delimiter:
+            for field in ("query", "key"):
+                fields[field] = without_formula(as_cell(fields[field]))
+            fields["target"] = _target_cell(doubt.target, columns)
+            line = csv_row((as_cell(fields.get(column)) for column in columns), dialect.delimiter)
+        else:
+            line = as_json({column: fields[column] for column in REVIEW_COLUMNS})
         begin = "" if last.endswith("\n") else end  # of the row before
-        last = _line(row, dialect.delimiter, columns) + end
+        last = line + end
         yield dialect.encoded(begin + last, name)
-
-
-def _line(doubt: Doubt, delimiter: str, columns: Collection[str]) -> str:
-    """Return a doubt as a line of a file, in the order of its columns; as JSON if it has none."""
-    score = None if doubt.score is None else round(doubt.score, 4)
-    fields = dict(zip(REVIEW_COLUMNS, doubt._replace(score=score), strict=True))
-    if not delimiter:
-        return as_json(fields)
-    texts = {name: without_formula(part) for name, part in fields.items() if type(part) is str}
-    texts["target"] = _target_cell(doubt.target, columns)
-    return csv_row((as_cell({**fields, **texts}.get(name)) for name in columns), delimiter)
 
 
 def _target_cell(key: str | None, columns: Collection[str]) -> str:

@@ -13,7 +13,6 @@ import warnings
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 from zipfile import ZipFile
 
@@ -25,7 +24,19 @@ from fuzzydict.errors import (
     printable,
     quoted,
 )
-from fuzzydict.io.records import MAX_EXACT, Record, as_cell, cell_text, encoded
+from fuzzydict.io.records import (
+    MAX_EXACT,
+    Added,
+    CellBlock,
+    Contents,
+    Record,
+    Table,
+    as_cell,
+    as_python,
+    cell_text,
+    column_index,
+    encoded,
+)
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
@@ -43,30 +54,22 @@ _LITERAL = re.compile(r'"[^"]*"|\\.|\[\$[^]]*]')  # in the format of a number
 _RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\s[^<>]*?\bref\s*=\s*[\"']([^\"'<>]*)")
 
 
-class Sheet:
-    """A sheet of a workbook.
+class Sheet(Table):
+    """A sheet of a workbook, by default the first that is not hidden. It is one block.
 
-    Attributes:
-        name: of the file in messages.
-        names: those of the columns; "" for one without a name.
-        header: the first row.
+    Raises:
+        FileFormatError: it is no workbook, is encrypted or too large, or the sheet has no names of
+            columns.
+        OptionError: there is no sheet of this name.
+        MissingExtraError: openpyxl is not installed.
     """
 
-    def __init__(self, file: BinaryIO, name: str, sheet: str | None = None) -> None:
-        """Read a sheet of a workbook, by default the first one that is not hidden.
-
-        Raises:
-            FileFormatError: it is no workbook, is encrypted or too large, or the sheet has no names
-                of columns.
-            OptionError: there is no sheet of this name.
-            MissingExtraError: openpyxl is not installed.
-        """
-        self.name, self._file = name, file
-        self._unknown: dict[int, str] = {}  # columns, and a formula in each that has no value
+    def __init__(self, name: str, file: BinaryIO, sheet: str | None = None) -> None:
+        self.name = name
         _check_workbook(file, name)
         with _telling_what_is_lost(name), _workbook_errors(name):
             self._book = _load(file, rich_text=True)
-        self._sheet = _sheet_of(self._book, name, sheet)
+        self._sheet = self._shown = _sheet_of(self._book, name, sheet)
         place = f"{name}: sheet {quoted(self._sheet.title)}"
         if self._sheet.max_row * self._sheet.max_column > _MAX_CELLS:
             raise FileFormatError(
@@ -74,92 +77,144 @@ class Sheet:
                 f"columns, more than {_MAX_CELLS} in all; save the table as CSV or Parquet"
             )
         with _workbook_errors(name):
-            self._shown = self._computed()
-            self._values = self._read()
-        self._fill_merged(place)
-        self._width, self._last = self._end()
-        self.header = Record(1, "", self._values[0] if self._values else [])
-        self.names = [cell_text(value) or "" for value in self.header.content]
-        if not any(self.names):
-            raise FileFormatError(f"{place}: row 1 is empty; expected the names of the columns")
-
-    def _computed(self) -> Any:
-        """Return the sheet with the values of formulas in their places."""
-        formulas = list[Any]()
-        for row in self._sheet.iter_rows():
-            formulas += [cell for cell in row if cell.data_type == "f"]
-        if not formulas:
-            return self._sheet
-        with warnings.catch_warnings(action="ignore"):
-            shown = _load(self._file, data_only=True)[self._sheet.title]
-        for cell in formulas:
-            computed = shown.cell(cell.row, cell.column)
-            if computed.value is None and computed.data_type == "n":  # "" is a text
-                self._unknown.setdefault(cell.column - 1, cell.coordinate)
-        return shown
-
-    def _read(self) -> list[list[Any]]:
-        """Return the values of all rows, up to the last that is not empty, as wide as the table."""
-        rows = [[cell_value(cell) for cell in row] for row in self._shown.iter_rows()]
+            self._unknown = self._compute(file)
+            rows = [[cell_value(cell) for cell in row] for row in self._shown.iter_rows()]
         while rows and all(value is None for value in rows[-1]):
             del rows[-1]
-        filled = [place for row in rows for place, value in enumerate(row) if value is not None]
-        return [row[: max(filled) + 1] for row in rows]
-
-    def _end(self) -> tuple[int, str]:
-        """Return the last column in which anything is, or is merged, and the cells there."""
-        cells = (cell for row in self._sheet.iter_rows() for cell in row)
-        used = ((cell.column, cell.coordinate) for cell in cells if cell.value is not None)
-        merged = ((cells.max_col, cells.coord) for cells in self._sheet.merged_cells.ranges)
-        return max(chain(used, merged), default=(0, ""))
-
-    def _fill_merged(self, place: str) -> None:
-        """Give cells that are merged downwards the value of the first."""
+        filled = (end for row in rows for end, value in enumerate(row, 1) if value is not None)
+        width = max(filled, default=0)
+        self._values = [row[:width] for row in rows]
+        used: list[tuple[int, str]] = [
+            (cell.column, cell.coordinate)
+            for row in self._sheet.iter_rows()
+            for cell in row
+            if cell.value is not None
+        ]
         for merged in self._sheet.merged_cells.ranges:
             if merged.min_row == 1 and merged.max_row > 1:
                 raise FileFormatError(
                     f"{place}: {merged.coord} is merged; expected the names of the columns in row "
                     f"1, and the first row of the table in row 2"
                 )
+            used.append((merged.max_col, merged.coord))
             for row in self._values[merged.min_row : merged.max_row]:
                 if merged.min_col <= len(row):
                     row[merged.min_col - 1] = self._values[merged.min_row - 1][merged.min_col - 1]
+        #: The last column in which anything is, or is merged, and the cells there.
+        self._width, self._last = max(used, default=(0, ""))
+        self.header = Record(1, "", self._values[0] if self._values else [])
+        self.names = [cell_text(value) or "" for value in self.header.content]
+        if not any(self.names):
+            raise FileFormatError(f"{place}: row 1 is empty; expected the names of the columns")
 
-    def rows(self) -> Iterator[Record]:
-        """Yield the rows below the first; the content of an empty row is an empty list."""
-        for number, row in enumerate(self._values[1:], 2):
-            yield Record(number, "", row if any(value is not None for value in row) else [])
+    def _compute(self, file: BinaryIO) -> dict[int, str]:
+        """Show the values of formulas in their places; return one without a value by its column."""
+        formulas = list[Any]()
+        for row in self._sheet.iter_rows():
+            formulas += [cell for cell in row if cell.data_type == "f"]
+        if formulas:
+            with warnings.catch_warnings(action="ignore"):
+                self._shown = _load(file, data_only=True)[self._sheet.title]
+        unknown: dict[int, str] = {}
+        for cell in formulas:
+            computed = self._shown.cell(cell.row, cell.column)
+            if computed.value is None and computed.data_type == "n":  # "" is a text
+                unknown.setdefault(cell.column - 1, cell.coordinate)
+        return unknown
 
-    def check_formulas(self, columns: Iterable[int]) -> None:
-        """Check that all formulas in some columns, given by their places, have values.
-
-        Raises:
-            FileFormatError: one has not been computed by the program that saved the file.
-        """
+    def _check_formulas(self, columns: Iterable[int]) -> None:
+        """Check that the program that saved the file has computed all formulas in some columns."""
         for cell in filter(None, map(self._unknown.get, columns)):
             raise FileFormatError(
                 f"{self.name}: the file has no value of the formula in {cell}; open it in a "
                 f"spreadsheet program and save it again"
             )
 
-    def save_beside(self, output: BinaryIO, rows: Sequence[tuple[int, Sequence[Any]]]) -> None:
-        """Write the workbook with new cells beside its rows, right of all that the sheet holds.
+    def records(self) -> Iterator[Record]:
+        self._check_formulas(range(len(self.names)))
+        return self._records()
 
-        Texts are written as texts, whatever they begin with.
+    def _records(self) -> Iterator[Record]:
+        for line, values in enumerate(self._values[1:], 2):
+            yield Record(line, "", values if any(value is not None for value in values) else [])
 
-        Args:
-            output: where it is written.
-            rows: the number of each row, and what is written beside it.
+    def _rows(self, column: str) -> tuple[list[int], list[str | None]]:
+        """Return the lines of the rows that are not empty, and their texts in a column."""
+        index = column_index(column, self.names, self.name)
+        self._check_formulas([index])
+        rows = [(line, values) for line, _, values in self._records() if values]
+        return [line for line, _ in rows], [cell_text(values[index]) for _, values in rows]
+
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
+        lines, texts = self._rows(column)
+        return iter([CellBlock(texts, None, lines)])
+
+    def contents(self, column: str) -> Contents:
+        """Return the columns that have names."""
+        lines, texts = self._rows(column)
+        named = [place for place, name in enumerate(self.names) if name]
+        self._check_formulas(named)
+        rows = [[self._values[line - 1][place] for place in named] for line in lines]
+        return Contents([self.names[place] for place in named], lines, texts, rows)
+
+    @contextmanager
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        self._written: list[tuple[int, Sequence[Any] | None]] = []
+        with super().copying(output, added):
+            yield
+        kept = [(line, cells) for line, cells in self._written if cells is not None]
+        rows = [(1, [one.name for one in added]), *kept]
+        with _workbook_errors(self.name):
+            if len(kept) < len(self._written):
+                self._some(rows).save(output)
+                return
+            for line, cells in rows:
+                self._add(self._sheet, line, cells)
+            self._book.save(output)
+
+    def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
+        return [*map(as_python, cells)]
+
+    def write(self, block: CellBlock, beside: list[Sequence[Any] | None]) -> None:
+        """Keep the rows, which are written at the end."""
+        self._written += zip(block.rows, beside, strict=True)
+
+    def _some(self, rows: Sequence[tuple[int, Sequence[Any]]]) -> Any:
+        """Return a new workbook with some rows of the sheet as values, and what goes beside them.
+
+        Rows are not deleted in the workbook that was read, as openpyxl does not move what formulas
+        and merged cells refer to.
+        """
+        from openpyxl import Workbook
+
+        self._check_formulas(range(self._width))
+        if others := [name for name in self._book.sheetnames if name != self._sheet.title]:
+            names = ", ".join(map(quoted, others))
+            warnings.warn(
+                f"{self.name}: only rows of sheet {quoted(self._sheet.title)} are written, as "
+                f"values; not its formulas and formats, nor {names}",
+                stacklevel=4,
+            )
+        book = Workbook()
+        book.active.title = self._sheet.title
+        for number, (line, cells) in enumerate(rows, 1):
+            values = dict(enumerate(self._values[line - 1], 1))
+            for column in range(1, self._width + 1):
+                shown, cell = self._shown.cell(line, column), book.active.cell(number, column)
+                self._set(cell, values.get(column))
+                if shown.data_type == "e":
+                    cell.value, cell.data_type = shown.value, "e"
+                if shown.value is not None:
+                    cell.number_format = shown.number_format
+            self._add(book.active, number, cells)
+        return book
+
+    def _add(self, sheet: Any, line: int, cells: Sequence[Any]) -> None:
+        """Write cells right of all that the sheet holds; texts as texts, whatever they begin with.
 
         Raises:
             FileFormatError: a text is too long for a cell, or the sheet has no more columns.
         """
-        for row, cells in rows:
-            self._write(self._sheet, row, cells)
-        with _workbook_errors(self.name):
-            self._book.save(output)
-
-    def _write(self, sheet: Any, row: int, cells: Sequence[Any]) -> None:
         if self._width + len(cells) > _MAX_COLUMNS:
             raise FileFormatError(
                 f"{self.name}: sheet {quoted(self._sheet.title)} has no room for new columns right "
@@ -167,7 +222,7 @@ class Sheet:
             )
         for column, value in enumerate(cells, self._width + 1):
             if value is not None:
-                self._set(sheet.cell(row, column), _for_cell(value))
+                self._set(sheet.cell(line, column), _for_cell(value))
 
     def _set(self, cell: Any, value: Any) -> None:
         if isinstance(value, str) and len(value) > _MAX_TEXT:
@@ -179,47 +234,13 @@ class Sheet:
         if isinstance(value, str):
             cell.data_type = "s"  # openpyxl takes "=..." for a formula
 
-    def save_rows(self, output: BinaryIO, rows: Sequence[tuple[int, Sequence[Any]]]) -> None:
-        """Write a new workbook with a sheet of this name, and in it some rows, as values.
-
-        Arguments are those of `save_beside`. Rows are not deleted in the workbook that was read, as
-        openpyxl does not move what formulas and merged cells refer to.
-
-        Raises:
-            FileFormatError: a formula has no value, or as for `save_beside`.
-        """
-        from openpyxl import Workbook
-
-        self.check_formulas(range(self._width))
-        if others := [name for name in self._book.sheetnames if name != self._sheet.title]:
-            names = ", ".join(map(quoted, others))
-            warnings.warn(
-                f"{self.name}: only rows of sheet {quoted(self._sheet.title)} are written, as "
-                f"values; not its formulas and formats, nor {names}",
-                stacklevel=2,
-            )
-        book = Workbook()
-        book.active.title = self._sheet.title
-        for number, (row, cells) in enumerate(rows, 1):
-            values = dict(enumerate(self._values[row - 1], 1))
-            for column in range(1, self._width + 1):
-                shown, cell = self._shown.cell(row, column), book.active.cell(number, column)
-                self._set(cell, values.get(column))
-                if shown.data_type == "e":
-                    cell.value, cell.data_type = shown.value, "e"
-                if shown.value is not None:
-                    cell.number_format = shown.number_format
-            self._write(book.active, number, cells)
-        book.save(output)
-
 
 def _for_cell(value: Any) -> Any:
     """Return a value as a cell can hold it: numbers, dates, times and durations, or a text."""
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-    if isinstance(value, Decimal) and value.is_finite():
-        number = float(value)
-        value = number if Decimal(repr(number)) == value else value
+    if isinstance(value, Decimal) and value.is_finite() and Decimal(repr(float(value))) == value:
+        value = float(value)
     if isinstance(value, bool) or (type(value) is int and abs(value) < MAX_EXACT):
         return value
     if type(value) is float and math.isfinite(value):
@@ -243,59 +264,48 @@ def cell_value(cell: Any) -> Any:
 
 
 def _check_workbook(file: BinaryIO, name: str) -> None:
-    """Check what a file is and how much it holds, before it is read."""
+    """Refuse what is no workbook, or one of too many bytes, tags, or merged cells."""
     if file.read(len(OLE)) == OLE:
         what = "is encrypted" if _ENCRYPTED in file.read(_MAX_BYTES) else "is an old .xls workbook"
         raise FileFormatError(f"{name}: {what}; save it as .xlsx, without a password")
     try:
-        import openpyxl  # noqa: F401
+        import openpyxl.drawing.image
+        import openpyxl.utils
     except ImportError as error:
         raise MissingExtraError(
             "An .xlsx workbook needs openpyxl, which is not installed; install it with: "
             "pip install openpyxl"
         ) from error
+    too_large = FileFormatError(
+        f"{name} holds more than is read of a workbook ({_MAX_BYTES} bytes when unpacked, "
+        f"{_MAX_TAGS} tags, {_MAX_CELLS} merged cells); save the table as CSV or Parquet"
+    )
+    tags = cells = 0
     with _workbook_errors(name), ZipFile(file) as archive:
-        from openpyxl.drawing.image import PILImage
-
-        _check_size(archive, name)
-        if not PILImage and any(part.startswith("xl/media/") for part in archive.namelist()):
+        if sum(part.file_size for part in archive.infolist()) > _MAX_BYTES:
+            raise too_large
+        for part in archive.namelist():
+            if not part.lower().endswith((".xml", ".rels", ".vml")):
+                continue
+            data = archive.read(part)
+            if b"\0" in data:
+                raise FileFormatError(f"{name}: {part} is not in UTF-8; save it again")
+            tags += data.count(b"<")
+            for reference in _RANGE.findall(data):
+                try:
+                    left, top, right, bottom = openpyxl.utils.range_boundaries(reference.decode())
+                    cells += (right - left + 1) * (bottom - top + 1)
+                except (TypeError, ValueError):  # as of a whole column
+                    cells += _MAX_CELLS + 1 if b":" in reference else 0
+            if tags > _MAX_TAGS or cells > _MAX_CELLS:
+                raise too_large
+        has_pictures = any(part.startswith("xl/media/") for part in archive.namelist())
+        if has_pictures and not openpyxl.drawing.image.PILImage:
             warnings.warn(  # openpyxl would drop them without a word
                 f"{name}: pictures will be lost, as Pillow is not installed; install it with: "
                 f"pip install pillow",
                 stacklevel=4,
             )
-
-
-def _check_size(archive: ZipFile, name: str) -> None:
-    """Refuse a workbook of too many bytes, tags, or merged cells; or in another encoding."""
-    parts, tags, cells = archive.infolist(), 0, 0
-    too_large = FileFormatError(
-        f"{name} holds more than is read of a workbook ({_MAX_BYTES} bytes when unpacked, "
-        f"{_MAX_TAGS} tags, {_MAX_CELLS} merged cells); save the table as CSV or Parquet"
-    )
-    if sum(part.file_size for part in parts) > _MAX_BYTES:
-        raise too_large
-    for part in parts:
-        if not part.filename.lower().endswith((".xml", ".rels", ".vml")):
-            continue
-        data = archive.read(part)
-        if b"\0" in data:
-            raise FileFormatError(f"{name}: {part.filename} is not in UTF-8; save it again")
-        tags += data.count(b"<")
-        cells += sum(map(_area, _RANGE.findall(data)))
-        if tags > _MAX_TAGS or cells > _MAX_CELLS:
-            raise too_large
-
-
-def _area(reference: bytes) -> int:
-    """Return the number of cells of a range such as A1:C3; 0 if it is none."""
-    from openpyxl.utils import range_boundaries
-
-    try:
-        left, top, right, bottom = range_boundaries(reference.decode())
-        return int((right - left + 1) * (bottom - top + 1))
-    except (TypeError, ValueError):  # as of a whole column
-        return _MAX_CELLS + 1 if b":" in reference else 0
 
 
 def _load(file: BinaryIO, **options: bool) -> Any:

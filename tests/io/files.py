@@ -13,8 +13,8 @@ import pytest
 from hypothesis import strategies as st
 
 from fuzzydict.io.columns import Cleaned, Deciding, Source, clean_column, join_tables
-from fuzzydict.io.records import Reading
-from fuzzydict.io.tables import as_python, open_table
+from fuzzydict.io.records import Reading, as_python
+from fuzzydict.io.tables import open_table
 
 __all__ = ["CHANGES", "FORMATS", "TABLES", "Trickle", "changed", "clean", "join", "pyarrow"]
 __all__ += ["read", "write", "written"]
@@ -88,7 +88,7 @@ def read(path: Path, column: str = "country") -> list[list[Any]]:
     """Return the names and the rows of a table that has this column."""
     with open_table(path) as table:
         contents = table.contents(column)
-    return [contents.names, *([*map(as_python, row.values)] for row in contents.rows)]
+    return [contents.names, *([*map(as_python, row)] for row in contents.rows)]
 
 
 def clean(d: Any, table: Any, column: str, output: Path | BinaryIO, **options: Any) -> Cleaned:

@@ -234,7 +234,8 @@ def test_a_run_that_ended_early_is_gone_on_with(
     texts = asked(monkeypatch)
     counts = mapped(d, tables, output, deciding=Deciding(review=review if reviewed else None))
     assert counts._replace(undecided=0)._asdict() == expected
-    assert {path: path.stat().st_mtime_ns for path in written} == written
+    if not reviewed:
+        assert {path: path.stat().st_mtime_ns for path in written} == written
     assert files(output) == files(tmp_path / "expected") | {"_SUCCESS": b""}
     assert len(texts) == len(set(texts))
     if reviewed:  # it is about all parts

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import open_dict, read_dict
-from fuzzydict.io.records import Reading, as_cell, as_json, as_line, csv_row
+from fuzzydict.io.records import Reading, Table, as_cell, as_json, as_line, csv_row
 from fuzzydict.io.review import read_examples
-from fuzzydict.io.tables import RecordTable, open_records
+from fuzzydict.io.tables import open_table
 from tests.io.files import Trickle, clean, written
 from tests.support.properties import examples
 
@@ -28,13 +28,13 @@ COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Curaçao": "CW", "Łód
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
-def table_of(data: bytes | Trickle, form: str = "csv", **reading: Any) -> RecordTable:
+def table_of(data: bytes | Trickle, form: str = "csv", **reading: Any) -> Table:
     file: Any = data if isinstance(data, Trickle) else io.BytesIO(data)
-    with open_records(file, Reading(form, **reading), name=f"t.{form}") as table:
+    with open_table(file, Reading(form, **reading), name=f"t.{form}") as table:
         return table
 
 
-def cells_of(table: RecordTable) -> list[list[str]]:
+def cells_of(table: Table) -> list[list[str]]:
     assert table.header is not None
     return [record.content for record in (table.header, *table.records())]
 
@@ -170,7 +170,7 @@ def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
     """However the blocks of the file fall, no more of it is read than a row needs."""
     data = b"a,b\n" + b'1,"' + b"x\n" * 40_000 + b'"\n' + b'2,"\n"\n' * 100_000
     file = io.BytesIO(data)
-    with open_records(file, Reading("csv", delimiter=",", encoding="utf-8")) as table:
+    with open_table(file, Reading("csv", delimiter=",", encoding="utf-8")) as table:
         rows = table.records()
     first = next(rows)
     assert (first.line, first.raw) == (2, '1,"' + "x\n" * 40_000 + '"\n')

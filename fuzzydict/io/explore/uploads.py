@@ -15,7 +15,7 @@ from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, printable, quoted
 from fuzzydict.io.columns import BlankCells
 from fuzzydict.io.explore.answers import is_doubtful, key_text
-from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, Reading, json_records
+from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, Reading
 from fuzzydict.io.tables import TABLES, check_unpacked, open_table, table_format
 from fuzzydict.text.words import plain
 
@@ -58,17 +58,17 @@ class Upload(BytesIO):
         """Return the names of the columns; the lines of a .txt file are one."""
         if self.is_lines:
             return [_LINES]
-        if self.format != "jsonl":
-            self.seek(0)
-            with open_table(self, Reading(format=self.format, side=None)) as table:
-                return list(filter(None, table.names or []))
-        names = dict[str, None]()
-        for record in json_records(self, self.name):
-            if isinstance(record.content, dict):
-                names.update(dict.fromkeys(record.content))
-            elif record.content is not BLANK:
-                raise FileFormatError(f"{self.name}: line {record.line} is no object")
-        return list(names)
+        self.seek(0)
+        with open_table(self, Reading(format=self.format, side=None)) as table:
+            if self.format != "jsonl":
+                return list(filter(None, table.names))
+            names = dict[str, None]()
+            for record in table.records():
+                if isinstance(record.content, dict):
+                    names.update(dict.fromkeys(record.content))
+                elif record.content is not BLANK:
+                    raise FileFormatError(f"{self.name}: line {record.line} is no object")
+            return list(names)
 
     def rows(self, columns: Sequence[str]) -> int:
         """Return how many rows there are, by the first of the columns that can be matched."""

@@ -18,7 +18,7 @@ from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Deciding, Source, clean_column
 from fuzzydict.io.explore.answers import Answers
 from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
-from fuzzydict.io.review import Decided, read_examples, read_table
+from fuzzydict.io.review import Decided, read_examples
 from fuzzydict.text.words import same_text
 from tests.support.exploring import answered, asked, posted, serving
 
@@ -366,7 +366,9 @@ _texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
 
 
 @given(st.dictionaries(_texts.filter(str.strip), st.sampled_from([*KEYS, None])))
-def test_any_decisions_are_read_again(decisions: dict[str, str | None]) -> None:
+def test_any_decisions_are_read_again(
+    tmp_path_factory: pytest.TempPathFactory, decisions: dict[str, str | None]
+) -> None:
     decisions = {query: query if query in KEYS else key for query, key in decisions.items()}
     table = [{"query": query, "target": key} for query, key in decisions.items()]
     by_text: dict[str, tuple[str, str | None]] = {}
@@ -378,8 +380,9 @@ def test_any_decisions_are_read_again(decisions: dict[str, str | None]) -> None:
         with pytest.raises(OptionError, match="|".join(why)):
             decisions_table(car(), table)
         return
-    rows = read_table(decisions_table(car(), table), Path("decisions.csv")).rows()
-    assert {row.query: row.target for row in rows} == dict(by_text.values())
+    path = tmp_path_factory.mktemp("any") / "decisions.csv"
+    path.write_bytes(decisions_table(car(), table))
+    assert dict(read_examples(path)) == dict(by_text.values())
 
 
 def test_what_a_table_cannot_hold_is_not_taught_to_one(tmp_path: Path) -> None:
