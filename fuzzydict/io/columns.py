@@ -26,7 +26,7 @@ from fuzzydict.text.words import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from fuzzydict.io.records import CellBlock, Table
+    from fuzzydict.io.records import Table
     from fuzzydict.io.review import MatchedKeys
 
 
@@ -187,19 +187,16 @@ def join_tables(
         add_score: whether the score is a column, too.
         suffix: what is added to the names that both tables have.
         progress: called with the amount done and the total amount.
-        **options: those of the `FuzzyDict` that is made of the keys: ``score_cutoff`` ...; and its
-            ``synonyms``.
+        **options: those of the `FuzzyDict` that is made of the keys, and its ``synonyms``.
 
     Returns:
         The numbers of rows of the left table.
 
     Raises:
-        OSError: a file cannot be read or written.
-        FileFormatError: a table is not of its format, or lacks the column; or the texts of the
-            right table are no keys, as `fuzzydict.join` says.
+        OSError, MissingExtraError: as `clean_column`.
+        FileFormatError: as `clean_column`; or the texts of the right table are no keys.
         OptionError: as of `fuzzydict.join`; or a format is unknown; or the output is the right
             table, or the left one if that is a workbook and ``how`` leaves rows out.
-        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
     require_how(how)
     if _same(output, right.table):
@@ -218,7 +215,7 @@ def join_tables(
         raise FileFormatError(str(error)) from None
     d = dict_of({text: rows[row] for text, row in row_of.items()}, **options)
     with written(output, None) as file, open_table(left.table, left.reading) as table:
-        blocks, added = table.blocks(left.column), list[Added]()
+        added = list[Added]()
         if how != "anti":
             new = new_names(table.names, names, suffix, add_score=add_score)
             likes: list[list[Any]] = [[row[n] for row in rows] for n in range(len(names))]
@@ -236,8 +233,7 @@ def join_tables(
             cells = [*values, score] if add_score else values
             return None if how == "inner" and key is None else table.beside(cells)
 
-        with table.copying(file, added):
-            return ColumnMatcher(d).write(table, blocks, beside, progress)
+        return ColumnMatcher(d).copy(table, left.column, added, file, progress, beside)
 
 
 # ---- which key ---------------------------------------------------------------------------
@@ -328,35 +324,31 @@ class ColumnMatcher:
         added: list[Added],
         output: BinaryIO,
         progress: Callable[[int, int], None],
+        as_written: Callable[[Answer], Any] | None = None,
     ) -> Cleaned:
-        """Write a table with the key, value and score that match each cell of a column."""
+        """Write a table with what is added beside each cell of a column; count its rows.
+
+        By default these are key, value and score; ``as_written`` gives something else, or None
+        where a row is left out.
+        """
+        count, self._as_written = Counter[str](), as_written or table.beside
         blocks = table.blocks(column)
         with table.copying(output, added):
-            return self.write(table, blocks, table.beside, progress)
-
-    def write(
-        self,
-        table: Table,
-        blocks: Iterator[CellBlock],
-        as_written: Callable[[Answer], Any],
-        progress: Callable[[int, int], None],
-    ) -> Cleaned:
-        """Write the rows of a table, each with its answer as it is written; count them."""
-        count, self._as_written = Counter[str](), as_written
-        self._beside_none = as_written((None, None, None))
-        for block in blocks:
-            if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
-                self._count_rows(count)
-            cells, counts, _ = block
-            beside = [*map(self._beside.get, cells)]
-            if None in beside:
-                if unknown := [cell for cell in dict.fromkeys(cells) if cell not in self._known]:
-                    self._answer(unknown)
+            self._beside_none = self._as_written((None, None, None))
+            for block in blocks:
+                if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
+                    self._count_rows(count)
+                cells, rows, _ = block
                 beside = [*map(self._beside.get, cells)]
-            self._rows.update(cells if counts is None else dict(zip(cells, counts, strict=True)))
-            table.write(block, beside)
-            if done := table.progress():
-                progress(*done)
+                if None in beside:
+                    different = dict.fromkeys(cells)
+                    if unknown := [cell for cell in different if cell not in self._known]:
+                        self._answer(unknown)
+                    beside = [*map(self._beside.get, cells)]
+                self._rows.update(cells if rows is None else dict(zip(cells, rows, strict=True)))
+                table.write(block, beside)
+                if done := table.progress():
+                    progress(*done)
         self._count_rows(count)
         return Cleaned(**{name: count[name] for name in Cleaned._fields})
 

@@ -21,7 +21,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
@@ -89,10 +89,6 @@ def parts_in(source: Path, output: Path, format: str | None = None) -> list[Part
 
     Hidden files and folders, and those whose names begin with ``_``, are left out. All files have
     one format, the one that is given or that of their endings.
-
-    Raises:
-        OptionError: the output folder is in the other one, or around it; or there is no table in
-            it, or there are a link to a folder, a pipe or a device, or files of several formats.
     """
     if not source.is_dir():
         if source.exists() and not source.is_file():
@@ -183,29 +179,29 @@ def map_parts(
     parts = parts_in(folder, output, source.reading.format)
     for part in parts:
         check_apart(part.source, part.target, deciding)
-    answers = _Answers(d, workers, output if folder.is_dir() else output.parent)
-    matcher = ColumnMatcher(d, deciding, answers)
-    mapper = _Mapper(source, prefix, matcher, parts, progress)
-    mapper.check()
-    if not folder.is_dir():
-        with answers:
+    with ExitStack() as end:
+        answers = _Answers(d, workers, output if folder.is_dir() else output.parent, end)
+        matcher = ColumnMatcher(d, deciding, answers)
+        mapper = _Mapper(source, prefix, matcher, parts, progress)
+        mapper.check()
+        if not folder.is_dir():
             return mapper.map(answers)
-    options = {"column": source.column, "prefix": prefix, **source.reading._asdict()}
-    files = matcher.decided.files.values()
-    began = {
-        **{f"the option {name}": value for name, value in options.items()},
-        **(basis or {}),
-        "the embedding": as_embedding(d.embedding).fingerprint()["name"],
-        "the score of this release": weights_digest(),
-        "the decisions": sorted([one.text, one.key] for file in files for one in file.decisions),
-    }
-    with _Notes(output, began, mapper.states) as notes, answers:
+        options = {"column": source.column, "prefix": prefix, **source.reading._asdict()}
+        decided = (one for file in matcher.decided.files.values() for one in file.decisions)
+        began = {
+            **{f"the option {name}": value for name, value in options.items()},
+            **(basis or {}),
+            "the embedding": as_embedding(d.embedding).fingerprint()["name"],
+            "the score of this release": weights_digest(),
+            "the decisions": sorted([one.text, one.key] for one in decided),
+        }
+        notes = _Notes(output, began, mapper.states, end)
         counts = mapper.map(answers, notes)
         if matcher.review:
             matcher.review.save()
         with replacing(output / _SUCCESS):
             pass
-        notes.remove()
+        notes.path.unlink()  # as all is done
     return counts
 
 
@@ -317,40 +313,28 @@ def _best(d: FuzzyDict[Any], texts: list[str]) -> list[_Best]:
     return [one and (one.key, one.score, one.matches) for one in best_keys(d, texts)]
 
 
-class _InAnother:
-    """Answers texts by the dict of a `Matcher`, wherever it is unpickled."""
-
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
-
-    def __call__(self, texts: list[str]) -> list[_Best]:
-        found, cutoff = _best(self._matcher.open(), texts), self._matcher.score_cutoff
-        if cutoff is None:
-            return found
-        return [one and (*one[:2], cutoff <= one[1] > -float("inf")) for one in found]
+def _best_in_another(matcher: Matcher, texts: list[str]) -> list[_Best]:
+    """Answer texts by the dict of a `Matcher`, in another process."""
+    found, cutoff = _best(matcher.open(), texts), matcher.score_cutoff
+    if cutoff is None:
+        return found
+    return [one and (*one[:2], cutoff <= one[1] > -float("inf")) for one in found]
 
 
 class _Answers:
     """The best keys of texts, which this process looks up if no other one did.
 
     Other processes ask a file of the dict. If nobody names one, it is saved in a folder of its own,
-    made in ``place`` for the time of the run.
+    made in ``place`` and removed at the ``end`` of the run.
     """
 
-    def __init__(self, d: FuzzyDict[Any], workers: Workers, place: Path) -> None:
-        self._d, self._workers, self._place = d, workers, place.absolute()
+    def __init__(self, d: FuzzyDict[Any], workers: Workers, place: Path, end: ExitStack) -> None:
+        self._d, self._workers, self._place, self._end = d, workers, place.absolute(), end
         self._matcher, self._copy = workers.matcher, ""
         self._known: dict[str, _Best] = {}
         are_there = workers.scheduler is not None or workers.jobs not in (None, 1)
         #: The number of texts that keep the other processes at work; 0 if there are none.
         self.of_others = _GIVEN * (workers.jobs or _PROCESSES) if are_there else 0
-
-    def __enter__(self) -> Self:
-        self._end = ExitStack()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.close()
 
     def __call__(self, texts: list[str]) -> list[Match | None]:
         if unknown := [*self.unknown(texts)]:
@@ -359,10 +343,10 @@ class _Answers:
             self._known.update(zip(unknown, _best(self._d, unknown), strict=True))
         found = list[Match | None]()
         for text in texts:
-            if best := self._known[text]:
-                key, score, matches = best
-                value = dict.__getitem__(self._d, key)
-                found.append(Match(key, value, score, query=text, matches=matches))
+            best = self._known[text]
+            if best is not None:
+                value = dict.__getitem__(self._d, best[0])
+                found.append(Match(best[0], value, best[1], query=text, matches=best[2]))
             else:
                 found.append(None)
         return found
@@ -389,11 +373,10 @@ class _Answers:
             self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
             self._d.save(self._copy)
             self._matcher = Matcher(self._copy, embedding=self._d.embedding, trust=True)
-        asked = _InAnother(self._matcher)
+        asked = partial(_best_in_another, self._matcher)
+        found = look_up(asked, texts, jobs=jobs, scheduler=scheduler, progress=progress)
         try:
-            with closing(
-                look_up(asked, texts, jobs=jobs, scheduler=scheduler, progress=progress)
-            ) as found:
+            with closing(found):
                 for some, best in found:
                     self._known.update(zip(some, best, strict=True))
         except FileNotFoundError as error:
@@ -416,81 +399,71 @@ class _Notes:
     part that is written, with the state of its table.
     """
 
-    def __init__(self, output: Path, began: dict[str, Any], states: dict[str, list[int]]) -> None:
-        self._output, self._path = output, output / _NOTES
-        self._began, self._states = json.loads(json.dumps(began, default=str)), states
+    def __init__(
+        self, output: Path, began: dict[str, Any], states: dict[str, list[int]], end: ExitStack
+    ) -> None:
+        self.path, self._output, self._states = output / _NOTES, output, states
         self._noted: dict[str, tuple[float, list[int]]] = {}  # sure and counts, by names of parts
-
-    def __enter__(self) -> Self:
-        if self._output.exists() and not self._path.is_file() and any(self._output.iterdir()):
+        if output.exists() and not self.path.is_file() and any(output.iterdir()):
             raise OptionError(
-                f"{self._output} is not empty; name a new folder, or remove what is in this one"
+                f"{output} is not empty; name a new folder, or remove what is in this one"
             )
-        self._made = [] if self._output.exists() else [self._output]
-        self._output.mkdir(parents=True, exist_ok=True)
-        self._log = self._path.open("ab")
-        try:
-            self._lock()
-            self._go_on()
-        except BaseException:
-            self._log.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._log.close()
-        if not self._noted:  # there is nothing to go on with
-            self._path.unlink(missing_ok=True)
-            for folder in [*sorted(self._output.rglob("*"), reverse=True), *self._made]:
-                with suppress(OSError):
-                    folder.rmdir()
-
-    def _lock(self) -> None:
-        """Refuse that another run writes to the same place, where files can be locked."""
+        self._made = [] if output.exists() else [output]
+        output.mkdir(parents=True, exist_ok=True)
+        self._log = end.enter_context(self.path.open("ab"))
         try:
             import fcntl
 
             fcntl.flock(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise OptionError(
-                f"another run writes to {self._output}; wait for its end, or end it"
+                f"another run writes to {output}; wait for its end, or end it"
             ) from error
         except (ImportError, OSError):  # on Windows, and on some network drives
-            return
+            pass
+        self._go_on(json.loads(json.dumps(began, default=str)))
+        end.callback(self._leave)
 
-    def _go_on(self) -> None:
+    def _go_on(self, began: dict[str, Any]) -> None:
         """Read what was noted, and check that it is about this run; or begin a new run."""
-        *lines, torn = self._path.read_bytes().split(b"\n")
+        *lines, torn = self.path.read_bytes().split(b"\n")
         self._log.truncate(self._log.tell() - len(torn))  # of a run that was killed as it wrote
         try:
             before, *parts = map(json.loads, lines or [b"{}"])
             self._noted = {name: (sure, [*map(int, counts)]) for name, sure, counts, _ in parts}
-            changed = [one for one in self._began if before.get(one, ...) != self._began[one]]
-            changed += sorted(before.keys() - self._began.keys())
+            changed = [one for one in began if before.get(one, ...) != began[one]]
+            changed += sorted(before.keys() - began.keys())
             states = {name: state for name, *_, state in parts}
         except (AttributeError, TypeError, ValueError) as error:
             raise FileFormatError(
-                f"{self._path} is damaged: {error}; remove {self._output} to begin again"
+                f"{self.path} is damaged: {error}; remove {self._output} to begin again"
             ) from error
         changed += [f"the table {n}" for n, state in states.items() if state != self._states.get(n)]
         if not self._noted:
             self._log.truncate(0)
-            self._append(self._began)
+            self._append(began)
         elif changed:
             raise OptionError(
-                f"{changed[0]} has changed since the run began that {self._path} is of; make it "
+                f"{changed[0]} has changed since the run began that {self.path} is of; make it "
                 f"what it was to go on, or remove {self._output} to begin again"
             )
         for left in self._output.rglob(".fuzzydict-*"):
             if _LEFT.fullmatch(left.name):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
 
+    def _leave(self) -> None:
+        """Leave nothing where there is nothing to go on with."""
+        self._log.close()
+        if not self._noted:
+            self.path.unlink(missing_ok=True)
+            for folder in [*sorted(self._output.rglob("*"), reverse=True), *self._made]:
+                with suppress(OSError):
+                    folder.rmdir()
+
     def counts(self, part: Part, sure: float) -> Cleaned | None:
         """Return the numbers of rows of a part that is written, if they are known."""
-        if part.name in self._noted and part.target.is_file():
-            noted_sure, counts = self._noted[part.name]
-            return Cleaned(*counts) if noted_sure == sure else None
-        return None
+        noted_sure, counts = self._noted.get(part.name, (None, []))
+        return Cleaned(*counts) if noted_sure == sure and part.target.is_file() else None
 
     def add(self, part: Part, sure: float, counts: Cleaned) -> None:
         """Note that a part is written."""
@@ -501,7 +474,3 @@ class _Notes:
         self._log.write(json.dumps(line).encode() + b"\n")
         self._log.flush()
         os.fsync(self._log.fileno())
-
-    def remove(self) -> None:
-        """Remove the file, as all is done."""
-        self._path.unlink()

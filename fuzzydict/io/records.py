@@ -18,7 +18,8 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
-from io import StringIO
+from functools import partial
+from io import BytesIO, StringIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -299,20 +300,28 @@ def _guess_dialect(
     A UserWarning tells of another delimiter than the ``usual`` one, or another encoding than UTF-8.
     """
     sign = None if reading.delimiter is None else _as_delimiter(reading.delimiter)
-    known = None if reading.encoding is None else _as_encoding(reading.encoding)
-    beginning, is_all = _beginning(file)
-    encoding = known or _guessed_encoding(file, beginning)
+    encoding = None if reading.encoding is None else _as_encoding(reading.encoding)
+    sample, begun, guesses = file, b"", dict[str, str]()
+    if not file.seekable():  # no more than its first line is read: what is next may take long
+        read = getattr(file, "read1", file.read)
+        while b"\n" not in begun and len(begun) < _BEGINNING and (data := read(_BEGINNING)):
+            begun += data
+        sample = BytesIO(begun)
+    if encoding is None:
+        encoding = _guessed_encoding(sample)
+        if encoding != "utf-8":
+            guesses["encoding"] = encoding
+    place, beginning = sample.tell(), sample.read(_BEGINNING)
+    sample.seek(place)
     if encoding in ("utf-16", "utf-32"):
         big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
         encoding += "-be" if big else "-le"
-    guesses: dict[str, str] = {}
     if sign is None:
+        is_all = sample is file and len(beginning) < _BEGINNING
         text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning, is_all)
         sign, also = _guessed_delimiter(text, is_all, usual)
         if sign != usual or also:
-            guesses["delimiter"] = repr(sign) + (f" (or {also!r}?)" if also else "")
-    if known is None and encoding != "utf-8":
-        guesses["encoding"] = encoding
+            guesses = {"delimiter": repr(sign) + (f" (or {also!r}?)" if also else "")} | guesses
     if guesses:
         message = f"{name}: read with {' and '.join(guesses.values())}"
         if reading.side is not None:
@@ -320,55 +329,26 @@ def _guess_dialect(
             options = " and ".join(f"--{reading.side}{guess}" for guess in guesses)
             message += f"; name {other} by {options}"
         warnings.warn(printable(message), stacklevel=5)
-    return Dialect(sign, encoding), b"" if file.seekable() else beginning
+    return Dialect(sign, encoding), begun
 
 
-def _beginning(file: BinaryIO) -> tuple[bytes, bool]:
-    """Return the first bytes of a file, and whether these are all.
-
-    Of a stream, no more is read than its first line, for what comes next may take long.
-    """
-    if file.seekable():
-        place = file.tell()
-        beginning = file.read(_BEGINNING)
-        file.seek(place)
-        return beginning, len(beginning) < _BEGINNING
-    read, beginning = getattr(file, "read1", file.read), b""
-    while data := read(_BEGINNING):
-        beginning += data
-        if b"\n" in data or len(beginning) >= _BEGINNING:
-            break
-    return beginning, not data
-
-
-def _guessed_encoding(file: BinaryIO, beginning: bytes) -> str:
-    """Return "utf-16-le" or "-be" if a mark says so, windows-1252 if it can be, or "utf-8".
-
-    Of a stream, the beginning decides.
-    """
-
-    def pieces() -> Iterator[bytes]:
-        if not file.seekable():
-            yield beginning
-            return
-        place = file.tell()
-        try:
-            while data := file.read(_LARGE_BLOCK):
-                yield data
-        finally:
-            file.seek(place)
-
-    for mark, encoding in _MARKS.items():
-        if beginning.startswith(mark):
-            return encoding
+def _guessed_encoding(file: BinaryIO) -> str:
+    """Return "utf-16-le" or "-be" if a mark says so, windows-1252 if it can be, or "utf-8"."""
+    place, read = file.tell(), partial(file.read, _LARGE_BLOCK)
+    found = _MARKS.get(file.read(2))
+    file.seek(place)
+    if found is not None:
+        return found
     decode = codecs.getincrementaldecoder("utf-8")().decode
     try:
-        for data in pieces():
+        for data in iter(read, b""):
             decode(data)
+        return "utf-8"
     except UnicodeDecodeError:
-        if not any(map(_NOT_WESTERN.search, pieces())):
-            return _WESTERN
-    return "utf-8"
+        file.seek(place)
+        return "utf-8" if any(map(_NOT_WESTERN.search, iter(read, b""))) else _WESTERN
+    finally:
+        file.seek(place)
 
 
 def _guessed_delimiter(text: str, is_all: bool, usual: str) -> tuple[str, str]:

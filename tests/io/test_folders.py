@@ -371,7 +371,7 @@ def test_a_table_in_place_and_its_review_are_both_written_or_none(
         mapped(d, table, table, deciding=deciding, workers=workers, progress=decide)
     review.unlink()
     full = Mock(side_effect=OSError(errno.ENOSPC, "the disk is full"))
-    monkeypatch.setattr("fuzzydict.io.columns.ColumnMatcher.write", full)
+    monkeypatch.setattr("fuzzydict.io.columns.ColumnMatcher.copy", full)
     with pytest.raises(OSError, match="the disk is full"):
         mapped(d, table, table, deciding=deciding)
     monkeypatch.undo()
