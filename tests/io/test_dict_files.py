@@ -60,33 +60,27 @@ SAME = {
 @pytest.mark.parametrize("name", SAME)
 def test_every_format_holds_the_same_dict(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, name, SAME[name])
-    assert read_dict(path) == CAR
-    assert list(read_dict(path)) == list(CAR)
+    assert [*read_dict(path).items()] == [*CAR.items()]
     d = open_dict(path, score_cutoff=0.3)
     assert type(d) is FuzzyDict
     assert (dict(d), d.score_cutoff) == (CAR, 0.3)
-
-
-@pytest.mark.parametrize("name", SAME)
-def test_a_format_that_is_named_wins_over_the_ending(tmp_path: Path, name: str) -> None:
-    path = written(tmp_path, "any.txt", SAME[name])
-    assert read_dict(path, Reading(format=format_by_ending(Path(name), FORMATS) or "json")) == CAR
+    form = format_by_ending(Path(name), FORMATS) or "json"  # what is named wins over the ending
+    assert read_dict(written(tmp_path, "any.txt", SAME[name]), Reading(format=form)) == CAR
 
 
 def test_columns_are_named(tmp_path: Path) -> None:
     table = written(tmp_path, "codes.csv", "id,name,code\n1,Germany,DE\n2,Spain,ES\n")
-    assert read_dict(table, Reading(key="name", value="code")) == {"Germany": "DE", "Spain": "ES"}
-    with pytest.raises(
-        FileFormatError, match=r"no column 'key'; its columns are 'id', 'name', 'co"
-    ):
-        read_dict(table, Reading(value="code"))
     lines = '{"name": "Germany", "value": 1}\n{"name": "Spain", "value": [2]}'
-    lines_path = written(tmp_path, "codes.jsonl", lines)
-    assert read_dict(lines_path, Reading(key="name")) == {"Germany": 1, "Spain": [2]}
-    with pytest.raises(FileFormatError, match=r"no column 'nam' \(did you mean 'name'\?\); its"):
-        read_dict(table, Reading(key="nam", value="code"))
-    with pytest.raises(FileFormatError, match=r"'nam' \(did you mean 'name'\?\) and 'value'$"):
-        read_dict(lines_path, Reading(key="nam"))
+    records = written(tmp_path, "codes.jsonl", lines)
+    assert read_dict(table, Reading(key="name", value="code")) == {"Germany": "DE", "Spain": "ES"}
+    assert read_dict(records, Reading(key="name")) == {"Germany": 1, "Spain": [2]}
+    for path, reading, message in [
+        (table, Reading(value="code"), "no column 'key'; its columns are 'id', 'name', 'code'"),
+        (table, Reading(key="nam", value="code"), r"'nam' \(did you mean 'name'\?\); its columns"),
+        (records, Reading(key="nam"), r"'nam' \(did you mean 'name'\?\) and 'value'$"),
+    ]:
+        with pytest.raises(FileFormatError, match=message):
+            read_dict(path, reading)
 
 
 @pytest.mark.parametrize(
@@ -95,9 +89,7 @@ def test_columns_are_named(tmp_path: Path) -> None:
         ("product,price\nsofa,100\nlamp,2.5\n", True),
         ("\nproduct,price\nsofa,100\n\nlamp,\n", True),
         ("product,price\nsofa,100\nlamp,dear\n", False),
-        ("product,price\n", False),
         ("product,price\nsofa,\n", False),
-        ("chair,7\nsofa,100\n", False),
         ("3,price\nsofa,100\n", False),
         ("key,value\nsofa,much\nlamp,100\n", False),
         ("brand,Porsche\ncolor,black\n", False),
@@ -114,13 +106,11 @@ def test_a_warning_says_that_a_header_was_read_as_an_item(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         read = read_dict(path)
-    assert len(caught) == warned
-    if warned:
-        value = read["product"]
-        line, message = 2 if content.startswith("\n") else 1, str(caught[0].message)
-        assert message.startswith(f"{path}: line {line} looks like a header, but was read as an ")
-        assert message.endswith(f"add --key product --value {value}")
-        assert "product" not in read_dict(path, Reading(key="product", value=value))
+    line = 2 if content.startswith("\n") else 1
+    assert [str(one.message) for one in caught] == [
+        f"{path}: line {line} looks like a header, but was read as an item; if it is a header, add "
+        f"--key product --value {read.get('product')}"
+    ] * warned
 
 
 @given(st.dictionaries(CELLS, CELLS, min_size=1))
@@ -143,7 +133,9 @@ def test_yaml_reads_what_json_writes(
     assert repr(read) == repr(content)  # as texts, for 1.0 is not 1
 
 
-def test_yaml_is_that_of_version_1_2_with_keys_as_written(tmp_path: Path) -> None:
+def test_yaml_is_that_of_version_1_2_with_keys_as_written_merges_and_aliases(
+    tmp_path: Path,
+) -> None:
     text = "no: NO\n1: 12:30\n012: 012\n2024-02-29: 2024-02-29\n~: ~\non: true\nhex: 0x1f\nf: 1e3\n"
     assert read_dict(written(tmp_path, "a.yaml", text)) == {
         "no": "NO",
@@ -155,9 +147,6 @@ def test_yaml_is_that_of_version_1_2_with_keys_as_written(tmp_path: Path) -> Non
         "hex": 31,
         "f": 1000.0,
     }
-
-
-def test_yaml_merges_and_aliases(tmp_path: Path) -> None:
     text = (
         "base: &base {a: 1, b: 2}\nmore: {<<: *base, b: 3, c: *base}\nrest: &rest [x]\nr: *rest\n"
     )
@@ -169,49 +158,22 @@ def test_yaml_merges_and_aliases(tmp_path: Path) -> None:
     }
 
 
-def test_a_saved_dict_keeps_its_options(tmp_path: Path) -> None:
-    path = tmp_path / "saved.fuzzydict"
-    FuzzyDict({"color": np.arange(3), 5: "five"}, score_cutoff=0.7).save(path)
-    d = open_dict(path)
-    assert (d.score_cutoff, d["colour"].tolist(), d[5]) == (0.7, [0, 1, 2], "five")
-    assert open_dict(path, score_cutoff=0.1).score_cutoff == 0.1
-    path.rename(tmp_path / "saved.bin")
-    assert list(read_dict(tmp_path / "saved.bin", Reading(format="fuzzydict"))) == ["color", 5]
-
-
 # ---- a key that comes twice ---------------------------------------------------------------
 
 TWICE = [
-    (
-        "a.json",
-        '{"x": 1,\n "b": {"x": 0},\n "\\u0078": 2}',
-        "key 'x' comes twice in one object",
-    ),
-    (
-        "b.json",
-        '{"a": "{", "b": [{"c": 1, "d": "\\"c\\": 0", "c": 2}]}',
-        "'c' comes twice in one",
-    ),
+    ("a.json", '{"x": 1,\n "b": {"x": 0},\n "\\u0078": 2}', "key 'x' comes twice in one object"),
+    ("b.json", '{"a": "{", "b": [{"c": 1, "d": "\\"c\\": 0", "c": 2}]}', "'c' comes twice in one"),
     ("a.toml", "x = 1\ny = 2\nx = 3\n", "line 3: a key or table comes twice"),
     ("b.toml", "[a]\nx = 1\n[b]\nx = 1\n[a]\ny = 2", "line 5: .* twice .*'a'"),
-    ("c.toml", "[a]\nx = 1\n[b]\nx = 1\n'y z' = 1\n\"x\"= 2", "line 6: .* twice"),
-    ("d.toml", "s = '''\nx = 1\n[a]\n'''\nx = 1\nx = 2\ny = 1\n", "line 6: .* twice"),
-    ("e.toml", "[[d]]\nx = 1\n[[d]]\nx = 1\n\nx = 2", "line 6: .* twice"),
-    ("f.toml", "x.y = 1\nz = 1\nx = 2\n", "line 3: .* twice"),
-    ("g.toml", "[a.b]\n[a]\nc = 1\r\n[a]", "line 4: .* twice"),
-    ("h.toml", "[a]\nb = 1\n[a.b]\n", "line 3: .* twice"),
-    ("inner.toml", "y = 1\nx = {a = 1, a = 2}", "line 2: .* twice .*key 'a'"),
+    ("c.toml", "s = '''\nx = 1\n[a]\n'''\nx = 1\nx = 2\ny = 1\n", "line 6: .* twice"),
+    ("d.toml", "x.y = 1\nz = 1\nx = 2\n", "line 3: .* twice"),
+    ("e.toml", "y = 1\nx = {a = 1, a = 2}", "line 2: .* twice .*key 'a'"),
     ("a.yaml", "x: 1\ny: {x: 0}\n'x': 2\n", "'x' comes twice .* on lines 1 and 3"),
     ("b.yaml", "x: 1\ny:\n  - {z: 1, z: 2}\n", "'z' comes twice .* on lines 3 and 3"),
     ("c.yaml", "a: &a {b: 1}\nc:\n  <<: *a\n  d: 1\n  d: 2\n", "'d' comes twice .* lines 4 and 5"),
     ("a.csv", 'x,1\n"y\nz",2\nx,3\n', "'x' comes twice, on lines 1 and 4"),
-    ("b.csv", "key,value\nx,1\n\nx,1\n", "'x' comes twice, on lines 2 and 4"),
     ("a.tsv", "x\t1\nx\t2\n", "'x' comes twice, on lines 1 and 2"),
-    (
-        "a.jsonl",
-        '{"x": 1}\n\n["y", 2]\n{"key": "x", "value": 3}\n',
-        "'x' comes twice, on lines 1 and 4",
-    ),
+    ("a.jsonl", '{"x": 1}\n\n{"key": "x", "value": 3}\n', "'x' comes twice, on lines 1 and 3"),
 ]
 
 
@@ -229,19 +191,13 @@ BAD = [
     *((f"empty.{form}", "", "") for form in FORMATS if form != "fuzzydict"),
     *((f"blank.{form}", " \n\n", "") for form in ("json", "toml", "yaml", "jsonl")),
     *((f"binary.{form}", b"\x89PNG\r\n\x1a\n\0\0\xff", "not UTF-8") for form in FORMATS[:-2]),
-    *(
-        (f"wide.{form}", "color,black".encode("utf-16"), "")
-        for form in ("toml", "yaml", "jsonl", "xlsx")
-    ),
+    *((f"wide.{form}", "a,b".encode("utf-16"), "") for form in ("toml", "yaml", "jsonl", "xlsx")),
     *((f"zeros.{form}", b"a\0b\0\n", "") for form in FORMATS),
     ("marked.json", b"\xef\xbb\xbf \r\n", "is empty; expected an object such as"),
-    ("yaml.json", "color: black", "line 1, column 1 is not JSON"),
     ("open.json", '{\n"color": "black"', "line 2, column 17 is not JSON"),
     ("more.json", '{"color": "black"} {}', "line 1, column 20 is not JSON"),
     ("latin.json", b'{"color": "gr\xfcn"}', "byte 13 is not UTF-8"),
     ("list.json", "[1, 2]", "holds an array; expected an object"),
-    ("text.json", '"black"', "holds a string; expected an object"),
-    ("number.json", "3.5", "holds a number; expected an object"),
     ("true.json", "true", "holds a boolean; expected an object"),
     ("null.json", "null", "holds null; expected an object"),
     ("deep.json", '{"a":' * 100_000, "nested too deeply"),
@@ -252,19 +208,12 @@ BAD = [
     ("long.toml", "x = " + "9" * 5000, "too many digits"),
     ("broken.yaml", "color: black\n  top: [1\n", "line 2 is not YAML"),
     ("list.yaml", "- color\n- black\n", "holds an array"),
-    ("text.yaml", "color", "holds a string"),
     ("two.yaml", "a: 1\n---\nb: 2\n", "line 2 is not YAML"),
     ("object.yaml", "a: !!python/object/apply:os.system [ls]\n", "line 1 is not YAML"),
     ("key.yaml", "a: 1\n? [b, c]\n: 2\n", "line 2 has a key that is no text"),
     ("date.yaml", "a: 2024-02-31\n", "line 1 is not YAML ('2024-02-31' is not of its type: put"),
     ("long.yaml", "b:\n  a: " + "9" * 5000, "is not of its type: put it in quotes"),
-    (
-        "tags.yaml",
-        "a: x\nb: !!float\n",
-        "line 2 is not YAML ('' is not of its type: put it",
-    ),
     ("tag.yaml", "!!timestamp x", "line 1 is not YAML (failed to construct timestamp"),
-    ("deep.yaml", "a:\n " + "[" * 1_000, "nested too deeply"),
     ("self.yaml", "a: &a [*a]\n", "line 1 holds itself by an alias"),
     ("three.csv", "a,1,x\nb,2,y\n", "line 1 has 3 cells, where a key and a value were expected"),
     ("one.csv", "\na\nb\n", "line 2 has 1 cell, where a key and a value were expected; name"),
@@ -300,12 +249,13 @@ def test_a_file_that_is_not_there(tmp_path: Path, form: str) -> None:
 
 def test_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "car.json", "{}")
-    with pytest.raises(OptionError, match="key and value name columns of the formats csv, tsv"):
-        read_dict(path, Reading(key="a"))
-    with pytest.raises(OptionError, match=r"format: expected one of json, .*, got 'xml'"):
-        read_dict(path, Reading(format="xml"))
-    with pytest.raises(OptionError, match="fuzzydict has none"):
-        open_dict(path, Reading(format="fuzzydict", value="a"))
+    for reading, message in [
+        (Reading(key="a"), "key and value name columns of the formats csv, tsv"),
+        (Reading(format="xml"), r"format: expected one of json, .*, got 'xml'"),
+        (Reading(format="fuzzydict", value="a"), "fuzzydict has none"),
+    ]:
+        with pytest.raises(OptionError, match=message):
+            read_dict(path, reading)
 
 
 def test_yaml_without_its_package_names_the_extra(
@@ -347,13 +297,16 @@ def test_a_lone_surrogate_is_kept(tmp_path: Path) -> None:
     assert read_dict(tmp_path / "file") == {"a\udfff": "b\ud800"}
 
 
-@pytest.mark.parametrize("name", ["car.fd", "car.json", "car.csv", "car", "car.yaml"])
-def test_a_saved_dict_is_known_whatever_its_ending(tmp_path: Path, name: str) -> None:
-    d = FuzzyDict({"color": "black", "size": (1, 2)}, score_cutoff=0.3)
+@pytest.mark.parametrize("name", ["car.fd", "car.json", "car.csv", "car"])
+def test_a_saved_dict_is_known_whatever_its_ending_and_keeps_its_options(
+    tmp_path: Path, name: str
+) -> None:
+    d = FuzzyDict({"color": "black", "size": (1, 2), 5: np.arange(3)}, score_cutoff=0.3)
     d.save(tmp_path / name)
     opened = open_dict(tmp_path / name)
-    assert (opened, opened.score_cutoff) == (d, 0.3)
-    assert read_dict(tmp_path / name) == d
+    assert (opened["colour"], opened[5].tolist(), opened.score_cutoff) == ("black", [0, 1, 2], 0.3)
+    assert open_dict(tmp_path / name, score_cutoff=0.1).score_cutoff == 0.1
+    assert read_dict(tmp_path / name, Reading(format="fuzzydict")).keys() == d.keys()
     assert (type(opened), type(read_dict(tmp_path / name))) == (FuzzyDict, dict)
     with pytest.raises(OptionError, match="key and value name columns"):
         open_dict(tmp_path / name, Reading(key="color"))
@@ -361,21 +314,18 @@ def test_a_saved_dict_is_known_whatever_its_ending(tmp_path: Path, name: str) ->
         open_dict(tmp_path / name, Reading(format="json"))
 
 
-def test_an_old_workbook_says_what_it_is(tmp_path: Path) -> None:
-    (tmp_path / "t.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500))
-    with pytest.raises(FileFormatError, match=r"t\.xls: is an old \.xls workbook; save it as"):
-        open_dict(tmp_path / "t.xls")
-
-
-def test_other_files_of_ours_and_parquet_say_what_they_are(tmp_path: Path) -> None:
+def test_files_of_other_kinds_say_what_they_are(tmp_path: Path) -> None:
     WordVectors(["a"], [[1.0]]).save(tmp_path / "mine.vectors")
-    with pytest.raises(FileFormatError, match=r"mine.vectors holds .*, where fuzzy dict was exp"):
-        open_dict(tmp_path / "mine.vectors")
-    (tmp_path / "t.parquet").write_bytes(b"PAR1\x15\x04\x15\x20" + bytes(99) + b"PAR1")
-    with pytest.raises(FileFormatError, match=r"t\.parquet: is a Parquet file, which"):
-        open_dict(tmp_path / "t.parquet")
-    (tmp_path / "keys.csv").write_text("PAR1,a key like another\n")
-    assert read_dict(tmp_path / "keys.csv") == {"PAR1": "a key like another"}
+    written(tmp_path, "t.parquet", b"PAR1\x15\x04\x15\x20" + bytes(99) + b"PAR1")
+    written(tmp_path, "t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500))
+    for name, message in {
+        "mine.vectors": "mine.vectors holds .*, where fuzzy dict was expected",
+        "t.parquet": r"t\.parquet: is a Parquet file, which",
+        "t.xls": r"t\.xls: is an old \.xls workbook; save it as",
+    }.items():
+        with pytest.raises(FileFormatError, match=message):
+            open_dict(tmp_path / name)
+    assert read_dict(written(tmp_path, "t.csv", "PAR1,a key\n")) == {"PAR1": "a key"}
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")

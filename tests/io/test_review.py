@@ -47,19 +47,17 @@ def mapped(
     return [row["c_key"] for row in rows], counts
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path, sign: str = ",") -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
-        return list(csv.DictReader(file))
+        return list(csv.DictReader(file, delimiter=sign))
 
 
 def filled_in(path: Path, decide: Callable[[str], str | None]) -> None:
     """Save a review as a spreadsheet does, with targets that a person filled in."""
-    rows = read_rows(path)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0])
-    writer.writeheader()
+    rows, text = read_rows(path), io.StringIO()
     for row in rows:
-        writer.writerow(row | {"target": decide(row["query"]) or ""})
+        row["target"] = decide(row["query"]) or ""
+    csv.writer(text).writerows([[*rows[0]], *(row.values() for row in rows)])
     path.write_bytes(text.getvalue().encode("utf-8-sig"))
 
 
@@ -83,17 +81,15 @@ def test_the_doubtful_are_written_once_with_what_a_person_needs(tmp_path: Path) 
     cells = ["qwzzt", "germny", "Germany", "France", "?!", "", "germny", "qwzzt", "germny", "Frnce"]
     best = {cell: d.most_similar(cell)[0] for cell in ("germny", "qwzzt", "Frnce")}
     rows = reviewed(tmp_path, cells, d, sure=2)
-    # The most frequent first, equal ones in the order of the table.
-    assert [(row["query"], row["count"]) for row in rows] == [
-        *(("germny", 3), ("qwzzt", 2), ("?!", 1), ("Frnce", 1))
-    ]
+    # The most frequent first, equal ones in the order of the table. Nobody has said that the guess
+    # is right; below the cutoff there is none.
+    assert [(row["query"], row["count"], row["target"]) for row in rows] == [
+        ("germny", 3, "? Germany"), ("qwzzt", 2, "?"), ("?!", 1, "?"), ("Frnce", 1, "? France")
+    ]  # fmt: skip
     for row in rows:
         key, _, score = best.get(row["query"], (None, None, None))
         assert row["key"] == key
         assert row["score"] == (None if score is None else pytest.approx(score, abs=1e-3))
-        # Nobody has said that the guess is right; below the cutoff there is none.
-        guess = {"germny": "? Germany", "Frnce": "? France"}
-        assert row["target"] == guess.get(row["query"], "?")
 
 
 @examples(30)
@@ -123,8 +119,7 @@ def test_texts_of_the_same_words_are_one_question(
     tmp_path: Path, texts: list[str], count: int
 ) -> None:
     rows = reviewed(tmp_path, [*texts, texts[0]], COUNTRIES, sure=2)
-    assert len({same_text(text) for text in texts}) == count == len(rows)
-    assert rows[0]["query"] == texts[0]
+    assert (len(rows), rows[0]["query"]) == (count, texts[0])
     assert sum(row["count"] for row in rows) == len(texts) + 1
 
 
@@ -217,12 +212,10 @@ def test_a_target_is_a_key_or_none_or_undecided(
 
 
 def test_what_was_taught_is_certain_without_a_file_too(tmp_path: Path) -> None:
-    d = COUNTRIES.copy()
+    d, review = COUNTRIES.copy(), tmp_path / "review.csv"
     d.aliases.update({"the isles": "Great Britain", "Germny": None})
-    review = tmp_path / "review.csv"
     keys, counts = mapped(tmp_path, ["The Isles", "germny"], d, review=review, sure=2)
-    assert keys == ["Great Britain", None]
-    assert counts == Cleaned(matched=1, unmatched=0, blank=0, refused=1)
+    assert (keys, counts) == (["Great Britain", None], Cleaned(1, 0, 0, refused=1))
     assert read_rows(review) == []
 
 
@@ -231,8 +224,7 @@ def test_what_was_taught_is_certain_without_a_file_too(tmp_path: Path) -> None:
 OPEN = ["qwzzt", "zzzyx", "zzzyx", "Germny", "Germny", "Germny"]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(("end", "mark"), [("\n", ""), ("\r\n", "\ufeff")])
 def test_decided_rows_stay_and_the_others_are_asked_again(
     tmp_path: Path, end: str, mark: str
 ) -> None:
@@ -274,101 +266,73 @@ def test_decided_lines_of_json_stay(tmp_path: Path) -> None:
     ]
 
 
-def test_a_text_that_is_decided_elsewhere_is_asked_no_more(tmp_path: Path) -> None:
+def test_what_is_decided_elsewhere_or_known_by_now_is_asked_no_more(tmp_path: Path) -> None:
     decisions, review = tmp_path / "decided.csv", tmp_path / "review.csv"
     decisions.write_text("query,target\nGERMNY,Germany\n")
     review.write_text("query,target\nqwzzt,\ngermny,?\nQwzzt.,? France\n")
-    before = decisions.read_bytes()
     mapped(tmp_path, OPEN, decisions=decisions, review=review, sure=2)
     assert [row["query"] for row in read_rows(review)] == ["qwzzt", "zzzyx"]
-    assert decisions.read_bytes() == before
-
-
-def test_a_query_that_the_dict_knows_by_now_is_asked_no_more(tmp_path: Path) -> None:
-    review = tmp_path / "review.csv"
-    mapped(tmp_path, OPEN, review=review)
-    assert [row["query"] for row in read_rows(review)] == ["zzzyx", "qwzzt"]
+    assert decisions.read_text() == "query,target\nGERMNY,Germany\n"
     mapped(tmp_path, OPEN, FuzzyDict(COUNTRIES | {"zzzyx": 1}, score_cutoff=0.2), review=review)
     assert [row["query"] for row in read_rows(review)] == ["qwzzt"]
 
 
-def test_what_somebody_saves_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
-    review, output = tmp_path / "review.csv", tmp_path / "out.jsonl"
-    table = table_of(tmp_path, OPEN)
-    for before, meanwhile in [("query,target\n", "query,target\nqwzzt,France\n"), (None, "mine")]:
-        review.unlink(missing_ok=True)
-        if before is not None:
-            review.write_text(before)
-
-        def save(done: int, total: int, text: str = meanwhile) -> None:
-            assert done <= total
-            review.write_text(text)
-
-        with pytest.raises(OptionError, match=r"review\.csv has changed since it was read; start"):
-            clean(COUNTRIES, table, "c", output, review=review, progress=save)
-        assert review.read_text() == meanwhile
-        assert not output.exists()
+@pytest.mark.parametrize("before", ["query,target\n", None])
+def test_what_somebody_saves_meanwhile_is_not_overwritten(
+    tmp_path: Path, before: str | None
+) -> None:
+    review, output, table = tmp_path / "r.csv", tmp_path / "out.jsonl", table_of(tmp_path, OPEN)
+    if before is not None:
+        review.write_text(before)
+    with pytest.raises(OptionError, match=r"r\.csv has changed since it was read; start"):
+        clean(
+            COUNTRIES, table, "c", output, review=review, progress=lambda *_: review.write_text("x")
+        )
+    assert review.read_text() == "x"
+    assert not output.exists()
 
 
 # ---- files that are refused -----------------------------------------------------------------
 
-BAD: dict[str, tuple[str | bytes, str]] = {
-    "no such key": (
-        "query,target\nx,\nAllemagne,germany\n",
-        "line 3: 'germany', the target of 'Allemagne', is not a key of the dict (its nearest key "
-        "is 'Germany'); write one of its keys, or nothing if none is right",
-    ),
-    "keys of another dict": (
-        "query,target\nx,qwzzt\ny,zzzyx\nz,vvvxw\n",
-        "line 2: 'qwzzt', the target of 'x', is not a key of the dict; write one of its keys, or "
-        "nothing if none is right; 2 more targets are none: is the file about another dict?",
-    ),
-    "another key for a key": (
-        "query,target\nFrance,Germany\n",
-        "line 2: 'France' is a key of the dict and always finds itself; its target cannot be "
-        "'Germany': remove the row",
-    ),
-    "no key for a key": (
-        "query,target\nFrance,\n",
-        "line 2: 'France' is a key of the dict and always finds itself; its target cannot be "
-        "blank: remove the row",
-    ),
-    "two keys": (
-        "query,target\nthe  isles,Great Britain\nx,\n The Isles!,France\n",
-        "line 4: the target of ' The Isles!' is 'France', and at {path}: line 2 that of "
-        "'the  isles' is 'Great Britain'; these are one text",
-    ),
-    "a key and none": (
-        "query,target\nx,\nX,France\n",
-        "line 3: the target of 'X' is 'France', and at {path}: line 2 that of 'x' is blank",
-    ),
+BAD = {
+    "x,\nAllemagne,germany": "line 3: 'germany', the target of 'Allemagne', is not a key of the "
+    "dict (its nearest key is 'Germany'); write one of its keys, or nothing if none is right",
+    "x,qwzzt\ny,zzzyx\nz,vvvxw": "line 2: 'qwzzt', the target of 'x', is not a key of the dict; "
+    "write one of its keys, or nothing if none is right; 2 more targets are none: is the file "
+    "about another dict?",
+    "France,Germany": "line 2: 'France' is a key of the dict and always finds itself; its target "
+    "cannot be 'Germany': remove the row",
+    "France,": "line 2: 'France' is a key of the dict and always finds itself; its target cannot "
+    "be blank: remove the row",
+    "the  isles,Great Britain\nx,\n The Isles!,France": "line 4: the target of ' The Isles!' is "
+    "'France', and at {path}: line 2 that of 'the  isles' is 'Great Britain'; these are one text",
+    "x,\nX,France": "line 3: the target of 'X' is 'France', and at {path}: line 2 that of 'x' is "
+    "blank",
 }
 
 
-@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+@pytest.mark.parametrize("rows", BAD)
 @pytest.mark.parametrize("option", ["decisions", "review"])
 def test_a_file_that_cannot_be_decided_by_is_refused_and_nothing_is_written(
-    tmp_path: Path, option: str, bad: tuple[str | bytes, str]
+    tmp_path: Path, option: str, rows: str
 ) -> None:
-    (content, message), path = bad, tmp_path / "d.csv"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    before = path.read_bytes()
+    path = written(tmp_path, "d.csv", content := f"query,target\n{rows}\n")
     with pytest.raises(FileFormatError) as caught:
         mapped(tmp_path, OPEN, COUNTRIES, **{option: path})
-    assert str(caught.value).startswith(f"{path}: ")
-    assert message.format(path=path) in str(caught.value)
-    assert path.read_bytes() == before
+    assert str(caught.value).startswith(f"{path}: {BAD[rows].format(path=path)}")
+    assert path.read_text() == content
     assert sorted(file.name for file in tmp_path.iterdir()) == ["d.csv", "t.jsonl"]
 
 
 @pytest.mark.parametrize("option", ["decisions", "review"])
 def test_a_review_has_a_file_of_its_own(tmp_path: Path, option: str) -> None:
-    table = table_of(tmp_path, OPEN)
-    for path, use in [(table, "read"), (tmp_path / "out.jsonl", "written")]:
-        with pytest.raises(OptionError, match=rf"{path.name} is the table to be {use}; name anoth"):
-            mapped(tmp_path, OPEN, COUNTRIES, **{option: path})
-    for name in ("r.parquet", "r.txt", "r"):
-        with pytest.raises(OptionError, match=r"a review ends in \.csv, \.tsv or \.jsonl"):
+    table, ending = table_of(tmp_path, OPEN), r"a review ends in \.csv, \.tsv or \.jsonl"
+    for name, message in [
+        ("t.jsonl", r"t\.jsonl is the table to be read; name another file for the"),
+        ("out.jsonl", r"out\.jsonl is the table to be written; name another file for the"),
+        *((name, ending) for name in ("r.parquet", "r.txt", "r")),
+    ]:
+        with pytest.raises(OptionError, match=message):
             mapped(tmp_path, OPEN, COUNTRIES, **{option: tmp_path / name})
     with pytest.raises(FileNotFoundError, match=r"nowhere\.csv"):
         mapped(tmp_path, OPEN, decisions=tmp_path / "nowhere.csv")
@@ -406,44 +370,31 @@ def test_formulas_of_strangers_are_decided_on_like_other_texts(
     """Whether a spreadsheet keeps the quote before a formula, or drops it."""
     cells = ['=HYPERLINK("http://evil","Germny")', "@SUM(Frnce)", "-2+3+cmd|' /C calc'!A0", "\tx"]
     d = FuzzyDict({"=1+1 Germany": "DE", "'+France": "FR", "Spain": "ES"}, score_cutoff=0)
-    review = tmp_path / f"review.{form}"
+    review, sign = tmp_path / f"review.{form}", "," if form == "csv" else "\t"
     mapped(tmp_path, cells, d, review=review, sure=2)
-    with review.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="," if form == "csv" else "\t"))
+    rows = read_rows(review, sign)
     assert {row["query"] for row in rows} == {f"'{cell}" for cell in cells}
-    written = [row[name] for row in rows for name in ("query", "key", "target")]
-    assert not any(map(is_computed, written))
+    shown = [row[name] for row in rows for name in ("query", "key", "target")]
+    assert not any(map(is_computed, shown))
     assert [query for query, _ in read_examples(review)] == [row["query"][1:] for row in rows]
     for row in rows:
         row["target"] = "=1+1 Germany" if "Germny" in row["query"] else "'+France"
-        if drops:
-            row["query"] = row["query"].removeprefix("'")
+        row["query"] = row["query"].removeprefix("'") if drops else row["query"]
     with review.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], dialect="excel" if form == "csv" else "excel-tab")
-        writer.writeheader()
-        writer.writerows(rows)
+        csv.writer(file, delimiter=sign).writerows([[*rows[0]], *(row.values() for row in rows)])
     keys, counts = mapped(tmp_path, cells, d, decisions=review)
     assert keys == ["=1+1 Germany", "'+France", "'+France", "'+France"]
     assert counts.doubtful == 0
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv"])
-def test_a_quote_in_examples_of_ones_own_is_read(tmp_path: Path, form: str) -> None:
+def test_a_quote_in_examples_and_in_a_table_is_read_and_written(tmp_path: Path) -> None:
+    """They are data for programs: a key in them is the key, and a cell the cell."""
     examples = [("'-5 C'", "cold"), ("'=x", "'+y"), ("''@", None)]
-    path = tmp_path / f"examples.{form}"
-    sign = "," if form == "csv" else "\t"
-    rows = [("query", "target"), *examples]
-    path.write_text("".join(f"{query}{sign}{target or ''}\n" for query, target in rows))
-    assert read_examples(path) == examples
-
-
-def test_the_table_itself_stays_as_it_is(tmp_path: Path) -> None:
-    """It is data for programs: a key in it is the key, and a cell the cell."""
-    table, d = tmp_path / "t.csv", FuzzyDict({"=1+1": "@x"})
-    table.write_text('c,n\n=1+1,"=2+2"\n', newline="")
-    clean(d, table, "c", tmp_path / "out.csv")
-    written = (tmp_path / "out.csv").read_text()
-    assert written == 'c,n,c_key,c_value,c_score\n=1+1,"=2+2",=1+1,@x,1.0\n'
+    rows = "".join(f"{query}\t{target or ''}\n" for query, target in examples)
+    assert read_examples(written(tmp_path, "e.tsv", f"query\ttarget\n{rows}")) == examples
+    table = written(tmp_path, "t.csv", 'c,n\n=1+1,"=2+2"\n')
+    clean(FuzzyDict({"=1+1": "@x"}), table, "c", table)
+    assert table.read_text() == 'c,n,c_key,c_value,c_score\n=1+1,"=2+2",=1+1,@x,1.0\n'
 
 
 # ---- examples -------------------------------------------------------------------------------
@@ -454,13 +405,12 @@ EXPECTED = [("germny", "Germany"), ("qwzzt", None), ("Frnce", "France")]
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("e.csv", "query,target\ngermny,Germany\nqwzzt,\n\nFrnce,France\n"),
         ("e.csv", "\ufeffcount,target,query\r\n3,Germany,germny\r\n2,  ,qwzzt\r\n1,France,Frnce"),
         ("e.tsv", 'query\ttarget\n"germny"\tGermany\nqwzzt\t\nFrnce\tFrance\n'),
-        ("e.csv", "query,target\ngermny,Germany\n,\nqwzzt,\nFrnce,France\n ,\n,\n"),
+        ("e.csv", "query,target\ngermny,Germany\n,\nqwzzt,\n\nFrnce,France\n ,\n,\n"),
         (
             "e.jsonl",
-            '{"query": "germny", "target": "Germany", "count": 3}\n{"query": "qwzzt", '
+            '{"query": "germny", "target": ["Germany"], "count": 3}\n{"query": "qwzzt", '
             '"target": null}\n\n{"target": "France", "query": "Frnce"}',
         ),
         ("e.ndjson", "\n".join(json.dumps({"query": q, "target": t or ""}) for q, t in EXPECTED)),
@@ -475,22 +425,13 @@ def test_examples_are_queries_with_their_targets(tmp_path: Path, name: str, cont
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("e.csv", "query,target\npower,battery\nhue,color\npower,horse power\n"),
-        (
-            "e.jsonl",
-            '{"query": "power", "target": ["battery"]}\n{"query": "hue", "target": "color"}\n'
-            '{"query": "power", "target": "horse power"}\n',
-        ),
-        (
-            "e.jsonl",
-            '{"query": "power", "target": ["battery", "horse power"]}\n'
-            '{"query": "hue", "target": ["color"]}\n',
-        ),
+        ("e.csv", "query,target\npower,battery\npower,horse power\n"),
+        ("e.jsonl", '{"query": "power", "target": ["battery", "horse power"]}\n'),
     ],
 )
 def test_a_query_may_have_several_right_keys(tmp_path: Path, name: str, content: str) -> None:
     examples = read_examples(written(tmp_path, name, content))
-    assert sorted(examples) == [("hue", "color"), ("power", "battery"), ("power", "horse power")]
+    assert examples == [("power", "battery"), ("power", "horse power")]
 
 
 @pytest.mark.parametrize(
@@ -500,14 +441,18 @@ def test_a_query_may_have_several_right_keys(tmp_path: Path, name: str, content:
         ("e.csv", "query,target\na,b\n ,c\n", "line 3 has a blank query; fill it in, or"),
         ("e.csv", "query,target\na,b\n\na,\n", "'a' has two targets, 'b' on line 2 and None on l"),
         ("e.csv", "query,target\na,\na,b\n", "'a' has two targets, None on line 2 and 'b' on lin"),
-        ("e.jsonl", '{"query": "a", "target": []}\n', "line 1: expected the right keys as target"),
-        ("e.jsonl", '{"query": "a", "target": ["b", " "]}\n', "line 1: expected the right keys as"),
-        ("e.jsonl", '{"query": "a", "target": ["b", 3]}\n', "line 1: expected the right keys as t"),
+        *(
+            (
+                "e.jsonl",
+                f'{{"query": "a", "target": {target}}}\n',
+                "line 1: expected the right keys",
+            )
+            for target in ("[]", '["b", " "]', '["b", 3]')
+        ),
         ("e.csv", b"query,target\n\x81,b\n", "line 2: byte 0 is not UTF-8"),
         ("e.jsonl", '{"query": "a"}\n', 'line 1: expected {"query": ..., "target": ...}'),
         ("e.jsonl", '["a", "b"]\n', 'line 1: expected {"query": ..., "target": ...}'),
         ("e.jsonl", '{"query": 1, "target": "b"}\n', "line 1 has a number where a text is expect"),
-        ("e.jsonl", '{"query": ["a"], "target": "b"}\n', "line 1 has an array where a text is ex"),
         ("e.jsonl", '{"query": "a", "target": {}}\n', "line 1 has an object where a text is expec"),
     ],
 )
@@ -518,11 +463,6 @@ def test_bad_examples_are_refused(
         read_examples(written(tmp_path, name, content))
     assert str(caught.value).startswith(str(tmp_path / name))
     assert message in str(caught.value)
-
-
-def test_examples_of_another_format_are_refused(tmp_path: Path) -> None:
-    for name in ("e.parquet", "e.txt"):
+    for other in ("e.parquet", "e.txt"):
         with pytest.raises(OptionError, match=r"expected examples of format csv, tsv, jsonl"):
-            read_examples(written(tmp_path, name, ""))
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        read_examples(tmp_path / "nowhere.csv")
+            read_examples(written(tmp_path, other, content))
