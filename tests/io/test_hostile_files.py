@@ -15,7 +15,7 @@ from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.records import Reading
 from fuzzydict.io.review import DecidedFile, read_examples
 from tests.benchmarks.hostile_files import ATTACKS, FORMATS, damaged, measured
-from tests.io.files import clean, pyarrow
+from tests.io.files import clean, pyarrow, written
 
 CODES = FuzzyDict({"colour": 1, "price": 2})
 #: What reads a table of the columns query and target.
@@ -122,11 +122,9 @@ def test_dots_that_are_no_keys_are_left_alone(tmp_path: Path) -> None:
     [
         ("a.toml", "a = 0x" + "f" * 20_000, "has too many digits; put it in quotes"),
         ("a.toml", "a = [{b = 0b" + "1" * 20_000 + "}]", "has too many digits; put it in quotes"),
-        ("a.yaml", "a: 0x" + "f" * 20_000, "line 1 is not YAML ('0xfff"),
         ("a.yaml", "a: 1\nb: 0b" + "1" * 20_000, "line 2 is not YAML ('0b111"),
         ("a.yaml", "%YAML 1.3\n---\na: 1", "is not YAML that can be read"),
         ("a.yaml", "%YAML " + "9" * 5000 + ".1\n---\na: 1", "is not YAML that can be read"),
-        ("a.yaml", r'a: "\U00110000"', "is not YAML that can be read"),
         ("a.yaml", r'a: "\UFFFFFFFF"', "is not YAML that can be read"),
         ("a.yaml", "a: !!omap [b: 1, b: 2]", "is not YAML that can be read"),
         ("a.yaml", "a: !!int 1:1", "line 1 is not YAML ('1:1' is not of its type"),
@@ -135,17 +133,17 @@ def test_dots_that_are_no_keys_are_left_alone(tmp_path: Path) -> None:
 def test_what_its_parser_takes_but_nobody_can_print_is_refused(
     tmp_path: Path, name: str, text: str, message: str
 ) -> None:
-    (tmp_path / name).write_text(text)
     with pytest.raises(FileFormatError) as caught:
-        read_dict(tmp_path / name)
+        read_dict(written(tmp_path, name, text))
     assert str(caught.value).startswith(str(tmp_path / name))
     assert message in str(caught.value)
 
 
 def test_yaml_is_that_of_version_1_2_whatever_it_says(tmp_path: Path) -> None:
-    path = tmp_path / "a.yaml"
-    path.write_text("%YAML 1.1\n---\nno: no\ntime: 12:30\nnumber: 010\n")
+    path = written(tmp_path, "a.yaml", "%YAML 1.1\n---\nno: no\ntime: 12:30\nnumber: 010\n")
     assert read_dict(path) == {"no": "no", "time": "12:30", "number": 10}
+    written(tmp_path, "a.yaml", "a: &x 1\nb: &x 2\nc: *x\n")  # an anchor may be given again
+    assert read_dict(path) == {"a": 1, "b": 2, "c": 2}
 
 
 @pytest.mark.parametrize("bracket", "[{")
@@ -160,15 +158,8 @@ def test_yaml_has_brackets_to_a_depth(tmp_path: Path, bracket: str) -> None:
             read_dict(path)
 
 
-def test_an_anchor_of_yaml_may_be_given_again(tmp_path: Path) -> None:
-    path = tmp_path / "a.yaml"
-    path.write_text("a: &x 1\nb: &x 2\nc: *x\n")
-    assert read_dict(path) == {"a": 1, "b": 2, "c": 2}
-
-
 def test_a_row_of_csv_without_end_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("a,1\nb," + '"\n",' * 5_000_000, newline="")
+    path = written(tmp_path, "a.csv", "a,1\nb," + '"\n",' * 5_000_000)
     with pytest.raises(FileFormatError, match="line 2 begins a row of more than 16777216 char"):
         read_dict(path)
 

@@ -105,24 +105,6 @@ def test_what_a_review_says_is_read_back(
     assert read_examples(path) == list(targets.items())
 
 
-@pytest.mark.parametrize(
-    ("texts", "count"),
-    [
-        (["Shipping", " shipping ", "SHIPPING", "shipping."], 1),
-        (["Zoë street", "zoe_street", "zoe-Street", "Zoe\u0308 Street!"], 1),
-        (["?!", " ?!"], 1),
-        (["?!", "!!"], 2),
-        (["ship", "shop"], 2),
-    ],
-)
-def test_texts_of_the_same_words_are_one_question(
-    tmp_path: Path, texts: list[str], count: int
-) -> None:
-    rows = reviewed(tmp_path, [*texts, texts[0]], COUNTRIES, sure=2)
-    assert (len(rows), rows[0]["query"]) == (count, texts[0])
-    assert sum(row["count"] for row in rows) == len(texts) + 1
-
-
 def test_signs_tell_apart_what_keys_tell_apart_by_them(tmp_path: Path) -> None:
     d, review = FuzzyDict({"C": 1, "C++": 2, "C#": 3, "Go": 4}), tmp_path / "review.csv"
     cells = ["c++", "C++ ", "c#", " C", "go!", "C"]
