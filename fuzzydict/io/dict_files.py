@@ -61,8 +61,8 @@ def open_dict(
             whether it is a saved dict, and otherwise the ending decides; a file without a known
             ending is JSON. A UserWarning says which delimiter or encoding was guessed.
         embedding: as in `FuzzyDict`. A saved dict needs the embedding it was made with.
-        scorer: as in `FuzzyDict`. It replaces the scorer of a saved dict.
-        score_cutoff: as in `FuzzyDict`. It replaces the cutoff of a saved dict.
+        scorer: as in `FuzzyDict`; it replaces that of a saved dict, as ``score_cutoff`` does.
+        score_cutoff: as in `FuzzyDict`.
 
     Raises:
         OSError: the file cannot be read.
@@ -87,8 +87,12 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
     form = dict_format(path, reading)
     if form == "fuzzydict":
         return dict(FuzzyDict.load(path))
-    if form in _READERS:
-        return _READERS[form](path)
+    if form == "json":
+        return read_json(path)
+    if form == "toml":
+        return _content(path, _parse_toml, 'lines such as color = "black"')
+    if form == "yaml":
+        return _content(path, _parse_yaml, "lines such as color: black")
     content: dict[str, Any] = {}
     lines: dict[str, int] = {}
     with open_table(path, reading._replace(format=form)) as table:
@@ -152,6 +156,25 @@ def _beginning(path: Path) -> bytes:
 # ---- JSON, TOML, YAML ---------------------------------------------------------------------
 
 
+def _content(
+    path: Path,
+    parse: Callable[[str, Path, str], Any],
+    expected: str,
+    encoding_of: Callable[[bytes], str] = lambda _: "utf-8",
+) -> dict[str, Any]:
+    """Return the dict in a text file, which must not be blank; without its byte-order mark."""
+    data = bytes_of(path)
+    text = decoded(data, path, encoding_of(data).removesuffix("-sig")).removeprefix(BYTE_ORDER_MARK)
+    if not text.strip():
+        raise FileFormatError(f"{path}: is empty; expected {expected}")
+    with parser_limits(str(path)):
+        content = parse(text, path, expected)
+    if not isinstance(content, dict):
+        kind = JSON_TYPES.get(type(content), "another value")
+        raise FileFormatError(f"{path}: holds {kind}; expected {expected}")
+    return content
+
+
 def read_json(path: Path, *, example: str = '{"color": "black"}') -> dict[str, Any]:
     """Return the object in a JSON file; errors show ``example`` as what was expected.
 
@@ -159,9 +182,7 @@ def read_json(path: Path, *, example: str = '{"color": "black"}') -> dict[str, A
         OSError: the file cannot be read.
         FileFormatError: the file is empty, not UTF-8, not JSON, no object, or repeats a key.
     """
-    expected = f"an object such as {example}"
-    text = _text_of(path, expected, json.detect_encoding)
-    return _require_dict(parse_json(text, path, expected), path, expected)
+    return _content(path, parse_json, f"an object such as {example}", json.detect_encoding)
 
 
 _MAX_PARTS = 16  # of a key; `tomllib` takes the square of their number, in time and memory
@@ -174,59 +195,52 @@ _TOML_TOKEN = re.compile(  # a text that is not closed is a token as well, so th
 )
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def _parse_toml(text: str, path: Path, expected: str) -> dict[str, Any]:
     import tomllib  # here, so that other formats do not wait for it
 
-    expected = 'lines such as color = "black"'
-    text = _text_of(path, expected)
     if long := next((one for one in _TOML_TOKEN.finditer(text) if one["long"]), None):
         line = text.count("\n", 0, long.start()) + 1
         raise FileFormatError(
             f"{path}: line {line} has a key of more than {_MAX_PARTS} parts; use fewer"
         )
-    with parser_limits(str(path)):
-        try:
-            content = tomllib.loads(text)
-            repr(content)  # raises ValueError for an integer that has too many digits to be printed
-            return content
-        except tomllib.TOMLDecodeError as error:
-            why, _, place = str(error).partition(" (at ")
-            named = re.match(r"line (\d+)", place)
-            line = int(named[1]) if named else text.rstrip().count("\n") + 1
-            message = f"line {line} is not TOML ({why}); expected {expected}"
-            if why.startswith(("Cannot overwrite", "Cannot declare", "Duplicate")):
-                message = f"line {line}: a key or table comes twice ({why}); keep one"
-            raise FileFormatError(f"{path}: {message}") from error
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        why, _, place = str(error).partition(" (at ")
+        named = re.match(r"line (\d+)", place)
+        line = int(named[1]) if named else text.rstrip().count("\n") + 1
+        message = f"line {line} is not TOML ({why}); expected {expected}"
+        if why.startswith(("Cannot overwrite", "Cannot declare", "Duplicate")):
+            message = f"line {line}: a key or table comes twice ({why}); keep one"
+        raise FileFormatError(f"{path}: {message}") from error
+    repr(content)  # raises ValueError for an integer that has too many digits to be printed
+    return content
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a file of YAML 1.2. Keys are texts as written, as in JSON."""
+def _parse_yaml(text: str, path: Path, expected: str) -> Any:
+    """Return the content of a text in YAML 1.2. Keys are texts as written, as in JSON."""
     yaml = _yaml_parser()
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    expected = "lines such as color: black"
-    text = _text_of(path, expected)
-    with parser_limits(str(path)):
-        try:
-            root = yaml.compose(text)
-            if root is None:
-                raise FileFormatError(f"{path}: is empty; expected {expected}")
-            _check_yaml(root, path)
-            content = yaml.constructor.construct_document(root)
-        except MarkedYAMLError as error:
-            line = (error.problem_mark or error.context_mark).line + 1
-            raise FileFormatError(
-                f"{path}: line {line} is not YAML ({error.problem}); expected {expected}"
-            ) from error
-        except YAMLError as error:
-            raise FileFormatError(f"{path}: is not YAML ({error}); expected a text file") from error
-        except FileFormatError:
-            raise
-        except _MISTAKES as error:
-            raise FileFormatError(
-                f"{path}: is not YAML that can be read ({error!r}); expected {expected}"
-            ) from error
-    return _require_dict(content, path, expected)
+    try:
+        root = yaml.compose(text)
+        if root is None:
+            raise FileFormatError(f"{path}: is empty; expected {expected}")
+        _check_yaml(root, path)
+        return yaml.constructor.construct_document(root)
+    except MarkedYAMLError as error:
+        line = (error.problem_mark or error.context_mark).line + 1
+        raise FileFormatError(
+            f"{path}: line {line} is not YAML ({error.problem}); expected {expected}"
+        ) from error
+    except YAMLError as error:
+        raise FileFormatError(f"{path}: is not YAML ({error}); expected a text file") from error
+    except FileFormatError:
+        raise
+    except _MISTAKES as error:
+        raise FileFormatError(
+            f"{path}: is not YAML that can be read ({error!r}); expected {expected}"
+        ) from error
 
 
 def _yaml_parser() -> Any:
@@ -290,53 +304,29 @@ def _check_yaml(root: Any, path: Path) -> None:
         if id(node) not in sizes:
             sizes[id(node)] = 0
             parts = [] if node.id == "scalar" else node.value
-            if node.id == "mapping":
-                parts = [value for _, value in node.value]
-                check_keys([key for key, _ in node.value])
-            sizes[id(node)] = 1.0 + sum(map(size_of, parts))
+            lines: dict[str, int] = {}  # ruamel.yaml misses a key that comes twice beside a merge
+            for key, _ in parts if node.id == "mapping" else ():
+                line = key.start_mark.line + 1
+                if key.id != "scalar":
+                    problem = "has a key that is no text; use a text"
+                    raise FileFormatError(f"{path}: line {line} {problem}")
+                if key.value in lines:
+                    raise FileFormatError(
+                        f"{path}: the key {quoted(key.value)} comes twice in one mapping, "
+                        f"on lines {lines[key.value]} and {line}; keep one"
+                    )
+                lines[key.value] = line
+                if key.tag != f"{_YAML_TAG}merge":  # the key <<
+                    key.tag = f"{_YAML_TAG}str"
+            values = [value for _, value in parts] if node.id == "mapping" else parts
+            sizes[id(node)] = 1.0 + sum(map(size_of, values))
         elif not sizes[id(node)]:
             line = node.start_mark.line + 1
             raise FileFormatError(f"{path}: line {line} holds itself by an alias; write it out")
         return sizes[id(node)]
 
-    def check_keys(keys: list[Any]) -> None:
-        lines: dict[str, int] = {}  # ruamel.yaml misses a key that comes twice beside a merge
-        for key in keys:
-            line = key.start_mark.line + 1
-            if key.id != "scalar":
-                raise FileFormatError(f"{path}: line {line} has a key that is no text; use a text")
-            if key.value in lines:
-                raise FileFormatError(
-                    f"{path}: the key {quoted(key.value)} comes twice in one mapping, "
-                    f"on lines {lines[key.value]} and {line}; keep one"
-                )
-            lines[key.value] = line
-            if key.tag != f"{_YAML_TAG}merge":  # the key <<
-                key.tag = f"{_YAML_TAG}str"
-
     if size_of(root) > max(_MAX_VALUES, 10 * len(sizes)):
         raise FileFormatError(f"{path}: its aliases repeat too many values; write fewer")
-
-
-def _text_of(
-    path: Path, expected: str, encoding_of: Callable[[bytes], str] = lambda _: "utf-8"
-) -> str:
-    """Return the text of a file, which must not be blank, without a byte-order mark."""
-    data = bytes_of(path)
-    text = decoded(data, path, encoding_of(data).removesuffix("-sig")).removeprefix(BYTE_ORDER_MARK)
-    if not text.strip():
-        raise FileFormatError(f"{path}: is empty; expected {expected}")
-    return text
-
-
-def _require_dict(content: Any, path: Path, expected: str) -> dict[str, Any]:
-    if not isinstance(content, dict):
-        kind = JSON_TYPES.get(type(content), "another value")
-        raise FileFormatError(f"{path}: holds {kind}; expected {expected}")
-    return content
-
-
-_READERS = {"json": read_json, "toml": _read_toml, "yaml": _read_yaml}
 
 
 # ---- CSV, TSV, JSON Lines, .xlsx -----------------------------------------------------------------

@@ -68,8 +68,7 @@ def is_undecided(target: str) -> bool:
 def without_formula(text: str) -> str:
     """Return a text as a cell that a spreadsheet shows and does not compute.
 
-    A text that begins as a formula gets a quote in front, as spreadsheets mark texts. So does one
-    that begins with quotes and a formula, so that `with_formula` returns each text as it was.
+    A text that begins as a formula, after quotes or not, gets a quote in front.
 
     >>> without_formula("=1+1"), without_formula("'=1+1"), without_formula("'tis")
     ("'=1+1", "''=1+1", "'tis")
@@ -94,19 +93,18 @@ def read_examples(
     *,
     format: str | None = None,  # noqa: A002 - the usual name
 ) -> list[tuple[str, str | None]]:
-    """Return the examples in a file, such as a corrected review.
+    """Return the examples in a file, such as a corrected review, in the order of the file.
 
     Args:
         path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
             are ignored. A blank target, or null, means that no key should match. A query with
             several right keys has a row for each; in JSON Lines they may be an array. In a review
             in CSV or TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is
-            not read. The delimiter and the encoding of CSV and TSV are guessed; a UserWarning says
-            so if they are not what the ending says, and UTF-8.
+            not read. A UserWarning says what is guessed, as for `open_table`.
         format: "csv", "tsv" or "jsonl"; by default the file's ending says.
 
     Returns:
-        Pairs of query and target in the order of the file; None means that no key should match.
+        Pairs of query and target; None means that no key should match.
 
     Raises:
         OSError: the file cannot be read.
@@ -249,8 +247,7 @@ class DecidedFile:
                 if is_undecided(key) and key not in d:
                     asked[row.line] = same_text(query)
                     continue
-            # An equal key is always found.
-            if key == query or (query not in d and (key is None or key in d)):
+            if key == query if query in d else key is None or key in d:  # an equal key is found
                 self.decisions.append(Decision(query, key, f"{path}: line {row.line}"))
             else:
                 impossible.append(row)

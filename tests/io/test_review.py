@@ -282,6 +282,7 @@ BAD = {
     "x,qwzzt\ny,zzzyx\nz,vvvxw": "line 2: 'qwzzt', the target of 'x', is not a key of the dict; "
     "write one of its keys, or nothing if none is right; 2 more targets are none: is the file "
     "about another dict?",
+    "qwzzt,qwzzt": "line 2: 'qwzzt', the target of 'qwzzt', is not a key of the dict; write one",
     "France,Germany": "line 2: 'France' is a key of the dict and always finds itself; its target "
     "cannot be 'Germany': remove the row",
     "France,": "line 2: 'France' is a key of the dict and always finds itself; its target cannot "
