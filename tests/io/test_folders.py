@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import Mock
 
 import pytest
@@ -21,56 +21,40 @@ from fuzzydict.io.folders import Workers, map_parts, parts_in
 from tests.io.files import read, write, written
 
 CODES = {"Germany": "DE", "France": "FR", "Netherlands": "NL", "Great Britain": "GB"}
-ROWS = [
-    "Germny",
-    "the Netherlands",
-    "",
-    "Wales",
-    "n/a",
-    "qwzzt",
-    "France",
-    'a "quoted" one',
-    "GERMNY",
-]
+ROWS = ["Germny", "the Netherlands", "", "Wales", "n/a", "qwzzt", "France", 'a "quoted" one']
+ROWS += ["GERMNY"]
+D = FuzzyDict(CODES, scorer="spelling")
 pytestmark = pytest.mark.filterwarnings("ignore:.*read with:UserWarning")
 
 
-@pytest.fixture
-def d() -> FuzzyDict[str]:
-    return FuzzyDict(CODES, scorer="spelling")
+class Run(NamedTuple):
+    """A folder of tables, and where they are written."""
 
+    tables: Path
+    out: Path
 
-@pytest.fixture
-def tables(tmp_path: Path) -> Path:
-    """Return a folder of three CSV files of other line ends, encodings and delimiters."""
-    folder = tmp_path / "in"
-    for name in ("year=2020", "year=2021", "_hidden", ".hidden"):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "no table").write_bytes(b"")
-    for hidden in folder.glob("y*/no table"):
-        hidden.unlink()
-    (folder / "_SUCCESS").write_bytes(b"")
-    cells = ['"{}"'.format(row.replace('"', '""')) for row in ROWS]
-    (folder / "a.csv").write_text(
-        "n,country\r\n" + "1,Germny\r\n" * 3 + "\r\n2,France\r\n", newline=""
-    )
-    lines = "".join(f"{i},{cell}\n" for i, cell in enumerate(cells))
-    (folder / "year=2020/part.csv").write_text("n,country\n" + lines)
-    (folder / "year=2021/part.csv").write_text("country;n\nCuraçao;7\nGermny;8\n", "cp1252")
-    return folder
+    def map(self, d: FuzzyDict[Any] = D, to: str = "out", **options: Any) -> Cleaned:
+        return map_parts(d, Source(self.tables, "country"), self.out.parent / to, **options)
 
+    def expected(self) -> tuple[Counter[str], dict[str, bytes]]:
+        """Write each table by itself, as a reference; return the rows of all, and the files."""
+        rows, output = Counter[str](), self.out.with_name("expected")
+        for part in parts_in(self.tables, output):
+            part.target.parent.mkdir(parents=True, exist_ok=True)
+            rows.update(clean_column(D, Source(part.source, "country"), part.target)._asdict())
+        return rows, files(output) | {"_SUCCESS": b""}
 
-def mapped(d: FuzzyDict[Any], source: Path, output: Path, **options: Any) -> Cleaned:
-    return map_parts(d, Source(source, "country"), output, **options)
+    def begun(self, **options: Any) -> dict[str, bytes]:
+        """Begin a run that ends once it has written a part; return what is there."""
 
+        def end(*_: Any) -> None:
+            if list(self.out.rglob("*.csv")):
+                raise KeyboardInterrupt
 
-def local(d: FuzzyDict[Any], source: Path, output: Path) -> Counter[str]:
-    """Write each table by itself, as a reference; return the rows of all."""
-    rows = Counter[str]()
-    for part in parts_in(source, output):
-        part.target.parent.mkdir(parents=True, exist_ok=True)
-        rows.update(clean_column(d, Source(part.source, "country"), part.target)._asdict())
-    return rows
+        with pytest.raises(KeyboardInterrupt):
+            self.map(progress=end, **options)
+        assert not (self.out / "_SUCCESS").exists()
+        return files(self.out)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -79,8 +63,25 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Return a folder of three CSV files of other line ends, encodings and delimiters."""
+    folder = tmp_path / "in"
+    for name in ("year=2020", "year=2021", "_hidden", ".hidden"):
+        (folder / name).mkdir(parents=True)
+    for name in ("_SUCCESS", "_hidden/no table", ".hidden/no table"):
+        written(folder, name, "")
+    cells = ['"{}"'.format(row.replace('"', '""')) for row in ROWS]
+    lines = "".join(f"{i},{cell}\n" for i, cell in enumerate(cells))
+    written(folder, "a.csv", "n,country\r\n" + "1,Germny\r\n" * 3 + "\r\n2,France\r\n")
+    written(folder, "year=2020/part.csv", "n,country\n" + lines)
+    written(folder, "year=2021/part.csv", "country;n\nCuraçao;7\nGermny;8\n".encode("cp1252"))
+    return Run(folder, tmp_path / "out")
+
+
+@pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that gets the texts that are looked up."""
+    """Return a list that gets the texts that this process looks up."""
     texts = list[str]()
 
     def noted(d: FuzzyDict[Any], queries: list[str]) -> Any:
@@ -94,145 +95,96 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # ---- what is written --------------------------------------------------------------------------
 
 
-def test_parts_are_those_of_the_local_map(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = local(d, tables, tmp_path / "expected")
-    texts, steps = asked(monkeypatch), list[tuple[str, int, int]]()
-    counts = mapped(d, tables, tmp_path / "out", progress=lambda *step: steps.append(step))
-    assert counts._asdict() == expected
-    assert files(tmp_path / "out") == files(tmp_path / "expected") | {"_SUCCESS": b""}
-    assert sorted(texts) == sorted(
-        {"Germny", "the Netherlands", "Wales", "qwzzt", 'a "quoted" one', "GERMNY", "Curaçao"}
-    )
+def test_parts_are_those_of_the_local_map(run: Run, asked: list[str]) -> None:
+    steps = list[tuple[str, int, int]]()
+    counts = run.map(progress=lambda *step: steps.append(step))
+    assert (counts._asdict(), files(run.out)) == run.expected()
+    assert sorted(asked) == sorted({*ROWS, "Curaçao"} - {"", "n/a", "France"})
     assert steps == sorted(steps)
     assert steps[-1][1] == steps[-1][2] > 0
 
 
 @pytest.mark.parametrize(("saved", "given"), [(True, 2**14), (False, 1)])
 def test_processes_write_the_same(
-    d: FuzzyDict[str],
-    tables: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    saved: bool,
-    given: int,
+    run: Run, asked: list[str], monkeypatch: pytest.MonkeyPatch, saved: bool, given: int
 ) -> None:
-    expected = local(d, tables, tmp_path / "expected")
-    d.save(tmp_path / "d.fuzzydict")
-    workers = Workers(2, matcher=Matcher(tmp_path / "d.fuzzydict") if saved else None)
+    D.save(path := run.out.with_name("d.fuzzydict"))
+    workers = Workers(2, matcher=Matcher(path) if saved else None)
     monkeypatch.setattr(folders, "_GIVEN", given)
-    texts, steps = asked(monkeypatch), list[tuple[Any, ...]]()
-    output = tmp_path / "out"
-    counts = mapped(d, tables, output, workers=workers, progress=lambda *step: steps.append(step))
-    assert counts._asdict() == expected
-    assert files(output) == files(tmp_path / "expected") | {"_SUCCESS": b""}
-    assert not texts  # by this process
-    assert {step for step, _, _ in steps} == {"reading", "looking up", "matching"}
+    steps = set[str]()
+    counts = run.map(workers=workers, progress=lambda *step: steps.add(step[0]))
+    assert (counts._asdict(), files(run.out)) == run.expected()
+    assert not asked
+    assert steps == {"reading", "looking up", "matching"}
 
 
 @pytest.mark.parametrize("form", folders.FOLDER_FORMATS)
-def test_a_folder_may_be_of_any_format(d: FuzzyDict[str], tmp_path: Path, form: str) -> None:
-    (tmp_path / "in").mkdir()
-    names = [f"a.{form}", f"b.{form}"]
-    for name in names:
-        write(tmp_path / "in" / name, ["n", "country"], [*enumerate(ROWS)])
-    expected = local(d, tmp_path / "in", tmp_path / "expected")
-    assert mapped(d, tmp_path / "in", tmp_path / "out")._asdict() == expected
-    for name in names:
-        assert read(tmp_path / "out" / name) == read(tmp_path / "expected" / name)
+def test_a_folder_may_be_of_any_format(tmp_path: Path, form: str) -> None:
+    run = Run(tmp_path / "in", tmp_path / "out")
+    run.tables.mkdir()
+    for name in "ab":
+        write(run.tables / f"{name}.{form}", ["n", "country"], [*enumerate(ROWS)])
+    assert run.map()._asdict() == run.expected()[0]
+    for name in (f"a.{form}", f"b.{form}"):
+        assert read(run.out / name) == read(tmp_path / "expected" / name)
 
 
-def test_a_single_table_is_written_to_a_file(d: FuzzyDict[str], tables: Path) -> None:
-    source, output = tables / "a.csv", tables / "out.csv"
-    clean_column(d, Source(source, "country"), tables / "expected.csv")
-    assert mapped(d, source, output).matched == 4
-    assert mapped(d, source, source, workers=Workers(2)).matched == 4  # in place
-    expected = (tables / "expected.csv").read_bytes()
-    assert (source.read_bytes(), output.read_bytes()) == (expected, expected)
-    assert not [path for path in tables.iterdir() if "fuzzydict" in path.name]
+def test_a_single_table_is_written_to_a_file(run: Run) -> None:
+    source, output = run.tables / "a.csv", run.out
+    expected = run.expected()[1]["a.csv"]
+    assert map_parts(D, Source(source, "country"), output).matched == 4
+    in_place = map_parts(D, Source(source, "country"), source, workers=Workers(2))
+    assert (in_place.matched, source.read_bytes(), output.read_bytes()) == (4, expected, expected)
+    assert not [path for path in run.tables.iterdir() if "fuzzydict" in path.name]
 
 
-def test_a_review_has_the_doubts_of_all_parts(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path
-) -> None:
-    review, decisions = tmp_path / "review.csv", tmp_path / "decisions.csv"
-    decisions.write_text("query,target\nWales,Great Britain\nqwzzt,\n")
-    deciding = Deciding(decisions, review, sure=2.0)
-    counts = mapped(d, tables, tmp_path / "out", deciding=deciding)
+def test_a_review_has_the_doubts_of_all_parts(run: Run, tmp_path: Path) -> None:
+    decisions = written(tmp_path, "d.csv", "query,target\nWales,Great Britain\nqwzzt,\n")
+    deciding = Deciding(decisions, review := tmp_path / "review.csv", sure=2.0)
+    counts = run.map(deciding=deciding)
     lines = review.read_text().splitlines()
     assert lines[1].startswith("Germny,6,Germany,0.")  # GERMNY is the same text
     assert (counts.refused, counts.undecided) == (1, len(lines) - 1)
     assert not [line for line in lines if line.startswith(("Wales", "qwzzt"))]
-    assert mapped(d, tables, tmp_path / "again", deciding=deciding) == counts
+    assert run.map(to="again", deciding=deciding) == counts
     assert review.read_text().splitlines() == lines
 
 
-def test_a_part_of_json_may_be_empty(d: FuzzyDict[str], tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_part_of_json_may_be_empty(tmp_path: Path, jobs: int) -> None:
+    run = Run(tmp_path / "in", tmp_path / "out")
+    run.tables.mkdir()
     for name, text in {"a": "", "b": '{"country": "Germny"}\n', "c": "\n"}.items():
-        (tmp_path / f"in/{name}.jsonl").write_text(text)
-    for jobs in (1, 2):
-        output = tmp_path / f"out{jobs}"
-        assert mapped(d, tmp_path / "in", output, workers=Workers(jobs)) == Cleaned(1, 0, 0)
-        assert [(output / f"{name}.jsonl").stat().st_size for name in "ac"] == [0, 1]
-    (tmp_path / "in/d.jsonl").write_text('{"land": "Germny"}\n')
+        written(run.tables, f"{name}.jsonl", text)
+    assert run.map(workers=Workers(jobs)) == Cleaned(1, 0, 0)
+    assert [(run.out / f"{name}.jsonl").stat().st_size for name in "ac"] == [0, 1]
+    written(run.tables, "d.jsonl", '{"land": "Germny"}\n')
     with pytest.raises(FileFormatError, match=r"d\.jsonl: no line has a field 'country'"):
-        mapped(d, tmp_path / "in", tmp_path / "other")
-
-
-def test_folders_named_as_those_of_a_run_are_nobodys_but_the_users(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path
-) -> None:
-    (tmp_path / ".fuzzydict-map").mkdir()
-    mine = written(tmp_path, ".fuzzydict-map/mine", "")
-    mapped(d, tables / "a.csv", tmp_path / "out.csv", workers=Workers(2))
-    with pytest.raises(OptionError, match="is not empty"):
-        mapped(d, tables, tmp_path / ".fuzzydict-map")
-    assert mine.exists()
+        run.map(to="other")
 
 
 # ---- what is gone on with ---------------------------------------------------------------------
 
 
-def begun(d: FuzzyDict[Any], tables: Path, output: Path, **options: Any) -> dict[str, bytes]:
-    """Begin a run that ends once it has written a part; return what is there."""
-
-    def end(_step: str, _done: int, _total: int) -> None:
-        if list(output.rglob("*.csv")):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        mapped(d, tables, output, progress=end, **options)
-    assert not (output / "_SUCCESS").exists()
-    return files(output)
-
-
 @pytest.mark.parametrize("reviewed", [False, True])
 def test_a_run_that_ended_early_is_gone_on_with(
-    d: FuzzyDict[str],
-    tables: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    reviewed: bool,
+    run: Run, asked: list[str], tmp_path: Path, reviewed: bool
 ) -> None:
-    expected = local(d, tables, tmp_path / "expected")
-    output, review = tmp_path / "out", tmp_path / "review.csv"
-    begun(d, tables, output)
-    (output / ".fuzzydict-0123456789abcdef").write_text("left by a run that was killed")
-    written = {path: path.stat().st_mtime_ns for path in output.rglob("*.csv")}
-    assert 0 < len(written) < 3
-    texts = asked(monkeypatch)
-    counts = mapped(d, tables, output, deciding=Deciding(review=review if reviewed else None))
-    assert counts._replace(undecided=0)._asdict() == expected
-    if not reviewed:
-        assert {path: path.stat().st_mtime_ns for path in written} == written
-    assert files(output) == files(tmp_path / "expected") | {"_SUCCESS": b""}
-    assert len(texts) == len(set(texts))
-    if reviewed:  # it is about all parts
-        again = tmp_path / "again.csv"
-        mapped(d, tables, tmp_path / "whole", deciding=Deciding(review=again))
-        assert review.read_bytes() == again.read_bytes()
+    run.begun()
+    left = written(run.out, ".fuzzydict-0123456789abcdef", "by a run that was killed")
+    times = {path: path.stat().st_mtime_ns for path in run.out.rglob("*.csv")}
+    assert 0 < len(times) < 3
+    asked.clear()
+    review = tmp_path / "review.csv" if reviewed else None
+    counts = run.map(deciding=Deciding(review=review))
+    assert (counts._replace(undecided=0)._asdict(), files(run.out)) == run.expected()
+    assert len(asked) == len(set(asked))
+    assert not left.exists()
+    if review is None:
+        assert {path: path.stat().st_mtime_ns for path in times} == times
+    else:  # it is about all parts
+        run.map(to="whole", deciding=Deciding(review=tmp_path / "again.csv"))
+        assert review.read_bytes() == (tmp_path / "again.csv").read_bytes()
 
 
 CODE = """
@@ -254,10 +206,10 @@ map_parts(FuzzyDict.load("d.fuzzydict"), Source(Path("in"), "country"), Path("ou
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed as POSIX has it")
 @pytest.mark.slow("it starts a process and kills it")
 def test_a_run_that_was_killed_is_gone_on_with(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = local(d, tables, tmp_path / "expected")
-    d.save(tmp_path / "d.fuzzydict")
+    counts, expected = run.expected()
+    D.save(tmp_path / "d.fuzzydict")
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", CODE], cwd=tmp_path, stdout=subprocess.PIPE
     )
@@ -266,122 +218,109 @@ def test_a_run_that_was_killed_is_gone_on_with(
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    output = tmp_path / "out"
-    for name, data in files(output).items():
-        if not name.startswith("."):
-            assert data == (tmp_path / "expected" / name).read_bytes()
+    found = {name: data for name, data in files(run.out).items() if not name.startswith(".")}
+    assert found.items() <= expected.items()
     monkeypatch.chdir(tmp_path)
-    assert mapped(d, Path("in"), Path("out"))._asdict() == expected
-    assert files(output) == files(tmp_path / "expected") | {"_SUCCESS": b""}
+    assert Run(Path("in"), Path("out")).map()._asdict() == counts
+    assert files(run.out) == expected
 
 
 @pytest.mark.parametrize("content", ["country\nx\n", None], ids=["changed", "gone"])
-def test_a_table_that_changed_meanwhile_is_told(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path, content: str | None
-) -> None:
-    before = begun(d, tables, tmp_path / "out")
-    (tables / "a.csv").unlink()
+def test_a_table_that_changed_meanwhile_is_told(run: Run, content: str | None) -> None:
+    before = run.begun()
+    (run.tables / "a.csv").unlink()
     if content is not None:
-        (tables / "a.csv").write_text(content)
+        written(run.tables, "a.csv", content)
     with pytest.raises(OptionError, match=r"the table a\.csv has changed.*remove .*out to begin"):
-        mapped(d, tables, tmp_path / "out")
-    assert files(tmp_path / "out") == before
+        run.map()
+    assert files(run.out) == before
 
 
-def test_a_part_that_is_mended_or_new_is_mapped_by_the_next_run(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path
-) -> None:
-    output = tmp_path / "out"
-    begun(d, tables, output)
-    (tables / "c.csv").write_text("country\nGermny\n")
-    (tables / "new.csv").write_text("country\nGermny\n")
-    assert mapped(d, tables, output) == mapped(d, tables, tmp_path / "again")
-    assert files(output) == files(tmp_path / "again")
+def test_a_part_that_is_mended_or_new_is_mapped_by_the_next_run(run: Run) -> None:
+    run.begun()
+    for name in ("c.csv", "new.csv"):
+        written(run.tables, name, "country\nGermny\n")
+    assert run.map() == run.map(to="again")
+    assert files(run.out) == files(run.out.with_name("again"))
 
 
-def test_another_option_or_dict_is_told(d: FuzzyDict[str], tables: Path, tmp_path: Path) -> None:
-    output, basis = tmp_path / "out", {"the dict": "a", "the option cutoff": 1}
+def test_another_option_or_dict_is_told(run: Run, tmp_path: Path) -> None:
+    basis = {"the dict": "a", "the option cutoff": 1}
     decisions = written(tmp_path, "decisions.csv", "query,target\nWales,\n")
     other = FuzzyDict(CODES, scorer="spelling", embedding={"germany": [1.0, 0.0]})
-    before = begun(d, tables, output, basis=basis)
+    before = run.begun(basis=basis)
     cases: list[tuple[str, FuzzyDict[str], dict[str, Any]]] = [
-        ("the dict", d, {"basis": basis | {"the dict": "b"}}),
-        ("the option cutoff", d, {"basis": basis | {"the option cutoff": 2}}),
-        ("the option prefix", d, {"prefix": "x"}),
-        ("the decisions", d, {"deciding": Deciding(decisions)}),
+        ("the dict", D, {"basis": basis | {"the dict": "b"}}),
+        ("the option cutoff", D, {"basis": basis | {"the option cutoff": 2}}),
+        ("the option prefix", D, {"prefix": "x"}),
+        ("the decisions", D, {"deciding": Deciding(decisions)}),
         ("the embedding", other, {}),
     ]
-    for name, asked, options in cases:
+    for name, d, options in cases:
         with pytest.raises(OptionError, match=f"^{name} has changed since the run began"):
-            mapped(asked, tables, output, **{"basis": basis, **options})
-    assert files(output) == before
-    sure = mapped(d, tables, output, basis=basis, deciding=Deciding(sure=2.0))
-    assert sure == mapped(d, tables, tmp_path / "again", deciding=Deciding(sure=2.0))
+            run.map(d, **{"basis": basis, **options})
+    assert files(run.out) == before
+    sure = Deciding(sure=2.0)
+    assert run.map(basis=basis, deciding=sure) == run.map(to="again", deciding=sure)
 
 
-def test_a_table_that_changes_while_it_is_mapped_is_told(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path
-) -> None:
-    source = tables / "a.csv"
+def test_a_table_that_changes_while_it_is_mapped_is_told(run: Run) -> None:
+    source = run.tables / "a.csv"
 
     def change(name: str, _done: int, _total: int) -> None:
         if name == "looking up":
             source.write_text("country\nother\n")
 
     with pytest.raises(FileFormatError, match=r"a\.csv has changed since it was read"):
-        mapped(d, source, tmp_path / "out.csv", workers=Workers(2), progress=change)
-    assert not (tmp_path / "out.csv").exists()
+        map_parts(D, Source(source, "country"), run.out, workers=Workers(2), progress=change)
+    assert not run.out.exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files are locked as POSIX has it")
-def test_two_runs_at_once_are_told(d: FuzzyDict[str], tables: Path, tmp_path: Path) -> None:
-    def again(_name: str, _done: int, _total: int) -> None:
+def test_two_runs_at_once_are_told(run: Run) -> None:
+    def again(*_: Any) -> None:
         with pytest.raises(OptionError, match=r"another run writes to .*out"):
-            mapped(d, tables, tmp_path / "out")
+            run.map()
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        mapped(d, tables, tmp_path / "out", progress=again)
+        run.map(progress=again)
 
 
 def test_a_table_in_place_and_its_review_are_both_written_or_none(
-    d: FuzzyDict[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, review, content = tmp_path / "t.csv", tmp_path / "r.csv", "country\nGermny\nx\n"
-    table.write_text(content)
-    deciding, workers = Deciding(review=review), Workers(2)
+    table = written(tmp_path, "t.csv", content := "country\nGermny\nx\n")
+    source, deciding = Source(table, "country"), Deciding(review=(review := tmp_path / "r.csv"))
 
     def decide(name: str, _done: int, _total: int) -> None:
         if name == "looking up":
             review.write_text("query,target\nx,\n")
 
     with pytest.raises(OptionError, match=r"r\.csv has changed since it was read"):
-        mapped(d, table, table, deciding=deciding, workers=workers, progress=decide)
+        map_parts(D, source, table, deciding=deciding, workers=Workers(2), progress=decide)
     review.unlink()
     full = Mock(side_effect=OSError(errno.ENOSPC, "the disk is full"))
-    monkeypatch.setattr("fuzzydict.io.columns.ColumnMatcher.copy", full)
-    with pytest.raises(OSError, match="the disk is full"):
-        mapped(d, table, table, deciding=deciding)
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr("fuzzydict.io.columns.ColumnMatcher.copy", full)
+        with pytest.raises(OSError, match="the disk is full"):
+            map_parts(D, source, table, deciding=deciding)
     assert table.read_text() == content
     assert not review.exists()
-    assert mapped(d, table, table, deciding=deciding).rows == 2
+    assert map_parts(D, source, table, deciding=deciding).rows == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.csv", "t.csv"]
 
 
 @pytest.mark.parametrize("damage", [b"[]\n", b'{}\n["a.csv"]\n', b"\xff\n"])
-def test_a_damaged_note_is_told(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path, damage: bytes
-) -> None:
-    output = tmp_path / "out"
-    begun(d, tables, output)
-    note = output / ".fuzzydict-map.jsonl"
+def test_a_damaged_note_is_told(run: Run, damage: bytes) -> None:
+    run.begun()
+    note = run.out / ".fuzzydict-map.jsonl"
     before = note.read_bytes()
     note.write_bytes(damage)
     with pytest.raises(FileFormatError, match=r"is damaged.*remove .*out to begin again"):
-        mapped(d, tables, output)
+        run.map()
     note.write_bytes(before + b"x")  # a line that was not written to its end
-    assert mapped(d, tables, output) == mapped(d, tables, tmp_path / "again")
+    assert run.map() == run.map(to="again")
 
 
 # ---- what is refused --------------------------------------------------------------------------
@@ -395,60 +334,55 @@ def test_a_damaged_note_is_told(
     ],
 )
 def test_a_column_that_a_part_lacks_is_told_before_anything_is_written(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path, content: str, message: str
+    run: Run, content: str, message: str
 ) -> None:
-    written(tables, "z.csv", content)
+    written(run.tables, "z.csv", content)
     with pytest.raises(FileFormatError, match=message):
-        mapped(d, tables, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+        run.map()
+    assert not run.out.exists()
+    run.out.mkdir()
+    with pytest.raises(FileFormatError, match=message):
+        run.map()
+    assert list(run.out.iterdir()) == []
 
 
-def test_folders_that_cannot_be_mapped_are_told(
-    d: FuzzyDict[str], tables: Path, tmp_path: Path
-) -> None:
-    def refused(match: str, output: Path = tmp_path / "out") -> None:
+def test_folders_that_cannot_be_mapped_are_told(run: Run, tmp_path: Path) -> None:
+    def refused(match: str, output: str = "out") -> None:
         with pytest.raises(OptionError, match=match):
-            mapped(d, tables, output)
+            run.map(to=output)
 
-    for output in (tables, tables / "out", tmp_path):
+    for output in ("in", "in/out", "."):
         refused("in it or around it", output)
-    full = tmp_path / "full"
-    full.mkdir()
-    (full / "x").write_text("")
-    refused("full is not empty", full)
-    (tables / "z.jsonl").write_text("{}\n")
+    (tmp_path / "full").mkdir()
+    written(tmp_path, "full/mine", "")
+    refused("full is not empty", "full")
+    written(run.tables, "z.jsonl", "{}\n")
     refused("tables of several formats, a.csv and z.jsonl")
-    (tables / "z.jsonl").rename(tables / "b.xlsx")
+    (run.tables / "z.jsonl").rename(run.tables / "b.xlsx")
     refused(r"b\.xlsx: expected a table of format csv, tsv, jsonl, parquet")
-    for path in tables.rglob("*"):
+    for path in run.tables.rglob("*"):
         if path.is_file():
             path.unlink()
     refused("has no tables in it")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "in"]
-    (tables / "a.csv").write_text("other\n")
-    (full / "x").unlink()
-    with pytest.raises(FileFormatError, match="has no column 'country'"):
-        mapped(d, tables, full)
-    assert list(full.iterdir()) == []
+    assert [*files(tmp_path / "full")] == ["mine"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names are bytes, and links anybody's, in POSIX")
-def test_names_that_are_no_text_and_links(d: FuzzyDict[str], tables: Path, tmp_path: Path) -> None:
+def test_names_that_are_no_text_and_links(run: Run) -> None:
     name = os.fsdecode(b"\xff\n.csv")
     try:
-        (tables / name).write_text("country\nGermny\n")
+        written(run.tables, name, "country\nGermny\n")
     except OSError:
         pytest.skip("names are texts on this disk")
-    (tables / "link.csv").symlink_to(tables / name)
-    local(d, tables, tmp_path / "expected")
-    mapped(d, tables, tmp_path / "out")
-    assert files(tmp_path / "out") == files(tmp_path / "expected") | {"_SUCCESS": b""}
-    (tables / "link").symlink_to(tables / "year=2021")
+    (run.tables / "link.csv").symlink_to(run.tables / name)
+    assert (run.map()._asdict(), files(run.out)) == run.expected()
+    (run.tables / "link").symlink_to(run.tables / "year=2021")
     with pytest.raises(OptionError, match="in/link is a link to a folder"):
-        mapped(d, tables, tmp_path / "other")
-    (tables / "link").unlink()
-    os.mkfifo(tables / "pipe.csv")  # nobody writes into it
+        run.map(to="other")
+    (run.tables / "link").unlink()
+    os.mkfifo(pipe := run.tables / "pipe.csv")  # nobody writes into it
     with pytest.raises(OptionError, match=r"in/pipe\.csv is no regular file"):
-        mapped(d, tables, tmp_path / "other")
+        run.map(to="other")
     with pytest.raises(OptionError, match=r"pipe\.csv can be read only once"):
-        mapped(d, tables / "pipe.csv", tmp_path / "other.csv", workers=Workers(2))
+        map_parts(D, Source(pipe, "country"), run.out, workers=Workers(2))

@@ -85,7 +85,8 @@ def test_new_columns_are_written_and_all_else_stays(tmp_path: Path) -> None:
         sheet.column_dimensions["B"].width = 33
         other["A1"], other["B2"] = "=Sheet!A2", "text"
 
-    rows = [["n", "country", "twice"], [1, "Germny"], [2], [], [3, "qwzzt", datetime(2024, 2, 29)]]
+    names, day = ["n", "country", "twice"], datetime(2024, 2, 29)
+    rows: list[list[Any]] = [names, [1, "Germny"], [2], [], [3, "qwzzt", day]]
     table = workbook(tmp_path / "t.xlsx", *rows, change=change)
     assert clean(COUNTRIES, table, "country", table) == Cleaned(1, unmatched=1, blank=1)
     header, first, *_, last = cells(table)
@@ -249,12 +250,12 @@ def test_a_dict_in_a_sheet_has_texts_as_keys_and_values_of_any_type(tmp_path: Pa
     workbook(path, ["item", "price"], ["brand", 5])
     with pytest.warns(UserWarning, match=r"line 1 looks like a header, .* --key item --value pri"):
         assert read_dict(path) == {"item": "price", "brand": 5}
-    for rows, message in [
-        ([["a", 1], ["a", 2]], r"the key 'a' comes twice, on lines 2 and 3"),
-        ([[None, 1]], r"line 2 has null as key; fill it in"),
-    ]:
+    for key, message in {
+        "a": "the key 'a' comes twice, on lines 2 and 3",
+        None: "line 3 has null as key; fill it in",
+    }.items():
         with pytest.raises(FileFormatError, match=message):
-            read_dict(workbook(path, ["key", "value"], *rows))
+            read_dict(workbook(path, ["key", "value"], ["a", 1], [key, 2]))
 
 
 # ---- files that are refused -------------------------------------------------------------------
