@@ -17,7 +17,7 @@ import argparse
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,22 +91,50 @@ def baked(vectors: WordVectors, pairs: Sequence[Pair], recipe: Recipe | None = N
     """
     recipe = recipe or Recipe()
     random = np.random.default_rng(recipe.seed)
-    texts = sorted({text for pair in pairs for text in (pair.first, pair.second)})
-    number = {text: i for i, text in enumerate(texts)}
+    number = {text: i for i, text in enumerate(sorted({t for p in pairs for t in p[:2]}))}
     rows = np.array([[number[pair.first], number[pair.second]] for pair in pairs])
-    learner = _Learner(_inputs(vectors, texts, recipe.buckets), recipe, random)
+    texts = _inputs(vectors, list(number), recipe.buckets)
     words = _inputs(vectors, vectors.words, recipe.buckets)
+    parameters: dict[str, Array] = {}
+    sizes = (("matrix", texts.unit.shape[1]), ("table", recipe.buckets))
+    for (name, size), inputs in zip(sizes, (texts.unit.shape[1], recipe.size), strict=True):
+        drawn = random.standard_normal((size, recipe.size), dtype=np.float32)
+        parameters[name] = drawn * np.float32(_START / inputs**0.5)
+    adam = Adam(parameters)
+
+    def forward(of: _Inputs) -> tuple[Array, Callable[[Array], NamedGradients]]:
+        """Return the vectors of texts, scaled to length 1, and the backward function."""
+        added = of.unit @ parameters["matrix"] + of.ngrams @ parameters["table"]
+        unit, lengths_back = lengths_forward(np.concatenate([of.unit, added], 1), "cosine")
+
+        def back(d_unit: Array) -> NamedGradients:
+            d_added = lengths_back(d_unit)[:, -recipe.size :]
+            return {"matrix": of.unit.T @ d_added, "table": of.ngrams.T @ d_added}
+
+        return unit, back
+
     draw_words = weighted_draw(np.sqrt(vectors.counts.astype(np.float64)), random)
     draw = weighted_draw(np.array([WEIGHTS[pair.kind] for pair in pairs]), random)
-    right_keys = RightKeys(rows, len(texts))
+    right_keys = RightKeys(rows, len(number))
     for step in range(recipe.steps):
         batch = rows[draw(recipe.batch)]
         swapped = random.random(len(batch)) < 0.5  # either text may be the query
         batch[swapped] = batch[swapped, ::-1]
-        gradients = learner.pair_gradients(batch, *right_keys.of(batch))
-        learner.add_cosine_penalty(gradients, words, draw_words(recipe.kept_words))
-        learner.step(gradients, step)
-    return learner.forward(words)[0]
+        unit, back = forward(texts.take(batch.T.ravel()))
+        query, key = np.split(unit, 2)
+        _, d = retrieval_loss(query, key, *right_keys.of(batch), recipe.temperature)
+        gradients = back(np.concatenate([d.query, d.key]))
+        before = words.take(draw_words(recipe.kept_words))
+        unit, back = forward(before)
+        change = unit @ unit.T - before.unit @ before.unit.T
+        scale = np.float32(4 * recipe.keep / recipe.kept_words)
+        for name, gradient in back(change @ unit * scale).items():
+            gradients[name] += gradient
+            gradients[name] += np.float32(recipe.decay) * parameters[name]
+        left = (1 - step / recipe.steps) ** 0.5
+        adam.learning_rate = recipe.learning_rate * left * min(1, (step + 1) / _WARM_UP)
+        adam.step(gradients)
+    return forward(words)[0]
 
 
 class _Inputs(NamedTuple):
@@ -119,59 +147,6 @@ class _Inputs(NamedTuple):
         return _Inputs(self.unit[rows], self.ngrams[rows])
 
 
-class _Learner:
-    """The matrices A and C, and the gradients of both losses."""
-
-    def __init__(self, texts: _Inputs, recipe: Recipe, random: np.random.Generator) -> None:
-        self._texts, self._recipe = texts, recipe
-        sizes = {"matrix": texts.unit.shape[1], "table": recipe.buckets}
-        self.parameters: dict[str, Array] = {}
-        for name, rows in sizes.items():
-            spread = _START / (rows if name == "matrix" else recipe.size) ** 0.5
-            drawn = random.standard_normal((rows, recipe.size), dtype=np.float32)
-            self.parameters[name] = drawn * np.float32(spread)
-        self._adam = Adam(self.parameters)
-
-    def pair_gradients(
-        self, batch: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
-    ) -> NamedGradients:
-        """Return the gradients of the loss of pairs (B, 2), with right keys as `RightKeys.of`."""
-        unit, back = self.forward(self._texts.take(batch.T.ravel()))
-        query, key = np.split(unit, 2)
-        _, d = retrieval_loss(query, key, rows, columns, self._recipe.temperature)
-        return back(np.concatenate([d.query, d.key]))
-
-    def add_cosine_penalty(
-        self, gradients: NamedGradients, words: _Inputs, rows: NDArray[np.intp]
-    ) -> None:
-        """Add the gradients of the squared changes of the cosines between these words."""
-        before = words.take(rows)
-        unit, back = self.forward(before)
-        change = unit @ unit.T - before.unit @ before.unit.T
-        scale = np.float32(4 * self._recipe.keep / len(rows))
-        for name, gradient in back(change @ unit * scale).items():
-            gradients[name] += gradient
-
-    def forward(self, texts: _Inputs) -> tuple[Array, Callable[[Array], NamedGradients]]:
-        """Return the vectors of texts, scaled to length 1, and the backward function."""
-        added = texts.unit @ self.parameters["matrix"] + texts.ngrams @ self.parameters["table"]
-        unit, lengths_back = lengths_forward(np.concatenate([texts.unit, added], 1), "cosine")
-
-        def back(d_unit: Array) -> NamedGradients:
-            d_added = lengths_back(d_unit)[:, -self._recipe.size :]
-            return {"matrix": texts.unit.T @ d_added, "table": texts.ngrams.T @ d_added}
-
-        return unit, back
-
-    def step(self, gradients: NamedGradients, done: int) -> None:
-        """Move both matrices against their gradients."""
-        for name, gradient in gradients.items():
-            gradient += np.float32(self._recipe.decay) * self.parameters[name]
-        left = (1 - done / self._recipe.steps) ** 0.5
-        self._adam.learning_rate = self._recipe.learning_rate * left * min(1, (done + 1) / _WARM_UP)
-        self._adam.step(gradients)
-
-
 # ---- texts as vectors and n-grams ------------------------------------------------------------
 
 
@@ -181,15 +156,13 @@ def _inputs(vectors: WordVectors, texts: Sequence[str], buckets: int) -> _Inputs
     words = {word: i for i, word in enumerate(dict.fromkeys(w for s in split for w in s))}
     rows = [_ngrams(word, buckets) for word in words]
     of_words = _sparse_rows(rows, [np.full(len(r), len(r) ** -0.5) for r in rows], buckets)
-    in_text = [np.array([_weight(vectors, word) for word in s]) for s in split]
-    shares = [w / w.sum() for w in in_text]
+    weigh = cache(vectors.vocabulary.weight)
+    shares = []
+    for some in split:
+        weights = np.array([w if (w := weigh(word)) < _FULL_WEIGHT else 1.0 for word in some])
+        shares.append(weights / weights.sum())
     of_texts = _sparse_rows([[words[word] for word in s] for s in split], shares, len(words))
     return _Inputs(units(vectors.encode(texts)), (of_texts @ of_words).tocsr())
-
-
-def _weight(vectors: WordVectors, word: str) -> float:
-    weight = vectors.vocabulary.weight(word)
-    return weight if weight < _FULL_WEIGHT else 1.0
 
 
 def _ngrams(word: str, buckets: int) -> list[int]:
@@ -232,10 +205,10 @@ def reduced(
         size: the numbers of a vector that are kept.
         length: of each vector.
     """
-    kept = [i for i, word in enumerate(words) if not word.isdecimal()]
-    counted = [(word, n) for word, n in words.items() if not word.isdecimal()]
-    vectors = combine(rows[kept], size, power=1.0) * np.float32(length)
-    return WordVectors([word for word, _ in counted], vectors, [n for _, n in counted])
+    kept = [(i, word, n) for i, (word, n) in enumerate(words.items()) if not word.isdecimal()]
+    places, names, counts = zip(*kept, strict=True)
+    vectors = combine(rows[list(places)], size, power=1.0) * np.float32(length)
+    return WordVectors(names, vectors, counts)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -250,15 +223,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
     given = parser.parse_args(argv)
     try:
-        tell = partial(print, end="\r", flush=True)
-        vectors = (
-            WordVectors.load(given.trained)
-            if given.trained
-            else WordVectors.train(brown_sentences(), progress=lambda *done: tell(*done))
-        )
-        pairs = related_pairs(
-            wordnet_synsets(), set(vectors.words), excluded=pairs_in(given.exclude)
-        )
+        if given.trained:
+            vectors = WordVectors.load(given.trained)
+        else:
+            vectors = WordVectors.train(
+                brown_sentences(), progress=lambda *done: print(*done, end="\r", flush=True)
+            )
+        excluded = pairs_in(given.exclude)
+        pairs = related_pairs(wordnet_synsets(), set(vectors.words), excluded=excluded)
     except FuzzyDictError as error:
         parser.error(str(error))
     words = dict(zip(vectors.words, vectors.counts.tolist(), strict=True))

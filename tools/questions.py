@@ -1,14 +1,13 @@
 """Questions with known answers, from which the judge of the default score is learned.
 
-Each dict of questions is of one kind of `SHARES`: terms of WordNet, the everyday questions that
-were written for this project, or things made of small lists in `made_of_lists`. None of them asks
+Each dict of questions is of one kind of `KINDS`: terms of WordNet, the everyday questions that
+were written for this project, or things made of small lists. None of them asks
 a pair that a retrieval set asks.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import string
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,27 +27,7 @@ from . import codes, things
 from .rewriting import FILLERS, STYLES, abbreviation, form, listed, respelled, slip
 from .terms import Term, terms
 
-__all__ = ["SHARES", "Asked", "Questions", "excluded", "questions"]
-
-#: The share of the dicts that each kind has.
-SHARES: Mapping[str, float] = {
-    "terms": 16,
-    "everyday": 70,
-    "singles": 20,
-    "look-alikes": 5,
-    "spellings": 2,
-    "nested": 5,
-    "shared words": 9,
-    "negated": 10,
-    "codes": 10,
-    "order": 5,
-    "closed": 5,
-    "firms": 5,
-    "titles": 8,
-    "noise": 2,
-    "options": 5,
-}
-_EVERYDAY = Path(__file__).parent / "everyday_questions.json"
+__all__ = ["KINDS", "Asked", "Questions", "questions"]
 
 
 class Asked(NamedTuple):
@@ -68,42 +47,30 @@ class Questions(NamedTuple):
 
 
 def questions(
-    count: int, seed: int = 0, *, exclude: Collection[tuple[str, str]] = ()
+    count: int, seed: int = 0, *, exclude: Collection[frozenset[str]] = ()
 ) -> Iterator[Questions]:
     """Yield so many dicts of all kinds, each with its questions.
 
     Args:
         count: How many dicts.
         seed: The same seed gives the same questions; a dict does not depend on those before it.
-        exclude: Pairs of plain texts, see `excluded`, that are not asked.
+        exclude: Pairs of plain texts, as `pairs_in` gives them, that are not asked.
     """
     barred = defaultdict[str, set[str]](set)
-    for query, key in exclude:
-        barred[query].add(key)
-    kinds = list(SHARES)
+    for pair in exclude:
+        for text in pair:
+            barred[text] |= pair - {text} or {text}
     made = 0
     for i in range(20 * count):
         rng = Random(f"{seed} {i}")
-        (kind,) = rng.choices(kinds, [SHARES[kind] for kind in kinds])
-        keys, asked = _MAKERS[kind](rng)
+        (kind,) = rng.choices(list(KINDS), [share for share, _ in KINDS.values()])
+        keys, asked = KINDS[kind][1](rng)
         one = _checked(keys, asked, kind, barred, rng)
         if one.asked and len(one.keys) > 1:
             yield one
             made += 1
         if made == count:
             return
-
-
-def excluded(*paths: str | Path) -> set[tuple[str, str]]:
-    """Return the pairs that the retrieval sets in these files ask, as plain texts, both ways."""
-    found = set[tuple[str, str]]()
-    for path in paths:
-        for one in json.loads(Path(path).read_text("utf-8"))["dictionaries"]:
-            for asked in one["queries"]:
-                for key in asked["accept"]:
-                    a, b = plain(asked["query"].lower()), plain(key.lower())
-                    found |= {(a, b), (b, a)}
-    return found
 
 
 def _checked(
@@ -142,11 +109,6 @@ def _checked(
 _Made = tuple[Sequence[str], Sequence[Asked]]
 
 
-def _size(rng: Random, least: int, most: int) -> int:
-    """Return a number of keys: as many dicts have 10 to 20 as have 100 to 200."""
-    return round(math.exp(rng.uniform(math.log(least), math.log(most))))
-
-
 def _style(rng: Random) -> Callable[[str], str]:
     """Return how the keys of a dict are written; half of the time as they are."""
     return str if rng.random() < 0.5 else rng.choice(STYLES)
@@ -154,40 +116,32 @@ def _style(rng: Random) -> Callable[[str], str]:
 
 def _rewritten(text: str, rng: Random, ways: Sequence[float] = (3, 3, 3)) -> tuple[str, str]:
     """Return a text with a slip, in another form, or abbreviated; and which of these."""
-    kind, way = rng.choices([("slip", slip), ("form", form), ("abbreviation", abbreviation)], ways)[
-        0
-    ]
-    if way is slip and " " in text and rng.random() < _MISTAKEN:
-        return _mistaken(text, rng), kind
+    choices = [("slip", slip), ("form", form), ("abbreviation", abbreviation)]
+    kind, way = rng.choices(choices, ways)[0]
+    if way is slip and " " in text and rng.random() < 0.2:  # a slip that makes another word
+        words = text.split()
+        for place in rng.sample(range(len(words)), len(words)):
+            near = _alike(words[place].lower(), False) if words[place].isalpha() else []
+            if near:
+                other = rng.choice(near[:3])
+                words[place] = other.title() if words[place].istitle() else other
+                return " ".join(words), kind
     return way(text, rng), kind
 
 
-_MISTAKEN = 0.2  # the share of slips in names of several words that make another word
-
-
-def _mistaken(text: str, rng: Random) -> str:
-    """Return a text in which one word is another of nearly the same letters, if there is one."""
-    words = text.split()
-    for place in rng.sample(range(len(words)), len(words)):
-        near = _alike(words[place].lower(), False) if words[place].isalpha() else []
-        if near:
-            other = rng.choice(near[:3])
-            words[place] = other.title() if words[place].istitle() else other
-            return " ".join(words)
-    return slip(text, rng)
-
-
 @cache
-def frequent_words() -> list[str]:
+def _frequent_words() -> list[str]:
     """Return the words of WordNet's frequent terms, in lower case."""
     names = {name.lower() for term in terms().frequent() for name in term.names}
     return sorted(name for name in names if name.isalpha() and len(name) > 3)
 
 
 @cache
-def _known() -> frozenset[str]:
-    """Return the words and places that no slip is taken for."""
-    return frozenset([*frequent_words(), *map(str.lower, things.places())])
+def _alike(word: str, is_place: bool) -> list[str]:
+    """Return other words of most of the same letters that are no forms of a word."""
+    pool = things.places() if is_place else _frequent_words()
+    found = extract(word, pool, scorer=OSA.normalized_similarity, score_cutoff=0.6, limit=12)
+    return [one for one, *_ in found if stem_of(one.lower()) != stem_of(word.lower())]
 
 
 def _absent(queries: Iterable[str], kind: str = "absent") -> list[Asked]:
@@ -236,7 +190,7 @@ def _way_of(thing: things.Thing, rng: Random) -> tuple[str, str]:
 
 def _terms(rng: Random) -> _Made:
     """Make a dict of terms below one more general term, partly mixed with others."""
-    size = _size(rng, 5, 400)
+    size = things.drawn_size(rng, 5, 400)
     pool = _pool(rng, size)
     some = rng.sample(pool, min(len(pool), size + 4))
     under, gone = some[:size][: max(5, len(some) - 4)], some[-4:]
@@ -252,8 +206,19 @@ def _terms(rng: Random) -> _Made:
     for term in [*gone[: rng.randint(1, 4)], *rng.sample(terms().frequent(), rng.randint(0, 2))]:
         query = term.name if rng.random() < 0.6 else _other_words(term, rng)[0]
         if _is_another(term.name, lower) and _is_another(query, lower):
-            asked.append(Asked(query, frozenset(), "absent"))
-    asked += _misleading(by_name, lower, rng)
+            asked += _absent([query])
+    # Compounds of keys, siblings of compounds, and denials: no key is right.
+    misleading = list[str]()
+    for name in rng.sample(sorted(by_name), min(len(by_name), 8)):
+        parts = name.lower().split()
+        near = [one for part in parts for one in terms().compounds().get(part, ())]
+        near = [one for one in near if one.lower() not in lower]
+        if near and len(parts) < 3 and rng.random() < 0.07:
+            misleading.append(rng.choice(near))
+        if rng.random() < 0.01:
+            denials = ["not ", "non ", "no ", "without ", "w/o ", "un"]
+            misleading.append(rng.choice(denials) + name)
+    asked += _absent((query for query in misleading if _is_another(query, lower)), "misleading")
     return list(keys.values()), asked
 
 
@@ -272,44 +237,26 @@ def _other_words(term: Term, rng: Random) -> tuple[str, str]:
         known = [name for name, n in zip(term.names[1:], term.counts[1:], strict=True) if n]
         other = rng.choice(known if known and rng.random() < 0.6 else term.others)
         return (slip(other, rng) if rng.random() < 0.15 else other), "synonym"
-    return _paraphrase(term, rng), "paraphrase"
-
-
-def _paraphrase(term: Term, rng: Random) -> str:
-    """Return parts of the definition, as short as people are."""
+    # Or parts of the definition, as short as people are.
     gloss = term.gloss.partition(";")[0].partition("(")[0].strip() or term.gloss
     words = gloss.replace(",", " ").split()
     telling = [word for word in words if word.lower() not in FILLERS]
-    broader, chance = terms().near(term), rng.random()
+    broader, chance = terms().broader(term), rng.random()
     if chance < 0.25:
-        return " ".join(words[: rng.randint(4, 10)])
-    if chance < 0.4 and broader and telling:
-        some = rng.sample(telling, min(len(telling), rng.randint(1, 2)))
-        return " ".join([*some, broader[0].name])
-    if chance < 0.7:
-        return " ".join(telling[: rng.randint(2, 6)])
-    start = rng.randrange(max(1, len(telling) - 3))
-    return " ".join(telling[start : start + rng.randint(2, 4)])
-
-
-def _misleading(by_name: Mapping[str, Term], lower: AbstractSet[str], rng: Random) -> list[Asked]:
-    """Return compounds of keys, siblings of compounds, and denials: no key is right."""
-    compounds, found = terms().compounds(), list[str]()
-    for name in rng.sample(sorted(by_name), min(len(by_name), 8)):
-        parts = name.lower().split()
-        near = [
-            one for part in parts for one in compounds.get(part, ()) if one.lower() not in lower
-        ]
-        if near and len(parts) < 3 and rng.random() < 0.07:
-            found.append(rng.choice(near))
-        if rng.random() < 0.01:
-            found.append(rng.choice(["not ", "non ", "no ", "without ", "w/o ", "un"]) + name)
-    return _absent((query for query in found if _is_another(query, lower)), "misleading")
+        some = words[: rng.randint(4, 10)]
+    elif chance < 0.4 and broader and telling:
+        some = [*rng.sample(telling, min(len(telling), rng.randint(1, 2))), broader[0].name]
+    elif chance < 0.7:
+        some = telling[: rng.randint(2, 6)]
+    else:
+        start = rng.randrange(max(1, len(telling) - 3))
+        some = telling[start : start + rng.randint(2, 4)]
+    return " ".join(some), "paraphrase"
 
 
 def _singles(rng: Random) -> _Made:
     """Make a dict of 200 to 1,000 words that have nothing to do with each other."""
-    count = _size(rng, 200, 1000)
+    count = things.drawn_size(rng, 200, 1000)
     frequent = terms().frequent() if rng.random() < 0.6 else terms().all()
     keys, asked = dict[str, Term](), []
     for term in rng.sample(frequent, count):
@@ -319,28 +266,29 @@ def _singles(rng: Random) -> _Made:
     for key in shuffled[:24]:
         others = [name.lower() for name in keys[key].names if name.lower() != key]
         if others and (query := rng.choice(others)) not in texts:
-            right = {key, *(terms_named(query) & texts)}
+            right = {key, *(_named(query) & texts)}
             asked.append(Asked(query, frozenset(right), "synonym"))
     for key in shuffled[-16:]:
         query, kind = _rewritten(key, rng, (4, 1, 0))
         asked.append(Asked(query, frozenset([key]), kind))
-    others = [term.name.lower() for term in rng.sample(frequent, 6)]
-    return list(keys), asked + _absent(name for name in others if _is_another(name, texts))
+    names = [term.name.lower() for term in rng.sample(frequent, 6)]
+    return list(keys), asked + _absent(name for name in names if _is_another(name, texts))
 
 
-def terms_named(text: str) -> set[str]:
+def _named(text: str) -> set[str]:
     """Return the names of all terms that a text names, in lower case."""
     return {name.lower() for term in terms().of(text) for name in term.names}
 
 
 def _look_alikes(rng: Random) -> _Made:
     """Make a dict of names or words, asked for others of nearly the same letters."""
-    pool = things.places() if rng.random() < 0.5 else frequent_words()
-    keys = rng.sample(pool, _size(rng, 2, 60))
+    are_places = rng.random() < 0.5
+    pool = things.places() if are_places else _frequent_words()
+    keys = rng.sample(pool, things.drawn_size(rng, 2, 60))
     style = _style(rng)
     lower, asked = {key.lower() for key in keys}, []
     for key in rng.sample(keys, min(len(keys), 8)):
-        near = [one for one in _alike(key, pool is things.places()) if _is_another(one, lower)]
+        near = [one for one in _alike(key, are_places) if _is_another(one, lower)]
         asked += _absent(rng.sample(near, min(len(near), 2)), "another word")
         query, kind = _rewritten(key, rng, (3, 1, 0))
         if query.lower() not in _known():
@@ -349,11 +297,9 @@ def _look_alikes(rng: Random) -> _Made:
 
 
 @cache
-def _alike(word: str, is_place: bool) -> list[str]:
-    """Return other words of most of the same letters that are no forms of a word."""
-    pool = things.places() if is_place else frequent_words()
-    found = extract(word, pool, scorer=OSA.normalized_similarity, score_cutoff=0.6, limit=12)
-    return [one for one, *_ in found if stem_of(one.lower()) != stem_of(word.lower())]
+def _known() -> frozenset[str]:
+    """Return the words and places that no slip is taken for."""
+    return frozenset([*_frequent_words(), *map(str.lower, things.places())])
 
 
 def _spellings(rng: Random) -> _Made:
@@ -366,8 +312,9 @@ def _spellings(rng: Random) -> _Made:
         keys.append(key)
         query = slip(query, rng) if rng.random() < 0.1 else query
         asked.append(Asked(query, frozenset([key]), "spelling"))
-    others = [term.name.lower() for term in rng.sample(terms().frequent(), _size(rng, 4, 400))]
-    keys += [o for o in others if respelled(o) not in texts and _is_another(o, texts)]
+    others = rng.sample(terms().frequent(), things.drawn_size(rng, 4, 400))
+    names = [term.name.lower() for term in others]
+    keys += [name for name in names if respelled(name) not in texts and _is_another(name, texts)]
     lower = {key.lower() for key in keys}
     absent = [a for a, _ in rng.sample(terms().spellings(), 3)]
     return keys, asked + _absent(a for a in absent if _is_another(a, lower))
@@ -379,14 +326,12 @@ def _spellings(rng: Random) -> _Made:
 @cache
 def _fields() -> list[tuple[list[str], list[Asked]]]:
     """Return the keys and the questions of the fields that were written for this project."""
-    given = json.loads(_EVERYDAY.read_text("utf-8"))["dictionaries"]
-    return [
-        (
-            one["keys"],
-            [Asked(q["query"], frozenset(q["accept"]), q["kind"]) for q in one["queries"]],
-        )
-        for one in given
-    ]
+    text = Path(__file__).with_name("everyday_questions.json").read_text("utf-8")
+    found = []
+    for one in json.loads(text)["dictionaries"]:
+        asked = [Asked(q["query"], frozenset(q["accept"]), q["kind"]) for q in one["queries"]]
+        found.append((one["keys"], asked))
+    return found
 
 
 def _everyday(rng: Random) -> _Made:
@@ -401,37 +346,23 @@ def _everyday(rng: Random) -> _Made:
         if one.right & here or not one.right:
             asked.append(one._replace(right=one.right & here))
         elif rng.random() < 0.3:
-            asked.append(Asked(one.query, frozenset(), "absent"))
+            asked += _absent([one.query])
     for key in rng.sample(keys, min(len(keys), 6)):
         query, kind = _rewritten(key, rng)
         asked.append(Asked(query, frozenset([key]), kind))
     gone = sorted({*every} - here)
     asked += _absent(rng.sample(gone, min(len(gone), 2)), "misleading")
-    asked += _of_other_fields(keys, rng)
-    if rng.random() < 0.3:
-        keys += _beside(keys, rng)
-    return keys, asked
-
-
-def _of_other_fields(keys: Sequence[str], rng: Random) -> list[Asked]:
-    """Return questions of another field that share no word with the keys."""
-    _, written = rng.choice(_fields())
+    # Questions, and seldom keys, of other fields that share no word with the keys.
     lower = {key.lower() for key in keys}
     words = {word for key in keys for word in plain(key).split()} - FILLERS
-    found = []
-    for one in rng.sample(written, 3):
+    for one in rng.sample(rng.choice(_fields())[1], 3):
         texts = [one.query, *sorted(one.right)]
         if all(words.isdisjoint(plain(t).split()) and _is_another(t, lower) for t in texts):
-            found.append(Asked(one.query, frozenset(), "absent"))
-    return found
-
-
-def _beside(keys: Sequence[str], rng: Random) -> list[str]:
-    """Return keys of another field that share no word with these."""
-    words = {word for key in keys for word in plain(key).split()} - FILLERS
-    others, _ = rng.choice(_fields())
-    some = [key for key in others if words.isdisjoint(plain(key).split())]
-    return rng.sample(some, min(len(some), rng.randint(1, 8)))
+            asked += _absent([one.query])
+    if rng.random() < 0.3:
+        some = [key for key in rng.choice(_fields())[0] if words.isdisjoint(plain(key).split())]
+        keys += rng.sample(some, min(len(some), rng.randint(1, 8)))
+    return keys, asked
 
 
 # ---- titles and names that nest ------------------------------------------------------------------
@@ -441,7 +372,7 @@ def _titles(rng: Random) -> _Made:
     """Make a dict of titles of many words: definitions, jobs, diagnoses."""
     if rng.random() < 0.5:
         return _of_things(rng, things.titles(rng), 400)
-    pool = _pool(rng, size := _size(rng, 5, 1000))
+    pool = _pool(rng, size := things.drawn_size(rng, 5, 1000))
     pool = pool if rng.random() < 0.7 else terms().frequent()
     by_title, names = dict[str, Term](), list[str]()
     is_mixed = rng.random() < 0.5  # with short names, too
@@ -462,27 +393,23 @@ def _titles(rng: Random) -> _Made:
 
 
 def _some_words(title: str, rng: Random) -> str:
-    """Return some of the words of a title, some of them exchanged, sometimes in another order."""
+    """Return some words of a title: some are exchanged, and sometimes they are in another order."""
     telling = [word for word in title.split() if word.lower() not in FILLERS]
     kept = [word for word in telling if rng.random() < 0.7] or telling
-    kept = [_exchanged(word, rng) if rng.random() < 0.35 else word for word in kept]
+    written = []
+    for word in kept:
+        if rng.random() < 0.35:
+            terms_of = terms().of(word)[:2]
+            used = [(t.names[i], n) for t in terms_of for i, n in enumerate(t.counts)]
+            found = [name for name, n in used if n and name.lower() != word.lower()]
+            if found and rng.random() < 0.7:
+                word = rng.choice(found)
+            elif len(word) > 3:
+                word, _ = _rewritten(word, rng)
+        written.append(word)
     if rng.random() < 0.3:
-        rng.shuffle(kept)
-    return " ".join(kept)
-
-
-def _exchanged(word: str, rng: Random) -> str:
-    """Return a synonym of a word, or it with a slip or shortened."""
-    found = [
-        name
-        for term in terms().of(word)[:2]
-        for name, n in zip(term.names, term.counts, strict=True)
-        if n
-    ]
-    found = [name for name in found if name.lower() != word.lower()]
-    if found and rng.random() < 0.7:
-        return rng.choice(found)
-    return _rewritten(word, rng)[0] if len(word) > 3 else word
+        rng.shuffle(written)
+    return " ".join(written)
 
 
 def _nested(rng: Random) -> _Made:
@@ -501,18 +428,18 @@ def _nested(rng: Random) -> _Made:
         if gone and rng.random() < 0.7:
             query = rng.choice(gone)
             query = slip(query, rng) if rng.random() < 0.25 else query
-            asked.append(Asked(query, frozenset(), "nested absent"))
+            asked += _absent([query], "nested absent")
     return keys, asked
 
 
 def _nesting_terms(rng: Random) -> list[list[str]]:
     """Return words of WordNet, each with compounds of it or a longer word that begins with it."""
-    compounds = terms().compounds()
     groups = []
-    for word in rng.sample(_heads(), _size(rng, 2, 20)):
-        some = [one for one in compounds[word] if not terms_named(one) & {word}]
-        longer = _longer(word)
+    for word in rng.sample(_heads(), things.drawn_size(rng, 2, 20)):
+        some = [one for one in terms().compounds()[word] if not _named(one) & {word}]
         group = [word, *rng.sample(some, min(len(some), rng.randint(1, 3)))]
+        longer = _beginnings().get(word, ())
+        longer = [one for one in longer if not terms().means(one) & _named(word)]
         if longer and rng.random() < 0.4:
             group.append(rng.choice(longer))
         if not any(terms().means(one) & {word} for one in group[1:]) or rng.random() < 0.5:
@@ -529,11 +456,9 @@ def _heads() -> list[str]:
 @cache
 def _beginnings() -> dict[str, list[str]]:
     """Return for each noun of four letters or more the longer ones that begin with it."""
-    names = sorted(
-        {t.name.lower() for t in terms().frequent() if t.part == "n" and t.name.isalpha()}
-    )
+    nouns = [term for term in terms().frequent() if term.part == "n" and term.name.isalpha()]
     found, open_ones = defaultdict[str, list[str]](list), list[str]()
-    for name in names:
+    for name in sorted({term.name.lower() for term in nouns}):
         open_ones = [one for one in open_ones if name.startswith(one)]
         for one in open_ones:
             if len(name) > len(one) + 2:
@@ -543,19 +468,7 @@ def _beginnings() -> dict[str, list[str]]:
     return dict(found)
 
 
-def _longer(word: str) -> list[str]:
-    """Return other words that begin with a word, and are no forms of it."""
-    return [
-        one for one in _beginnings().get(word, ()) if not terms().means(one) & terms_named(word)
-    ]
-
-
 # ---- what is no question at all ------------------------------------------------------------------
-
-_SYLLABLES = listed(
-    "ung eau ção ski chen gne ijk ška mente ción keit zione ová sch tje ður oğlu wska yön kko hlá "
-    "ré lös grü vår nøk mêm ções świe dró kêz çal"
-)
 
 
 def _noise(rng: Random) -> _Made:
@@ -571,33 +484,28 @@ def _gibberish(rng: Random) -> str:
     if chance < 0.4:
         return "".join(rng.choices(string.ascii_lowercase, k=rng.randint(1, 12)))
     if chance < 0.7:
-        parts = [rng.choice(_SYLLABLES) for _ in range(rng.randint(2, 3))]
+        parts = [rng.choice(listed("syllables")) for _ in range(rng.randint(2, 3))]
         return rng.choice(string.ascii_lowercase) + "".join(parts)
     if chance < 0.85:
         return str(rng.randrange(10 ** rng.randint(1, 8)))
     return " ".join("".join(rng.choices("aeioubcdlmnrst", k=rng.randint(2, 7))) for _ in range(2))
 
 
-def _made_of(
-    make: Callable[[Random], list[things.Thing]], most: int = 40
-) -> Callable[[Random], _Made]:
-    return lambda rng: _of_things(rng, make(rng), most)
-
-
-_MAKERS: Mapping[str, Callable[[Random], _Made]] = {
-    "terms": _terms,
-    "everyday": _everyday,
-    "singles": _singles,
-    "look-alikes": _look_alikes,
-    "spellings": _spellings,
-    "nested": _nested,
-    "shared words": _made_of(things.sharing_words, 60),
-    "negated": _made_of(things.negated, 24),
-    "codes": _made_of(codes.codes, 60),
-    "order": _made_of(codes.ordered, 20),
-    "closed": _made_of(codes.closed, 40),
-    "firms": _made_of(things.firms, 60),
-    "titles": _titles,
-    "noise": _noise,
-    "options": _made_of(things.options, 60),
+#: The share of the dicts that each kind has, and what makes one.
+KINDS: dict[str, tuple[float, Callable[[Random], _Made]]] = {
+    "terms": (16, _terms),
+    "everyday": (70, _everyday),
+    "singles": (20, _singles),
+    "look-alikes": (5, _look_alikes),
+    "spellings": (2, _spellings),
+    "nested": (5, _nested),
+    "shared words": (9, lambda rng: _of_things(rng, things.sharing_words(rng), 60)),
+    "negated": (10, lambda rng: _of_things(rng, things.negated(rng), 24)),
+    "codes": (10, lambda rng: _of_things(rng, codes.codes(rng), 60)),
+    "order": (5, lambda rng: _of_things(rng, codes.ordered(rng), 20)),
+    "closed": (5, lambda rng: _of_things(rng, codes.closed(rng), 40)),
+    "firms": (5, lambda rng: _of_things(rng, things.firms(rng), 60)),
+    "titles": (8, _titles),
+    "noise": (2, _noise),
+    "options": (5, lambda rng: _of_things(rng, things.options(rng), 60)),
 }

@@ -7,50 +7,52 @@ the text itself, or "", where there is no such way.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from random import Random
 from string import ascii_lowercase
+from typing import Any
 
 from fuzzydict.text.words import word_list
 
-__all__ = [
-    "STYLES",
-    "abbreviation",
-    "form",
-    "kebab",
-    "listed",
-    "respelled",
-    "slip",
-    "snake",
-    "styled",
-]
+__all__ = ["LISTS", "STYLES", "abbreviation", "form", "kebab", "listed", "respelled", "rows_of"]
+__all__ += ["slip", "snake", "table_of"]
 
-
-def listed(text: str) -> list[str]:
-    """Return the words of a list; "_" is a blank in one of them."""
-    return [word.replace("_", " ") for word in text.split()]
-
-
-FILLERS = frozenset(
-    ["a", "an", "and", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to", "with"]
+#: The words that questions are made of, by the name of each list.
+LISTS: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("vocabulary.toml").read_text("utf-8")
 )
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """Return the words of each part of a list; "_" is a blank in a word."""
+    return [[word.replace("_", " ") for word in part.split()] for part in text.split("|")]
+
+
+@cache
+def listed(name: str) -> list[str]:
+    """Return the words of a list of one part."""
+    (words,) = rows_of(LISTS[name])
+    return words
+
+
+@cache
+def table_of(name: str) -> dict[str, list[str]]:
+    """Return the first word of each part of a list as a key of the words that follow it."""
+    return {first: others for first, *others in rows_of(LISTS[name])}
+
+
+FILLERS = frozenset(listed("fillers"))
 _VOWELS = frozenset("aeiouy")
 
 # ---- slips ---------------------------------------------------------------------------------------
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 #: What sounds alike, or is often taken for each other.
-_SOUNDS = [
-    pair
-    for pairs in (
-        "ie ei|ph f|ck k|c s|c k|ance ence|able ible|tion sion|y i|ee ea|er or|er ar|ou u|qu kw",
-        "wh w|kn n|a e|e i|o u|sc s|ch sh|ch k|x cks|oo u|ey y|ant ent|ful full|gh g|ght t|mb m",
-        "ai a|au o|dge ge|ous us|ary ery|ise ize|ly ley|z s|eau o|ough uff|pn n|ps s|rh r|th t",
-    )
-    for pair in (tuple(one.split()) for one in pairs.split("|"))
-]
+_SOUNDS = [(before, after) for before, after in rows_of(LISTS["sounds"])]
 _SOUNDS += [(after, before) for before, after in _SOUNDS if len(before) > 1]
 
 
@@ -72,30 +74,40 @@ def _one_slip(text: str, rng: Random) -> str:
     start, end = rng.choices(places, [end - start - 1 for start, end in places])[0]
     word = text[start:end]
     for _ in range(5):
-        slipped = rng.choices(_SLIPS, (5, 5, 4, 6, 4, 5))[0](word, rng)
+        slipped = _slipped(word, rng)
         if slipped.lower() != word.lower():
             return text[:start] + slipped + text[end:]
     return text
 
 
-def _place(word: str, rng: Random) -> int:
-    """Return a place in a word; people seldom miss the first letter."""
-    return rng.randrange(len(word)) if rng.random() < 0.3 else rng.randrange(1, len(word))
-
-
-def _left_out(word: str, rng: Random) -> str:
-    i = _place(word, rng)
-    return word[:i] + word[i + 1 :]
-
-
-def _swapped(word: str, rng: Random) -> str:
-    i = rng.randrange(len(word) - 1)
-    return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
-
-
-def _mistyped(word: str, rng: Random) -> str:
-    i = _place(word, rng)
-    return word[:i] + _beside(word[i], rng) + word[i + 1 :]
+def _slipped(word: str, rng: Random) -> str:
+    ways = ["left out", "swapped", "mistyped", "added", "doubled", "by sound"]
+    way = rng.choices(ways, (5, 5, 4, 6, 4, 5))[0]
+    if way == "swapped":
+        i = rng.randrange(len(word) - 1)
+        return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
+    if way == "doubled":  # one letter of two alike, or two in place of one
+        doubled = [i for i in range(1, len(word)) if word[i] == word[i - 1]]
+        if doubled:
+            i = rng.choice(doubled)
+            return word[:i] + word[i + 1 :]
+        inside = [i for i in range(1, len(word) - 1) if word[i].lower() in "bcdfglmnoprst"]
+        i = rng.choice(inside or [len(word) - 1])
+        return word[: i + 1] + word[i:]
+    if way == "by sound":
+        fitting = [(a, b) for a, b in _SOUNDS if a in word]
+        if not fitting:
+            return word
+        before, after = rng.choice(fitting)
+        i = rng.choice([m.start() for m in re.finditer(before, word)])
+        return word[:i] + after + word[i + len(before) :]
+    # People seldom miss the first letter.
+    i = rng.randrange(len(word)) if rng.random() < 0.3 else rng.randrange(1, len(word))
+    if way == "left out":
+        return word[:i] + word[i + 1 :]
+    if way == "mistyped":
+        return word[:i] + _beside(word[i], rng) + word[i + 1 :]
+    return word[:i] + (word[i] if rng.random() < 0.4 else _beside(word[i], rng)) + word[i:]
 
 
 def _beside(letter: str, rng: Random) -> str:
@@ -106,41 +118,6 @@ def _beside(letter: str, rng: Random) -> str:
             return rng.choice(row[max(i - 1, 0) : i] + row[i + 1 : i + 2])
     return rng.choice(ascii_lowercase)
 
-
-def _added(word: str, rng: Random) -> str:
-    i = _place(word, rng)
-    return word[:i] + (word[i] if rng.random() < 0.4 else _beside(word[i], rng)) + word[i:]
-
-
-def _undoubled(word: str, rng: Random) -> str:
-    """Return a word with one letter of two alike, or with two in place of one."""
-    doubled = [i for i in range(1, len(word)) if word[i] == word[i - 1]]
-    if doubled:
-        i = rng.choice(doubled)
-        return word[:i] + word[i + 1 :]
-    inside = [i for i in range(1, len(word) - 1) if word[i].lower() in "bcdfglmnoprst"]
-    i = rng.choice(inside or [len(word) - 1])
-    return word[: i + 1] + word[i:]
-
-
-def _by_sound(word: str, rng: Random) -> str:
-    fitting = [(a, b) for a, b in _SOUNDS if a in word]
-    if not fitting:
-        return word
-    before, after = rng.choice(fitting)
-    places = [m.start() for m in re.finditer(before, word)]
-    i = rng.choice(places)
-    return word[:i] + after + word[i + len(before) :]
-
-
-_SLIPS: Sequence[Callable[[str, Random], str]] = (
-    _left_out,
-    _swapped,
-    _mistyped,
-    _added,
-    _undoubled,
-    _by_sound,
-)
 
 # ---- forms ---------------------------------------------------------------------------------------
 
@@ -166,45 +143,20 @@ def _camel(text: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
-def _pascal(text: str) -> str:
-    return "".join(map(str.capitalize, _parts(text.lower())))
-
-
-def _constant(text: str) -> str:
-    return snake(text).upper()
-
-
-def _dotted(text: str) -> str:
-    return ".".join(_parts(text)).lower()
-
-
-def _first_large(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 #: How all keys of a dict are written. The first ones are frequent.
 STYLES: Sequence[Callable[[str], str]] = (
     str,
     str,
-    _first_large,
+    lambda text: text[:1].upper() + text[1:],
     str.title,
     snake,
     str.upper,
     _camel,
     kebab,
-    _constant,
-    _pascal,
-    _dotted,
+    lambda text: snake(text).upper(),
+    lambda text: "".join(map(str.capitalize, _parts(text.lower()))),
+    lambda text: ".".join(_parts(text)).lower(),
 )
-
-
-def styled(text: str, rng: Random) -> str:
-    """Return the same words in any style.
-
-    >>> styled("user id", Random(13))
-    'user_id'
-    """
-    return rng.choice(STYLES)(text)
 
 
 def form(text: str, rng: Random) -> str:
@@ -213,73 +165,29 @@ def form(text: str, rng: Random) -> str:
     if not parts:
         return text
     if len(parts) == 1 or rng.random() < 0.3:
-        return _inflected(" ".join(parts), rng)
-    made = rng.choices(_FORMS, (3, 2, 2, 3, 2, 1))[0](parts, rng)
-    return made if rng.random() < 0.85 else slip(made, rng)
-
-
-def _inflected(text: str, rng: Random) -> str:
-    *before, last = text.split()
-    chance = rng.random()
-    if chance < 0.6:
-        last = singular(last) if last.endswith("s") else plural(last)
-    elif chance < 0.75:
-        last = _with_end(last, "ing")
-    elif chance < 0.87:
-        last = _with_end(last, "ed")
-    elif chance < 0.94:
-        last = _with_end(last, "er")
+        return _inflected(parts, rng)
+    ways = ["in style", "joined", "turned", "with of", "without fillers", "shuffled"]
+    way = rng.choices(ways, (3, 2, 2, 3, 2, 1))[0]
+    kept = [part for part in parts if part.lower() not in FILLERS]
+    if way == "in style":
+        made = rng.choice(STYLES)(" ".join(parts))
+    elif way == "joined":
+        i = rng.randrange(len(parts) - 1)
+        some = [*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :]]
+        made = "".join(parts) if rng.random() < 0.6 else " ".join(some)
+    elif way == "turned":  # "knife, bread"
+        mark = rng.choice([",", ",", "", " -"])
+        made = f"{parts[-1]}{mark} {' '.join(parts[:-1])}"
+    elif way == "with of":
+        made = _with_of(parts, rng)
+    elif way == "without fillers":
+        if len(kept) == len(parts):
+            place = rng.randrange(1, len(kept)) if len(kept) > 1 else 0
+            kept.insert(place, rng.choice(["the", "&"]))
+        made = " ".join(kept)
     else:
-        last = last + "'s"
-    if before and rng.random() < 0.2:
-        before[-1] = plural(before[-1])
-    return " ".join([*before, last])
-
-
-def plural(word: str) -> str:
-    """Return the plural that the rules give.
-
-    >>> plural("box"), plural("country"), plural("key")
-    ('boxes', 'countries', 'keys')
-    """
-    if re.search("[^aeiou]y$", word):
-        return word[:-1] + "ies"
-    return word + ("es" if re.search("(s|x|z|ch|sh)$", word) else "s")
-
-
-def singular(word: str) -> str:
-    """Return a word without the end of a plural."""
-    if len(word) < 4 or word.endswith("ss"):
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-2] if re.search("(ss|x|z|ch|sh)es$", word) else word.removesuffix("s")
-
-
-def _with_end(word: str, end: str) -> str:
-    if word.endswith("e") and not word.endswith("ee"):
-        word = word[:-1]
-    elif re.search("[^aeiou][aeiou][bdgmnprt]$", word) and len(word) < 5:
-        word += word[-1]
-    elif word.endswith("y") and end != "ing" and len(word) > 3:
-        word = word[:-1] + "i"
-    return word + end
-
-
-def _in_style(parts: Sequence[str], rng: Random) -> str:
-    return styled(" ".join(parts), rng)
-
-
-def _joined(parts: Sequence[str], rng: Random) -> str:
-    i = rng.randrange(len(parts) - 1)
-    some = [*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :]]
-    return "".join(parts) if rng.random() < 0.6 else " ".join(some)
-
-
-def _turned(parts: Sequence[str], rng: Random) -> str:
-    """Return "knife, bread" of "bread knife"."""
-    mark = rng.choice([",", ",", "", " -"])
-    return f"{parts[-1]}{mark} {' '.join(parts[:-1])}"
+        made = " ".join(rng.sample(kept, len(kept)))
+    return made if rng.random() < 0.85 else slip(made, rng)
 
 
 def _with_of(parts: Sequence[str], rng: Random) -> str:
@@ -287,32 +195,46 @@ def _with_of(parts: Sequence[str], rng: Random) -> str:
     for link in ("of", "for", "in", "to"):
         if link in parts[1:-1]:
             i = parts.index(link, 1)
-            before, after = parts[:i], [part for part in parts[i + 1 :] if part != "the"]
-            return " ".join([*after, *before])
+            after = [part for part in parts[i + 1 :] if part != "the"]
+            return " ".join([*after, *parts[:i]])
     link = rng.choice(["of", "of", "of the", "for"])
     return f"{parts[-1]} {link} {' '.join(parts[:-1])}"
 
 
-def _without_fillers(parts: Sequence[str], rng: Random) -> str:
-    kept = [part for part in parts if part.lower() not in FILLERS]
-    if len(kept) == len(parts):
-        kept.insert(rng.randrange(1, len(kept)) if len(kept) > 1 else 0, rng.choice(["the", "&"]))
-    return " ".join(kept)
+def _inflected(parts: Sequence[str], rng: Random) -> str:
+    *before, last = parts
+    chance = rng.random()
+    if chance < 0.6:
+        last = _singular(last) if last.endswith("s") else _plural(last)
+    elif chance < 0.94:
+        end = "ing" if chance < 0.75 else "ed" if chance < 0.87 else "er"
+        if last.endswith("e") and not last.endswith("ee"):
+            last = last[:-1]
+        elif re.search("[^aeiou][aeiou][bdgmnprt]$", last) and len(last) < 5:
+            last += last[-1]
+        elif last.endswith("y") and end != "ing" and len(last) > 3:
+            last = last[:-1] + "i"
+        last += end
+    else:
+        last += "'s"
+    if before and rng.random() < 0.2:
+        before[-1] = _plural(before[-1])
+    return " ".join([*before, last])
 
 
-def _shuffled(parts: Sequence[str], rng: Random) -> str:
-    kept = [part for part in parts if part.lower() not in FILLERS]
-    return " ".join(rng.sample(kept, len(kept)))
+def _plural(word: str) -> str:
+    if re.search("[^aeiou]y$", word):
+        return word[:-1] + "ies"
+    return word + ("es" if re.search("(s|x|z|ch|sh)$", word) else "s")
 
 
-_FORMS: Sequence[Callable[[Sequence[str], Random], str]] = (
-    _in_style,
-    _joined,
-    _turned,
-    _with_of,
-    _without_fillers,
-    _shuffled,
-)
+def _singular(word: str) -> str:
+    if len(word) < 4 or word.endswith("ss"):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-2] if re.search("(ss|x|z|ch|sh)es$", word) else word.removesuffix("s")
+
 
 # ---- abbreviations -------------------------------------------------------------------------------
 
@@ -328,13 +250,13 @@ def abbreviation(text: str, rng: Random) -> str:
     chance = rng.random()
     if len(telling) > 1 and chance < 0.25:
         return _initials(telling, rng)
-    long = [i for i, part in enumerate(parts) if len(part) > 4 or part.lower() in conventional()]
+    long = [i for i, part in enumerate(parts) if len(part) > 4 or part.lower() in _conventional()]
     if not long:
         return _initials(telling, rng) if len(telling) > 2 else text
     some = long if len(long) > 1 and chance < 0.65 else [rng.choice(long)]
     stop = "." if rng.random() < 0.25 else ""
     for i in some:
-        parts[i] = short_word(parts[i], rng) + stop
+        parts[i] = _short_word(parts[i], rng) + stop
     if rng.random() < 0.4:
         parts = [part for part in parts if part.lower() not in FILLERS]
     return rng.choices([" ", "_", ""], (8, 2, 1 if not stop else 0))[0].join(parts)
@@ -349,7 +271,7 @@ def _initials(parts: Sequence[str], rng: Random) -> str:
 
 
 @cache
-def conventional() -> dict[str, list[str]]:
+def _conventional() -> dict[str, list[str]]:
     """Return the usual short forms of each word that has some."""
     found = defaultdict[str, list[str]](list)
     for short, *words in word_list("abbreviations"):
@@ -358,9 +280,9 @@ def conventional() -> dict[str, list[str]]:
     return dict(found)
 
 
-def short_word(word: str, rng: Random) -> str:
+def _short_word(word: str, rng: Random) -> str:
     """Return a word as people shorten it: the usual way, its beginning, some of its letters."""
-    usual = conventional().get(word.lower(), [])
+    usual = _conventional().get(word.lower(), [])
     if usual and rng.random() < 0.6:
         return rng.choice(usual)
     if len(word) < 4:
@@ -377,33 +299,10 @@ def short_word(word: str, rng: Random) -> str:
 
 # ---- British and American spelling ---------------------------------------------------------------
 
-_BRITISH = [
-    (re.compile(british), american)
-    for british, american in (
-        (r"our(?=s?$|ed$|ing$|able$|ful$|less$|ite$|ly$|er$|hood$)", "or"),
-        (r"tre(?=s?$)", "ter"),
-        (r"(?<=[a-z]{3})is(?=(?:e[sdr]?|ers|ing|ation|able)$)", "iz"),
-        (r"ys(?=(?:e[sdr]?|ing|er)$)", "yz"),
-        (r"ogue(?=s?$)", "og"),
-        (r"ae|oe", "e"),
-        (r"ll(?=(?:ing|ed|er|or|ist|ous)$)", "l"),
-        (r"(?<=[a-z]{2})ence(?=s?$)", "ense"),
-        (r"gramme(?=s?$)", "gram"),
-        (r"cheque", "check"),
-        (r"grey", "gray"),
-        (r"mould", "mold"),
-        (r"plough", "plow"),
-        (r"tyre", "tire"),
-        (r"ph(?=ur)", "f"),
-        (r"que(?=t?$)", "k"),
-        (r"ment(?<=gement)", "ment"),
-        (r"dgem", "dgm"),
-        (r"isation", "ization"),
-        (r"(?<=[bcdfglmnprst])ilful", "illful"),
-    )
-]
+_BRITISH = [(re.compile(british), american) for british, american in LISTS["british"]]
 
 
+@cache
 def respelled(word: str) -> str:
     """Return a word in American spelling, by rule; what differs may be no word.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
 from typing import NamedTuple
@@ -15,12 +14,7 @@ from .rewriting import respelled
 
 __all__ = ["Term", "Terms", "terms"]
 
-_FILES = {"noun": "n", "verb": "v", "adj": "a"}
-_BELOW = {"~"}  # narrower terms
-_BESIDE = {"&", "^"}  # similar adjectives, and what to see also
-_INSTANCE = "~i"
 _PERTAINS = "\\"
-_OPPOSED = "!"
 
 
 class Term(NamedTuple):
@@ -37,11 +31,6 @@ class Term(NamedTuple):
     def name(self) -> str:
         """The first of the names."""
         return self.names[0]
-
-    @property
-    def is_frequent(self) -> bool:
-        """Whether any of the names was met in texts."""
-        return any(self.counts)
 
     @property
     def others(self) -> list[str]:
@@ -75,15 +64,16 @@ class Terms:
                     found.update(name.lower() for name in self.by_id[other].names)
         return found
 
-    def near(self, term: Term, kinds: Sequence[str] = ("@",)) -> list[Term]:
-        """Return the terms that one points to by some kind of pointer."""
-        return [self.by_id[other] for kind, other, *_ in term.pointers if kind in kinds]
+    def broader(self, term: Term) -> list[Term]:
+        """Return the terms right above one."""
+        return [self.by_id[other] for kind, other, *_ in term.pointers if kind == "@"]
 
     def below(self, term: Term, depth: int = 3) -> list[Term]:
         """Return the terms below one, or beside an adjective, each once."""
-        kinds = _BESIDE if term.part in "as" else _BELOW | {_INSTANCE}
+        is_adjective = term.part in "as"
+        kinds = ("&", "^") if is_adjective else ("~", "~i")
         found, last = dict[str, Term](), [term]
-        for _ in range(1 if term.part in "as" else depth):
+        for _ in range(1 if is_adjective else depth):
             ids = [o for one in last for kind, o, *_ in one.pointers if kind in kinds]
             last = [self.by_id[one] for one in dict.fromkeys(ids) if one not in found]
             found.update((one, self.by_id[one]) for one in ids)
@@ -93,10 +83,9 @@ class Terms:
     def pools(self) -> list[tuple[Term, list[Term]]]:
         """Return each term that has at least six others below it, with them."""
         found = []
-        for _, term in sorted(self.by_id.items()):
-            under = [
-                one for i, one in enumerate(self.below(term)) if one.is_frequent or i % 10 == 0
-            ]
+        for term in self.all():
+            below = enumerate(self.below(term))
+            under = [one for i, one in below if any(one.counts) or i % 10 == 0]
             if len(under) >= 6:
                 found.append((term, under[:3000]))
         return found
@@ -109,7 +98,7 @@ class Terms:
     @cache  # noqa: B019, there is one
     def frequent(self) -> list[Term]:
         """Return the terms that were met in texts."""
-        return [term for term in self.all() if term.is_frequent]
+        return [term for term in self.all() if any(term.counts)]
 
     @cache  # noqa: B019, there is one
     def compounds(self) -> dict[str, list[str]]:
@@ -128,31 +117,27 @@ class Terms:
         """Return pairs of names of one term that rules of British and American spelling join."""
         found = set[tuple[str, str]]()
         for term in self.by_id.values():
-            if len(term.names) > 1:
-                rules = [respelled(name.lower()) for name in term.names]
-                for i, j in combinations(range(len(rules)), 2):
-                    a, b = term.names[i].lower(), term.names[j].lower()
-                    if rules[i] == rules[j] and a != b:
-                        found.add((a, b))
+            for a, b in combinations(map(str.lower, term.names), 2):
+                if a != b and respelled(a) == respelled(b):
+                    found.add((a, b))
         return sorted(found)
 
     @cache  # noqa: B019, there is one
     def opposites(self) -> list[tuple[str, str]]:
         """Return the pairs of names that WordNet opposes, either way round."""
-        return sorted(
-            {
-                (term.names[i], self.by_id[other].names[j])
-                for term in self.by_id.values()
-                for kind, other, i, j in term.pointers
-                if kind == _OPPOSED
-            }
-        )
+        pairs = {
+            (term.names[i], self.by_id[other].names[j])
+            for term in self.by_id.values()
+            for kind, other, i, j in term.pointers
+            if kind == "!"
+        }
+        return sorted(pairs)
 
     @cache  # noqa: B019, there is one
     def pertaining(self) -> dict[str, list[str]]:
         """Return the adjectives of each noun: "renal" of "kidney"."""
         found = defaultdict[str, list[str]](list)
-        for _, term in sorted(self.by_id.items()):
+        for term in self.all():
             for kind, other, i, _ in term.pointers:
                 if kind == _PERTAINS and term.part == "a":
                     for noun in self.by_id[other].names:
@@ -170,49 +155,48 @@ def terms() -> Terms:
     from nltk.corpus import wordnet
 
     try:
-        counts = _counts(wordnet.open("index.sense").read())
-        found = {}
-        for file, part in _FILES.items():
-            for line in wordnet.open(f"data.{file}").read().splitlines():
-                if not line.startswith("  "):
-                    key, term = _term(line, part, counts)
-                    found[key] = term
+        index = wordnet.open("index.sense").read()
+        files = {part: wordnet.open(f"data.{file}").read() for part, file in _FILES.items()}
     except LookupError as error:
         raise MissingCorpusError(
             "WordNet is not on this machine; fetch it with: python -m nltk.downloader wordnet"
         ) from error
-    kept = {
-        key: term._replace(pointers=tuple(p for p in term.pointers if p[1] in found))
-        for key, term in found.items()
-    }
-    return Terms(kept)
-
-
-def _counts(index: str) -> dict[tuple[str, str, str], int]:
-    """Return how often each name has each meaning, from ``name%pos:...  offset  sense  count``."""
-    found = {}
+    counts = {}  # how often a name has a meaning, from ``name%pos:...  offset  sense  count``
     for line in index.splitlines():
         sense, offset, _, count = line.split()
         name, _, rest = sense.partition("%")
         if count != "0":
-            found[name, offset, "nvara"[int(rest[0]) - 1]] = int(count)
-    return found
+            counts[name, offset, "nvara"[int(rest[0]) - 1]] = int(count)
+    found = {}
+    for part, text in files.items():
+        for line in text.splitlines():
+            if not line.startswith("  "):
+                key, term = _term(line, part, counts)
+                found[key] = term
+    return Terms(
+        {
+            key: term._replace(pointers=tuple(p for p in term.pointers if p[1] in found))
+            for key, term in found.items()
+        }
+    )
+
+
+_FILES = {"n": "noun", "v": "verb", "a": "adj"}
 
 
 def _term(line: str, part: str, counts: dict[tuple[str, str, str], int]) -> tuple[str, Term]:
     """Return a term of a line of WordNet's data files, and its id."""
     data, _, gloss = line.partition(" | ")
     offset, field, _, number, *fields = data.split()
-    names = [re.sub(r"\(.*\)", "", name) for name in fields[: 2 * int(number, 16) : 2]]
-    pointers = _pointers(fields[2 * int(number, 16) :], len(names))
+    end = 2 * int(number, 16)
+    names = [re.sub(r"\(.*\)", "", name) for name in fields[:end:2]]
+    pointers = []
+    for i in range(end + 1, end + 1 + 4 * int(fields[end]), 4):
+        kind, other, its_part, ends = fields[i : i + 4]
+        source, target = max(int(ends[:2], 16) - 1, 0), max(int(ends[2:], 16) - 1, 0)
+        key = its_part.replace("s", "a") + other
+        pointers.append((kind, key, min(source, len(names) - 1), target))
     texts = tuple(name.replace("_", " ").replace("'s", "s") for name in names)
     times = tuple(counts.get((name.lower(), offset, part), 0) for name in names)
     gloss = re.split('; "', gloss)[0].strip()
     return part + offset, Term(texts, times, part, int(field), gloss, tuple(pointers))
-
-
-def _pointers(fields: Sequence[str], names: int) -> Iterator[tuple[str, str, int, int]]:
-    for i in range(int(fields[0])):
-        kind, offset, part, ends = fields[1 + 4 * i : 5 + 4 * i]
-        source, target = max(int(ends[:2], 16) - 1, 0), max(int(ends[2:], 16) - 1, 0)
-        yield kind, part.replace("s", "a") + offset, min(source, names - 1), target

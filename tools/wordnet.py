@@ -14,16 +14,8 @@ from numpy.typing import NDArray
 from fuzzydict import MissingCorpusError
 from fuzzydict.text.words import plain
 
-__all__ = [
-    "WEIGHTS",
-    "Pair",
-    "RightKeys",
-    "Synset",
-    "pairs_in",
-    "related_pairs",
-    "weighted_draw",
-    "wordnet_synsets",
-]
+__all__ = ["WEIGHTS", "Pair", "RightKeys", "Synset", "pairs_in", "related_pairs", "weighted_draw"]
+__all__ += ["wordnet_synsets"]
 
 #: How often each kind of pair is drawn, relative to synonyms.
 WEIGHTS: Mapping[str, float] = {
@@ -34,7 +26,6 @@ WEIGHTS: Mapping[str, float] = {
     "see also": 0.5,
     "definition": 0.4,  # car - a motor vehicle with four wheels ...
 }
-_DOWNLOAD = "python -m nltk.downloader wordnet"
 
 
 class Synset(NamedTuple):
@@ -67,45 +58,34 @@ def wordnet_synsets() -> list[Synset]:
     from nltk.corpus import wordnet
 
     try:
-        found = list(wordnet.all_synsets())
+        found = sorted(wordnet.all_synsets(), key=lambda synset: str(synset.name()))
     except LookupError as error:
         raise MissingCorpusError(
             "WordNet is not on this machine (nltk looked for corpora/wordnet in "
-            f"{', '.join(nltk.data.path)}); fetch it with: {_DOWNLOAD}"
+            f"{', '.join(nltk.data.path)}); fetch it with: python -m nltk.downloader wordnet"
         ) from error
-    return [_synset(synset) for synset in sorted(found, key=lambda synset: str(synset.name()))]
-
-
-def _synset(synset: Any) -> Synset:
-    """Return the parts of an nltk synset that are used here."""
-    kinds = {
-        "broader": (*synset.hypernyms(), *synset.instance_hypernyms()),
-        "similar": synset.similar_tos(),
-        "see also": (*synset.also_sees(), *synset.verb_groups()),
-    }
-    derived = [
-        (lemma.name(), other.synset().name(), other.name())
-        for lemma in synset.lemmas()
-        for other in (*lemma.derivationally_related_forms(), *lemma.pertainyms())
-    ]
-    return Synset(
-        synset.name(),
-        tuple(synset.lemma_names()),
-        synset.definition(),
-        # sorted, since nltk keeps them in sets
-        tuple(sorted((kind, other.name()) for kind, others in kinds.items() for other in others)),
-        tuple(sorted(derived)),
-        tuple(synset.examples()),
-        synset.lexname(),
-    )
+    made = []
+    for synset in found:
+        kinds = {
+            "broader": (*synset.hypernyms(), *synset.instance_hypernyms()),
+            "similar": synset.similar_tos(),
+            "see also": (*synset.also_sees(), *synset.verb_groups()),
+        }
+        derived = [
+            (lemma.name(), other.synset().name(), other.name())
+            for lemma in synset.lemmas()
+            for other in (*lemma.derivationally_related_forms(), *lemma.pertainyms())
+        ]
+        # nltk keeps these in sets
+        related = sorted((kind, other.name()) for kind, others in kinds.items() for other in others)
+        texts = synset.name(), tuple(synset.lemma_names()), synset.definition()
+        others = tuple(related), tuple(sorted(derived)), tuple(synset.examples())
+        made.append(Synset(*texts, *others, synset.lexname()))
+    return made
 
 
 def related_pairs(
-    synsets: Iterable[Synset],
-    known: Container[str],
-    *,
-    excluded: Collection[frozenset[str]] = (),
-    without: Container[str] = frozenset(),
+    synsets: Iterable[Synset], known: Container[str], *, excluded: Collection[frozenset[str]] = ()
 ) -> list[Pair]:
     """Return the pairs of texts that synsets relate, each once, as the kind of the largest weight.
 
@@ -113,7 +93,6 @@ def related_pairs(
         synsets: The synsets to relate.
         known: Words with a vector. Lemmas with other words are skipped; definitions lose them.
         excluded: Pairs of plain texts to leave out.
-        without: Names of synsets to leave out.
 
     Example:
         >>> car = Synset("car", ("car", "motor_car"), "A car, on wheels!", (("broader", "thing"),))
@@ -126,7 +105,7 @@ def related_pairs(
         car, car wheels, definition
         motor car, car wheels, definition
     """
-    kept = {synset.name: synset for synset in synsets if synset.name not in without}
+    kept = {synset.name: synset for synset in synsets}
     lemmas = {name: _known_lemmas(synset.lemmas, known) for name, synset in kept.items()}
     best: dict[frozenset[str], Pair] = {}
     for synset in kept.values():
@@ -170,7 +149,7 @@ def pairs_in(paths: Iterable[Path]) -> set[frozenset[str]]:
     """
     files = [file for p in paths for file in (sorted(p.glob("*.json")) if p.is_dir() else [p])]
     return {
-        frozenset((plain(query["query"]), plain(key)))
+        frozenset((plain(query["query"].lower()), plain(key.lower())))
         for file in files
         for dictionary in json.loads(file.read_text("utf-8"))["dictionaries"]
         for query in dictionary["queries"]
@@ -190,18 +169,12 @@ class RightKeys:
         ones = np.ones(2 * len(pairs), np.bool_)
         both = np.concatenate([pairs, pairs[:, ::-1]])
         self._paired = sparse.csr_matrix((ones, both.T), shape=(texts, texts))
-        self._sparse = sparse
 
     def of(self, batch: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows of queries and the columns of their right keys, for pairs (B, 2)."""
-        count = len(batch)
-        places = (batch[:, 1], np.arange(count))
-        keys = self._sparse.csr_matrix(
-            (np.ones(count, np.bool_), places), shape=(self._paired.shape[0], count)
-        )
-        right = self._paired[batch[:, 0]] @ keys
+        right = self._paired[batch[:, 0]][:, batch[:, 1]]
         right.sort_indices()
-        return np.repeat(np.arange(count), np.diff(right.indptr)), right.indices
+        return np.repeat(np.arange(len(batch)), np.diff(right.indptr)), right.indices
 
 
 def weighted_draw(
@@ -209,10 +182,9 @@ def weighted_draw(
 ) -> Callable[[int], NDArray[np.intp]]:
     """Return a function that draws so many places, with replacement, by their weights."""
     sums = np.cumsum(weights, dtype=np.float64)
-    last = len(sums) - 1
 
     def draw(count: int) -> NDArray[np.intp]:
         places: NDArray[np.intp] = np.searchsorted(sums, random.random(count) * sums[-1], "right")
-        return np.minimum(places, last)
+        return np.minimum(places, len(sums) - 1)
 
     return draw

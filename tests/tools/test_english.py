@@ -25,11 +25,8 @@ class _Teacher(english.Teacher):
         self._loudness = dict(zip(self.words, random.uniform(0.1, 3, 20), strict=True))
 
     def encode(self, texts: Sequence[str]) -> Array:
-        sums = [
-            sum(self._vectors[word] * self._loudness[word] for word in text.split())
-            for text in texts
-        ]
-        return units(np.array(sums, np.float32))
+        heard = {word: self._vectors[word] * self._loudness[word] for word in self.words}
+        return units(np.array([sum(heard[word] for word in t.split()) for t in texts], np.float32))
 
 
 def _table(passes: int, pairs: float = 0.0, *, related: Sequence[Synset] = ()) -> WordVectors:
@@ -50,18 +47,14 @@ def test_texts_learn_to_lie_where_the_teacher_puts_them() -> None:
     texts = [f"{a} {b}" for a, b in combinations(teacher.words, 2)]
     mean, axes = english.main_axes(teacher.encode(teacher.words), 6)
     targets = units((teacher.encode(texts) - mean) @ axes)
-    at_first, at_last = (
-        np.mean(np.sum(units(table.encode(texts)) * targets, axis=1)) for table in (before, after)
-    )
+    at_first, at_last = ((units(t.encode(texts)) * targets).sum(1).mean() for t in (before, after))
     assert at_last > at_first + 0.02
     assert at_last > 0.9
 
 
 def test_related_texts_of_the_table_come_nearer() -> None:
     words = _Teacher().words
-    related = [
-        Synset(f"{a}.n.01", (a, b), "") for a, b in zip(words[::2], words[1::2], strict=True)
-    ]
+    related = [Synset(f"{i}", tuple(words[i : i + 2]), "") for i in range(0, 20, 2)]
     without, learned = _table(5, related=related), _table(5, 1.0, related=related)
 
     def nearness(table: WordVectors) -> float:
@@ -99,21 +92,16 @@ def test_the_words_of_the_table() -> None:
 
 
 def test_the_texts_that_the_table_learns_from() -> None:
-    glosses = [
-        "the tall wooden pole that holds up the sails of a large ship",
-        "A body of fresh water surrounded by land on all sides",
-    ]
-    synsets = [
-        Synset("mast", ("mast", "Ship_mast"), glosses[0], examples=("a mast of pine",)),
-        Synset("lake", ("lake",), glosses[1]),
-        Synset("loch", ("loch",), glosses[1]),
-    ]
+    mast = "the tall wooden pole that holds up the sails of a large ship"
+    lake = "A body of fresh water surrounded by land on all sides"
+    synsets = [Synset("mast", ("mast", "Ship_mast"), mast, examples=("a mast of pine",))]
+    synsets += [Synset("lake", ("lake",), lake), Synset("loch", ("loch",), lake)]
     pairs = {"of the": 9, "fresh water": 5, "to sail": 4, "an ox": 2}
     texts = english.texts_to_learn(["mast", "lake"], synsets, pairs, spans=12)
     assert list(texts) == ["words", "phrases", "glosses", "pairs", "spans"]
     assert texts["words"] == ["mast", "lake"]
     assert texts["phrases"] == ["ship mast"]
-    assert texts["glosses"] == sorted([*glosses, "a mast of pine"])
+    assert texts["glosses"] == sorted([mast, lake, "a mast of pine"])
     assert texts["pairs"] == ["fresh water"]
     assert len(set(texts["spans"])) == len(texts["spans"]) == 12
     for span in texts["spans"]:
