@@ -7,9 +7,9 @@ Without weights to return, long rows are computed in blocks of keys, in bounded 
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import reduce
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -29,13 +29,7 @@ from fuzzydict._arrays import (
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.scorers import ScaledDot, Scorer, ScorerLike, as_scorer
-from fuzzydict.nn.softmax import (
-    Normalize,
-    as_normalizer,
-    centred,
-    finite_tops,
-    warn_of_empty_rows,
-)
+from fuzzydict.nn.softmax import centred, finite_tops, normalize, warn_of_empty_rows
 
 
 class AttentionGradients(NamedTuple):
@@ -64,9 +58,9 @@ def attention(
     scale: float | None = ...,
     temperature: float = ...,
     normalizer: str = ...,
-    need_weights: Literal[False] = ...,
+    need_weights: Literal[True],
     valid_lens: ArrayLike | None = ...,
-) -> Array: ...
+) -> tuple[Array, Array]: ...
 
 
 @overload
@@ -81,9 +75,9 @@ def attention(
     scale: float | None = ...,
     temperature: float = ...,
     normalizer: str = ...,
-    need_weights: Literal[True],
+    need_weights: Literal[False] = ...,
     valid_lens: ArrayLike | None = ...,
-) -> tuple[Array, Array]: ...
+) -> Array: ...
 
 
 def attention(
@@ -132,12 +126,11 @@ def attention(
         >>> attention([[1, 0, 2]], key, [[1], [2], [8]], scorer="dot").round(2)
         array([[4.75]])
     """
-    inputs = _checked(query, key, value, _scaled(scorer, scale))
-    mask = _Mask.of(inputs, attn_mask, valid_lens, is_causal)
-    normalize, temperature = as_normalizer(normalizer), positive("temperature", temperature)
-    if not need_weights and normalizer == "softmax":
-        return _in_blocks(inputs, mask, temperature)
-    output, weights, _ = _forward(inputs, mask, temperature, normalize)
+    asked = _Asked.of(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
+    temperature = positive("temperature", temperature)
+    if not need_weights and isinstance(normalizer, str) and normalizer == "softmax":
+        return _in_blocks(asked, temperature)
+    output, weights, _ = _forward(asked, temperature, normalizer)
     return (output, weights) if need_weights else output
 
 
@@ -169,18 +162,17 @@ def attention_forward(
         array([[0.269],
                [0.731]])
     """
-    inputs = _checked(query, key, value, _scaled(scorer, scale))
-    mask = _Mask.of(inputs, attn_mask, valid_lens, is_causal)
-    return _forward(inputs, mask, temperature, as_normalizer(normalizer))
+    asked = _Asked.of(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
+    return _forward(asked, temperature, normalizer)
 
 
 def _forward(
-    inputs: _Inputs, mask: _Mask, temperature: float, normalize: Normalize
+    asked: _Asked, temperature: float, normalizer: str
 ) -> tuple[Array, Array, AttentionBackward]:
-    query, key, value, scorer = inputs
-    scores, scorer_backward = scorer.forward(query, key)
-    masked = mask.over(scores, slice(None), slice(None))
-    weights, normalizer_backward = normalize(masked, temperature)
+    query, key, value = asked.query, asked.key, asked.value
+    scores, scorer_backward = asked.scorer.forward(query, key)
+    masked = asked.masked(scores, slice(None), slice(None))
+    weights, normalizer_backward = normalize(masked, temperature, normalizer)
     output = pool(weights, value)
 
     def backward(d_output: Array) -> AttentionGradients:
@@ -196,64 +188,54 @@ def _forward(
 # ---- arguments ----
 
 
-class _Inputs(NamedTuple):
+class _Asked(NamedTuple):
+    """The arguments of attention, checked."""
+
     query: Array  # (..., L, E)
     key: Array  # (..., S, E)
     value: Array  # (..., S, Ev)
     scorer: Scorer
-
-
-def _scaled(scorer: ScorerLike, scale: float | None) -> Scorer:
-    resolved = as_scorer(scorer)
-    if scale is None:
-        return resolved
-    if not isinstance(resolved, ScaledDot):
-        raise OptionError(
-            f"scale is for the scorer 'scaled_dot'; {resolved!r} has none: use temperature"
-        )
-    return ScaledDot(scale)
-
-
-def _checked(query: ArrayLike, key: ArrayLike, value: ArrayLike, scorer: Scorer) -> _Inputs:
-    q, k, v = as_floats(query=query, key=key, value=value)
-    check_matrices(q, k, same_size=scorer.same_size)
-    if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
-        raise ShapeError(
-            f"value must have shape (..., S, Ev) with a row for each key: key {k.shape} has "
-            f"S = {k.shape[-2]}, got value {v.shape}"
-        )
-    broadcast_lead(query=q, key=k, value=v)
-    return _Inputs(q, k, v, scorer)
-
-
-class _Mask(NamedTuple):
-    """Which keys each query may attend to."""
-
-    added: NDArray[Any] | None  # (..., L, S), bools, or numbers to add
+    mask: NDArray[Any] | None  # (..., L, S), bools, or numbers to add
     lengths: NDArray[Any] | None  # (..., L, 1), of valid keys
     is_causal: bool
 
     @classmethod
     def of(
         cls,
-        inputs: _Inputs,
+        query: ArrayLike,
+        key: ArrayLike,
+        value: ArrayLike,
+        scorer: ScorerLike,
+        scale: float | None,
         attn_mask: ArrayLike | None,
         valid_lens: ArrayLike | None,
         is_causal: bool,
-    ) -> _Mask:
-        q, k = inputs.query, inputs.key
+    ) -> _Asked:
+        scorer = as_scorer(scorer)
+        if scale is not None:
+            if not isinstance(scorer, ScaledDot):
+                raise OptionError(
+                    f"scale is for the scorer 'scaled_dot'; {scorer!r} has none: use temperature"
+                )
+            scorer = ScaledDot(scale)
+        q, k, v = as_floats(query=query, key=key, value=value)
+        check_matrices(q, k, same_size=scorer.same_size)
+        if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
+            raise ShapeError(
+                f"value must have shape (..., S, Ev) with a row for each key: key {k.shape} has "
+                f"S = {k.shape[-2]}, got value {v.shape}"
+            )
+        broadcast_lead(query=q, key=k, value=v)
         shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
-        return cls(
-            None if attn_mask is None else _checked_mask(attn_mask, shape),
-            None if valid_lens is None else _checked_lengths(valid_lens, shape),
-            bool(is_causal),
-        )
+        mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
+        lengths = None if valid_lens is None else _checked_lengths(valid_lens, shape)
+        return cls(q, k, v, scorer, mask, lengths, bool(is_causal))
 
-    def over(self, scores: Array, rows: slice, columns: slice) -> Array:
+    def masked(self, scores: Array, rows: slice, columns: slice) -> Array:
         """Return the scores of a block (..., rows, columns), -inf where a key is left out."""
         out = np.array(-np.inf, scores.dtype)
-        if self.added is not None:
-            block = self.added[..., rows, columns]
+        if self.mask is not None:
+            block = self.mask[..., rows, columns]
             if block.dtype.kind == "b":
                 scores = np.where(block, scores, out)
             else:
@@ -316,23 +298,24 @@ def pool(weights: ArrayLike, value: ArrayLike) -> Array:
         >>> pool([[0.25, 0.75]], [[0.0, 8.0], [4.0, 0.0]])
         array([[3., 2.]])
     """
-    w, v = as_floats(weights=weights, value=value)
-    _check_pooling(weights=w, value=v)
+    w, v = _pooling(weights=weights, value=value)
     with np.errstate(over="ignore", invalid="ignore"):
         output: Array = w @ v
     require_finite(output, weights=w, value=v)
     return output
 
 
-def _check_pooling(**arrays: Array) -> None:
-    """Raise ShapeError unless weights or scores (..., L, S) fit values (..., S, Ev)."""
-    (name, weights), (_, value) = arrays.items()
+def _pooling(**given: ArrayLike) -> tuple[Array, Array]:
+    """Return weights or scores (..., L, S) and values (..., S, Ev) as arrays that fit."""
+    weights, value = as_floats(**given)
+    name = next(iter(given))
     if weights.ndim < 2 or value.ndim < 2 or weights.shape[-1] != value.shape[-2]:
         raise ShapeError(
             f"{name} (..., L, S) and value (..., S, Ev) must have the same S, got {name} "
             f"{weights.shape} and value {value.shape}"
         )
-    broadcast_lead(**arrays)
+    broadcast_lead(**{name: weights, "value": value})
+    return weights, value
 
 
 # ---- in blocks ----
@@ -365,8 +348,7 @@ def partial(scores: ArrayLike, value: ArrayLike, temperature: float = 1.0) -> Pa
         >>> finish(merge(left, right))
         array([[4.]])
     """
-    s, v = as_floats(scores=scores, value=value)
-    _check_pooling(scores=s, value=v)
+    s, v = _pooling(scores=scores, value=value)
     tops = finite_tops(s)
     weights = centred(s, tops, as_divisor(temperature, s.dtype))
     np.exp(weights, out=weights)
@@ -395,23 +377,22 @@ def finish(part: Partial) -> Array:
     return output
 
 
-def _in_blocks(inputs: _Inputs, mask: _Mask, temperature: float) -> Array:
+def _in_blocks(asked: _Asked, temperature: float) -> Array:
     """Return the output (..., L, Ev) of softmax attention."""
-    query, key, value, scorer = inputs
+    query, key, value = asked.query, asked.key, asked.value
     lead = math.prod(broadcast_lead(query=query, key=key))
     step = min(_KEYS, _SCORES // max(1, lead * min(query.shape[-2], _ROWS)))
     if query.shape[-2] == 1:
         step = min(step, _NUMBERS // max(key.shape[-1], value.shape[-1]))
 
-    def parts(rows: slice) -> Iterator[Partial]:
-        for keys in slices(key.shape[-2], max(step, 256)):
-            scores = scorer.score_checked(query[..., rows, :], key[..., keys, :])
-            yield partial(mask.over(scores, rows, keys), value[..., keys, :], temperature)
+    def part(rows: slice, keys: slice) -> Partial:
+        scores = asked.scorer.score_checked(query[..., rows, :], key[..., keys, :])
+        return partial(asked.masked(scores, rows, keys), value[..., keys, :], temperature)
 
-    both = functools.partial(merge, temperature=temperature)
-    outputs = [
-        finish(functools.reduce(both, parts(rows))) for rows in slices(query.shape[-2], _ROWS)
-    ]
+    outputs = []
+    for rows in slices(query.shape[-2], _ROWS):
+        parts = (part(rows, keys) for keys in slices(key.shape[-2], max(step, 256)))
+        outputs.append(finish(reduce(lambda a, b: merge(a, b, temperature), parts)))
     output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
     require_finite(output, value=value)
     return output

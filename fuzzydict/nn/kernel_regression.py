@@ -213,21 +213,6 @@ def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
     search over all sensible widths comes first, and then finer ones between the neighbours of the
     best. If all x are equal, any width predicts the same, and 1 is returned.
     """
-    widths = _sensible_widths(x)
-    if not widths:
-        return 1.0
-    errors: dict[float, float] = {}
-    for _ in range(1 + _ROUNDS):
-        errors |= {width: leave_one_out(kernel(width), x, y) for width in widths}
-        tried = sorted(errors)
-        best = tried.index(min(tried, key=errors.__getitem__))
-        low, high = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
-        widths = np.geomspace(low, high, _FINER + 2)[1:-1].tolist()
-    return tried[best]
-
-
-def _sensible_widths(x: Array) -> list[float]:
-    """Return widths from a quarter of the usual gap between x (N, E) to twice their extent."""
     gaps, extent = [], 0.0
     for rows in slices(len(x), _ROWS):
         squared = squared_distances(x[rows], x)  # (rows, N)
@@ -236,9 +221,17 @@ def _sensible_widths(x: Array) -> list[float]:
     nearest = np.concatenate(gaps)  # (N,)
     nearest = nearest[np.isfinite(nearest)]
     if not nearest.size:
-        return []
-    least, most = np.median(nearest) ** 0.5 / 4, 2 * extent**0.5
-    return list(map(float, np.geomspace(least, most, _WIDTHS)))
+        return 1.0
+    # From a quarter of the usual gap between examples to twice their extent.
+    widths = np.geomspace(np.median(nearest) ** 0.5 / 4, 2 * extent**0.5, _WIDTHS)
+    errors: dict[float, float] = {}
+    for _ in range(1 + _ROUNDS):
+        errors |= {width: leave_one_out(kernel(width), x, y) for width in widths.tolist()}
+        tried = sorted(errors)
+        best = tried.index(min(tried, key=errors.__getitem__))
+        low, high = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
+        widths = np.geomspace(low, high, _FINER + 2)[1:-1]
+    return tried[best]
 
 
 def leave_one_out(kernel: Kernel, x: Array, y: Array) -> float:

@@ -102,12 +102,12 @@ class MultiHeadAttention:
         key: ArrayLike,
         value: ArrayLike,
         *,
-        need_weights: Literal[False] = ...,
+        need_weights: Literal[True],
         average_attn_weights: bool = ...,
         attn_mask: ArrayLike | None = ...,
         is_causal: bool = ...,
         valid_lens: ArrayLike | None = ...,
-    ) -> Array: ...
+    ) -> tuple[Array, Array]: ...
 
     @overload
     def __call__(
@@ -116,12 +116,12 @@ class MultiHeadAttention:
         key: ArrayLike,
         value: ArrayLike,
         *,
-        need_weights: Literal[True],
+        need_weights: Literal[False] = ...,
         average_attn_weights: bool = ...,
         attn_mask: ArrayLike | None = ...,
         is_causal: bool = ...,
         valid_lens: ArrayLike | None = ...,
-    ) -> tuple[Array, Array]: ...
+    ) -> Array: ...
 
     def __call__(
         self,
@@ -234,10 +234,33 @@ class MultiHeadAttention:
             ArgumentTypeError: The argument is not such a module.
             OptionError: The module has ``add_bias_kv`` or ``add_zero_attn``.
         """
-        parameters = _torch_parameters(module)
-        sizes: dict[str, Any] = {"kdim": module.kdim, "vdim": module.vdim}
-        heads = cls(module.embed_dim, module.num_heads, bias="b_o" in parameters, **sizes)
-        return heads.with_parameters(parameters)
+        if not hasattr(module, "in_proj_weight") or not hasattr(module, "out_proj"):
+            raise ArgumentTypeError(
+                f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}"
+            )
+        if module.bias_k is not None or module.bias_v is not None or module.add_zero_attn:
+            raise OptionError(
+                "module has add_bias_kv or add_zero_attn, which adds keys of its own; "
+                "MultiHeadAttention has neither; use a module without them"
+            )
+        # torch keeps one matrix for all three if their sizes are equal, else three.
+        if module.in_proj_weight is None:
+            weights = [module.q_proj_weight, module.k_proj_weight, module.v_proj_weight]
+        else:
+            weights = module.in_proj_weight.chunk(3)
+        tensors = dict(zip(("W_q", "W_k", "W_v"), weights, strict=True))
+        tensors["W_o"] = module.out_proj.weight
+        bias = module.in_proj_bias is not None
+        if bias:
+            tensors |= zip(("b_q", "b_k", "b_v"), module.in_proj_bias.chunk(3), strict=True)
+            tensors["b_o"] = module.out_proj.bias
+        heads = cls(
+            module.embed_dim, module.num_heads, bias=bias, kdim=module.kdim, vdim=module.vdim
+        )
+        # Copies, because the module may be trained further.
+        return heads.with_parameters(
+            {name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()}
+        )
 
     def _prepare(
         self,
@@ -282,29 +305,3 @@ def _join(x: Array) -> Array:
     """Join the heads (..., H, N, E / H) to (..., N, E)."""
     x = x.swapaxes(-2, -3)
     return x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
-
-
-def _torch_parameters(module: Any) -> dict[str, Array]:
-    """Return the parameters of a ``torch.nn.MultiheadAttention`` by their names here."""
-    if not hasattr(module, "in_proj_weight") or not hasattr(module, "out_proj"):
-        raise ArgumentTypeError(
-            f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}"
-        )
-    if module.bias_k is not None or module.bias_v is not None or module.add_zero_attn:
-        raise OptionError(
-            "module has add_bias_kv or add_zero_attn, which adds keys of its own; "
-            "MultiHeadAttention has neither; use a module without them"
-        )
-    # torch keeps one matrix for all three if their sizes are equal, else three.
-    if module.in_proj_weight is None:
-        weights = [module.q_proj_weight, module.k_proj_weight, module.v_proj_weight]
-    else:
-        weights = module.in_proj_weight.chunk(3)
-    tensors = dict(
-        zip(("W_q", "W_k", "W_v", "W_o"), (*weights, module.out_proj.weight), strict=True)
-    )
-    if module.in_proj_bias is not None:
-        biases = (*module.in_proj_bias.chunk(3), module.out_proj.bias)
-        tensors |= dict(zip(("b_q", "b_k", "b_v", "b_o"), biases, strict=True))
-    # Copies, because the module may be trained further.
-    return {name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()}

@@ -79,16 +79,16 @@ class Scorer(ABC):
 
         return scores, backward
 
-    def score_checked(self, query: Array, key: Array) -> Array:
-        """Score arrays of one dtype whose shapes were checked before."""
-        return self._forward(query, key)[0]
-
     @abstractmethod
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         """Implement ``forward`` for arrays of one dtype whose shapes were checked.
 
         The gradients of query and key may keep the batch axes to which these were broadcast.
         """
+
+    def score_checked(self, query: Array, key: Array) -> Array:
+        """Score arrays of one dtype whose shapes were checked before."""
+        return self._forward(query, key)[0]
 
     @property
     def parameters(self) -> dict[str, Array]:
@@ -148,13 +148,15 @@ class Dot(Scorer):
     """
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores: Array = query @ key.swapaxes(-1, -2)
-        require_finite(scores, query=query, key=key)
+        scores = _products(query, key)
         return scores, lambda d: ScorerGradients(d @ key, d.swapaxes(-1, -2) @ query, {})
 
 
-_DOT = Dot()
+def _products(query: Array, key: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        products: Array = query @ key.swapaxes(-1, -2)
+    require_finite(products, query=query, key=key)
+    return products
 
 
 class ScaledDot(Scorer):
@@ -182,13 +184,8 @@ class ScaledDot(Scorer):
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = query * scale  # it is smaller than the scores
         require_finite(scaled, query=query)
-        scores, dot_backward = _DOT._forward(scaled, key)
-
-        def backward(d_scores: Array) -> ScorerGradients:
-            d_scaled, d_key, _ = dot_backward(d_scores)
-            return ScorerGradients(d_scaled * scale, d_key, {})
-
-        return scores, backward
+        scores = _products(scaled, key)
+        return scores, lambda d: ScorerGradients(d @ key * scale, d.swapaxes(-1, -2) @ scaled, {})
 
     def __repr__(self) -> str:
         return "ScaledDot()" if self.scale is None else f"ScaledDot(scale={self.scale:g})"
@@ -230,13 +227,14 @@ class Bilinear(Scorer):
         with np.errstate(over="ignore", invalid="ignore"):
             projected = query @ m  # (..., L, Ek)
         require_finite(projected, query=query, M=m)
-        scores, dot_backward = _DOT._forward(projected, key)
+        scores = _products(projected, key)
 
         def backward(d_scores: Array) -> ScorerGradients:
-            d_projected, d_key, _ = dot_backward(d_scores)
+            d_projected = d_scores @ key
             q = np.broadcast_to(query, (*d_projected.shape[:-1], sizes[0]))
             # The sum of the outer products of all rows.
             d_m = q.reshape(-1, sizes[0]).T @ d_projected.reshape(-1, sizes[1])
+            d_key = d_scores.swapaxes(-1, -2) @ projected
             return ScorerGradients(d_projected @ m.T, d_key, {"M": d_m})
 
         return scores, backward
@@ -251,10 +249,23 @@ class Cosine(Scorer):
     """
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
+        return self._of_norms(query, key, _inverse_norms(key=key))
+
+    def with_norms(self, query: Array, key: Array, k_inverse: Array) -> Array:
+        """Score keys whose ``1 / |k|`` (S,), 0 for the zero vector, took longer than scoring."""
+        check_matrices(query, key)
+        return self._of_norms(query, key, k_inverse)[0]
+
+    def _of_norms(self, query: Array, key: Array, k_inverse: Array) -> tuple[Array, ScorerBackward]:
         q_inverse = _inverse_norms(query=query)  # (..., L)
-        k_inverse = _inverse_norms(key=key)  # (..., S)
         unit = query * q_inverse[..., None]
-        scores = _cosines(unit, key, k_inverse)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores: Array = unit @ key.swapaxes(-1, -2)
+            scores *= k_inverse[..., None, :]
+        # Rounding can leave [-1, 1]; the comparison is also false for NaN.
+        if not -1 <= scores.min(initial=0) <= scores.max(initial=0) <= 1:
+            require_finite(scores, query=unit, key=key)
+            np.clip(scores, -1, 1, out=scores)
 
         def backward(d_scores: Array) -> ScorerGradients:
             # d cos / dq = (k/|k| - cos q/|q|) / |q|, and the same with q and k exchanged.
@@ -266,25 +277,6 @@ class Cosine(Scorer):
             return ScorerGradients(d_unit * q_inverse[..., None], d_key, {})
 
         return scores, backward
-
-    def with_norms(self, query: Array, key: Array, k_inverse: Array) -> Array:
-        """Score keys whose ``1 / |k|`` (S,) is known, 0 for the zero vector.
-
-        Computing the norms takes longer than scoring.
-        """
-        check_matrices(query, key)
-        return _cosines(query * _inverse_norms(query=query)[..., None], key, k_inverse)
-
-
-def _cosines(unit: Array, key: Array, k_inverse: Array) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores: Array = unit @ key.swapaxes(-1, -2)
-        scores *= k_inverse[..., None, :]
-    # Rounding can leave [-1, 1]; the comparison is also false for NaN.
-    if not -1 <= scores.min(initial=0) <= scores.max(initial=0) <= 1:
-        require_finite(scores, query=unit, key=key)
-        np.clip(scores, -1, 1, out=scores)
-    return scores
 
 
 def _inverse_norms(**named: Array) -> Array:
@@ -324,30 +316,32 @@ class Kernel(Scorer):
         self._parameters = {"width": np.array(self.width)}
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        squared = squared_distances(query, key)
+        unit = as_divisor(self.width**2, query.dtype)
+        u = squared_distances(query, key)
         with np.errstate(over="ignore"):
-            scores = self._log_weights(squared)
+            u /= unit
+            scores = self._log(u)
 
         def backward(d_scores: Array) -> ScorerGradients:
             inside = np.isfinite(scores)
-            d_scores = np.where(inside, d_scores, 0)
+            d_scores, within = np.where(inside, d_scores, 0), np.where(inside, u, 0)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                by_squared, by_width = self._derivatives(np.where(inside, squared, 0))
-                d = d_scores * by_squared  # of squared distances
+                d_u = d_scores * self._slope(within)
+                d = d_u / unit  # of squared distances
                 d_query = d.sum(-1)[..., None] * query - d @ key
                 d_key = d.sum(-2)[..., None] * key - d.swapaxes(-1, -2) @ query
-                d_width = (d_scores * by_width).sum()
+                d_width = -2 * (d_u * within).sum() / self.width
                 return ScorerGradients(2 * d_query, 2 * d_key, {"width": d_width})
 
         return scores, backward
 
     @abstractmethod
-    def _log_weights(self, squared: Array) -> Array:
-        """Return ``log g`` at squared distances, -inf outside the support of the kernel."""
+    def _log(self, u: Array) -> Array:
+        """Return ``log g`` at ``u = d^2 / width^2``, -inf outside the support of the kernel."""
 
     @abstractmethod
-    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
-        """Return the derivatives with respect to squared distance and width, inside the support."""
+    def _slope(self, u: Array) -> Array:
+        """Return the derivative of ``log g`` with respect to u, inside the support."""
 
 
 class Gaussian(Kernel):
@@ -358,11 +352,11 @@ class Gaussian(Kernel):
         array([[-3.125, -0.5  ]])
     """
 
-    def _log_weights(self, squared: Array) -> Array:
-        return squared * -min(0.5 / self.width**2, float(np.finfo(squared.dtype).max))
+    def _log(self, u: Array) -> Array:
+        return -0.5 * u
 
-    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
-        return np.full_like(squared, -0.5 / self.width**2), squared / self.width**3
+    def _slope(self, u: Array) -> Array:
+        return np.full_like(u, -0.5)
 
 
 class Boxcar(Kernel):
@@ -375,13 +369,11 @@ class Boxcar(Kernel):
         array([[  0.,   0., -inf]])
     """
 
-    def _log_weights(self, squared: Array) -> Array:
-        dtype = squared.dtype.type
-        within = squared <= as_divisor(self.width**2, squared.dtype)
-        return np.where(within, dtype(0), dtype(-np.inf))
+    def _log(self, u: Array) -> Array:
+        return np.where(u <= 1, u.dtype.type(0), u.dtype.type(-np.inf))
 
-    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
-        return np.zeros_like(squared), np.zeros_like(squared)
+    def _slope(self, u: Array) -> Array:
+        return np.zeros_like(u)
 
 
 class Triangular(Kernel):
@@ -392,15 +384,13 @@ class Triangular(Kernel):
         array([[0.75, 0.5 , 0.  ]])
     """
 
-    def _log_weights(self, squared: Array) -> Array:
-        return _log(1 - np.sqrt(squared) / as_divisor(self.width, squared.dtype))
+    def _log(self, u: Array) -> Array:
+        return _log_above_zero(1 - np.sqrt(u))
 
-    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
-        distance = np.sqrt(squared)
+    def _slope(self, u: Array) -> Array:
+        share = np.sqrt(u)
         # At distance 0 the derivative is undefined; its mean around there is 0.
-        smooth = np.where(distance > 0, distance, np.inf).astype(squared.dtype, copy=False)
-        left = self.width - distance
-        return -0.5 / (smooth * left), distance / (self.width * left)
+        return np.where(share > 0, -0.5 / (share * (1 - share)), u.dtype.type(0))
 
 
 class Epanechnikov(Kernel):
@@ -411,16 +401,14 @@ class Epanechnikov(Kernel):
         array([[1.  , 0.75, 0.  ]])
     """
 
-    def _log_weights(self, squared: Array) -> Array:
-        return _log(1 - squared / as_divisor(self.width**2, squared.dtype))
+    def _log(self, u: Array) -> Array:
+        return _log_above_zero(1 - u)
 
-    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
-        left = self.width**2 - squared
-        return -1 / left, 2 * squared / (self.width * left)
+    def _slope(self, u: Array) -> Array:
+        return -1 / (1 - u)
 
 
-def _log(weights: Array) -> Array:
-    """Return the logarithm of the weights, -inf where they are not above zero."""
+def _log_above_zero(weights: Array) -> Array:
     return np.log(weights, out=np.full_like(weights, -np.inf), where=weights > 0)
 
 
@@ -498,8 +486,13 @@ class Additive(Scorer):
             scores[..., keys] = hidden @ w
 
         def backward(d_scores: Array) -> ScorerGradients:
-            d_query, d_key, d_w = _hidden_backward(d_scores, q, k, w)
-            d = {"w": d_w}
+            d_query, d_key, d = np.zeros_like(q), np.empty_like(k), {"w": np.zeros_like(w)}
+            for keys, hidden in _hidden(q, k):
+                d_some = d_scores[..., keys]
+                d["w"] += d_some.reshape(-1) @ hidden.reshape(-1, w.size)
+                d_sum = d_some[..., None] * w * (1 - hidden * hidden)  # (..., L, block, A)
+                d_query += unbroadcast(d_sum.sum(-2), q.shape)
+                d_key[..., keys, :] = unbroadcast(d_sum.sum(-3), k[..., keys, :].shape)
             if "W_q" in p:
                 d_query, d["W_q"], _ = linear_backward(d_query, query, p["W_q"])
             if "W_k" in p:
@@ -584,18 +577,6 @@ def _hidden(q: Array, k: Array) -> Iterator[tuple[slice, Array]]:
         with np.errstate(over="ignore"):  # tanh makes 1 of infinity
             hidden: Array = q[..., :, None, :] + k[..., None, keys, :]
         yield keys, np.tanh(hidden, out=hidden)
-
-
-def _hidden_backward(d_scores: Array, q: Array, k: Array, w: Array) -> tuple[Array, Array, Array]:
-    """Return the gradients for q (..., L, A), k (..., S, A) and w (A,)."""
-    d_q, d_k, d_w = np.zeros_like(q), np.empty_like(k), np.zeros_like(w)
-    for keys, hidden in _hidden(q, k):
-        d = d_scores[..., keys]
-        d_w += d.reshape(-1) @ hidden.reshape(-1, w.size)
-        d_sum = d[..., None] * w * (1 - hidden * hidden)  # (..., L, block, A)
-        d_q += unbroadcast(d_sum.sum(-2), q.shape)
-        d_k[..., keys, :] = unbroadcast(d_sum.sum(-3), k[..., keys, :].shape)
-    return d_q, d_k, d_w
 
 
 # ---- names ----

@@ -35,7 +35,7 @@ def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
         >>> softmax([[2.0, 4.0, 4.0]]).round(3)
         array([[0.063, 0.468, 0.468]])
     """
-    return softmax_forward(scores, temperature)[0]
+    return normalize(scores, temperature, "softmax")[0]
 
 
 def sparsemax(scores: ArrayLike, temperature: float = 1.0) -> Array:
@@ -48,83 +48,59 @@ def sparsemax(scores: ArrayLike, temperature: float = 1.0) -> Array:
         >>> sparsemax([[2.0, 4.0, 4.5]])
         array([[0.  , 0.25, 0.75]])
     """
-    return sparsemax_forward(scores, temperature)[0]
+    return normalize(scores, temperature, "sparsemax")[0]
 
 
-def softmax_forward(
-    scores: ArrayLike, temperature: float = 1.0
-) -> tuple[Array, NormalizerBackward]:
-    """Return the weights (..., S) of ``softmax``, and the backward function."""
-    scaled, temperature = _scaled(scores, temperature)
+def normalize(scores: ArrayLike, temperature: float, name: str) -> tuple[Array, NormalizerBackward]:
+    """Return the weights (..., S) by the normalizer of this name, and the backward function."""
+    if not isinstance(name, str) or name not in NORMALIZERS:
+        raise OptionError(f"normalizer must be one of {', '.join(NORMALIZERS)}, got {quoted(name)}")
+    (array,) = as_floats(scores=scores)
+    if array.ndim == 0:
+        raise ShapeError("scores must have shape (..., S), got a single number")
+    divisor = as_divisor(positive("temperature", temperature), array.dtype)
+    scaled = centred(array, finite_tops(array), divisor)
+    weights, inner = NORMALIZERS[name](scaled)
+
+    def backward(d_weights: Array) -> tuple[Array, float]:
+        reached = np.where(np.isneginf(scaled), 0, scaled)  # 0 * -inf is NaN
+        with np.errstate(over="ignore", invalid="ignore"):
+            d_scores = inner(d_weights) / divisor
+            return d_scores, -float((d_scores * reached).sum())
+
+    return weights, backward
+
+
+def _softmax(scaled: Array) -> tuple[Array, Callable[[Array], Array]]:
     weights = np.exp(scaled)
     total = weights.sum(-1, keepdims=True)
     warn_of_empty_rows(total)
     weights /= np.where(total == 0, 1, total)
-
-    def inner(d_weights: Array) -> Array:
-        d_scaled: Array = weights * (d_weights - (d_weights * weights).sum(-1, keepdims=True))
-        return d_scaled
-
-    return weights, _backward(scaled, temperature, inner)
+    return weights, lambda d: weights * (d - (d * weights).sum(-1, keepdims=True))
 
 
-def sparsemax_forward(
-    scores: ArrayLike, temperature: float = 1.0
-) -> tuple[Array, NormalizerBackward]:
-    """Return the weights (..., S) of ``sparsemax``, and the backward function."""
-    scaled, temperature = _scaled(scores, temperature)
+def _sparsemax(scaled: Array) -> tuple[Array, Callable[[Array], Array]]:
     best_first = -np.sort(-scaled, axis=-1)
     ranks = np.arange(1, scaled.shape[-1] + 1, dtype=scaled.dtype)
     with np.errstate(over="ignore"):
         sums = best_first.cumsum(-1)
-        count = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), its size
+        count = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), of the support
     warn_of_empty_rows(count)
     support_sum = np.where(ranks <= count, best_first, 0).sum(-1, keepdims=True)
     threshold = (support_sum - 1) / np.maximum(count, 1)
     weights: Array = np.maximum(scaled - threshold.astype(scaled.dtype, copy=False), 0)
 
-    def inner(d_weights: Array) -> Array:
+    def backward(d_weights: Array) -> Array:
         support = weights > 0
         inside = np.where(support, d_weights, 0)
         mean = inside.sum(-1, keepdims=True) / np.maximum(support.sum(-1, keepdims=True), 1)
         return np.where(support, inside - mean, 0).astype(weights.dtype, copy=False)
 
-    return weights, _backward(scaled, temperature, inner)
+    return weights, backward
 
 
-#: From scores and temperature to weights and the backward function.
-Normalize: TypeAlias = Callable[[ArrayLike, float], tuple[Array, NormalizerBackward]]
-NORMALIZERS: dict[str, Normalize] = {"softmax": softmax_forward, "sparsemax": sparsemax_forward}
-
-
-def as_normalizer(name: str) -> Normalize:
-    """Return the forward function of the normalizer of this name; OptionError for another."""
-    if not isinstance(name, str) or name not in NORMALIZERS:
-        raise OptionError(f"normalizer must be one of {', '.join(NORMALIZERS)}, got {quoted(name)}")
-    return NORMALIZERS[name]
-
-
-def _scaled(scores: ArrayLike, temperature: float) -> tuple[Array, float]:
-    """Return ``(scores - top) / temperature``, ``top`` the row's largest, and the temperature."""
-    (array,) = as_floats(scores=scores)
-    if array.ndim == 0:
-        raise ShapeError("scores must have shape (..., S), got a single number")
-    temperature = as_divisor(positive("temperature", temperature), array.dtype)
-    return centred(array, finite_tops(array), temperature), temperature
-
-
-def _backward(
-    scaled: Array, temperature: float, inner: Callable[[Array], Array]
-) -> NormalizerBackward:
-    """Return the backward function of a normalizer, from that of its scaled scores."""
-
-    def backward(d_weights: Array) -> tuple[Array, float]:
-        reached = np.where(np.isneginf(scaled), 0, scaled)  # 0 * -inf is NaN
-        with np.errstate(over="ignore", invalid="ignore"):
-            d_scores = inner(d_weights) / temperature
-            return d_scores, -float((d_scores * reached).sum())
-
-    return backward
+#: From scores below 0, divided by the temperature, to weights and the backward function.
+NORMALIZERS = {"softmax": _softmax, "sparsemax": _sparsemax}
 
 
 def centred(scores: Array, tops: Array, temperature: float) -> Array:
