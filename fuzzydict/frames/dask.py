@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from fuzzydict.results.answers import Match
-    from fuzzydict.results.columns import Finder
 
 
 T = TypeVar("T")
@@ -221,7 +220,7 @@ def is_dask(data: Any) -> bool:
 
 
 def match_dask(
-    d: Finder,
+    d: Any,
     column: Any,
     score_cutoff: float | None,
     *,
@@ -286,7 +285,7 @@ def _texts(column: Any) -> list[str | None]:
 class _LookedUp:
     """A dict and what matches some texts, so that these are not looked up again."""
 
-    def __init__(self, d: Finder, matches: dict[str, Match | None]) -> None:
+    def __init__(self, d: Any, matches: dict[str, Match | None]) -> None:
         self._matches, self.aliases, self.most_similar = matches, d.aliases, d.most_similar
 
     def nearest(self, query: Any, *, default: Any, **_: Any) -> Any:
@@ -294,11 +293,11 @@ class _LookedUp:
 
 
 def _looked_up(
-    d: Finder,
+    d: Any,
     texts: Sequence[str | None],
     score_cutoff: float | None,
     answer: Answer | None = None,
-) -> Finder:
+) -> Any:
     """Return a dict with what matches texts, which the workers found if there is a cluster."""
     distributed, client = sys.modules.get("distributed"), None
     if distributed is not None:

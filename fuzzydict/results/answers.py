@@ -43,7 +43,6 @@ _BAR = 30  # characters of the longest bar
 _BEST = 3  # matches of each of several queries, in a table
 _COLUMNS = 8  # keys of a table of weights
 
-
 #: What a query is read as that was taught to have no key.
 NO_KEY: Any = object()
 
@@ -87,13 +86,10 @@ def require_texts(queries: list[Any]) -> list[str]:
 def compared_texts(
     queries: list[Any], names: list[Any], alone: list[bool], *, is_list: bool = False
 ) -> list[str | None]:
-    """Return the text that each query is compared as; None if there is nothing to compare.
+    """Return the text that each query, read as its name, is compared as; None for nothing.
 
-    Args:
-        queries: the queries.
-        names: what they are read as.
-        alone: which of them equal a key that is not compared.
-        is_list: whether a text without words is none to compare; otherwise the lookup refuses it.
+    ``alone`` tells which of them equal a key that is not compared. A text without words is none to
+    compare if the queries came as a list; otherwise the lookup refuses it.
 
     Raises:
         NoMatchError: one is no text.
@@ -110,14 +106,9 @@ def compared_texts(
 
 
 def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
-    """Tell whether the best key of a query is a match.
+    """Tell whether the best key of a query, read as ``name``, is a match.
 
-    Args:
-        name: what the query is read as: itself, or the key of which it is another name; `NO_KEY`
-            if it was taught to have none.
-        key: the best key.
-        score: its score; -inf if it is outside the scorer's width.
-        cutoff: the least score of a match.
+    The score is -inf if the key is outside the scorer's width.
     """
     is_equal = str.__eq__(key, name) is True  # whatever a subclass of str says
     return name is not NO_KEY and (is_equal or (score >= cutoff and score > -np.inf))
@@ -267,8 +258,7 @@ class Matches(Results[Match]):
         if not self:
             return "<p>no matches</p>"
         queries, shown = self._queries()[:MOST_ROWS], self[:MOST_ROWS]
-        header: list[Cell] = ["key", Number("score"), "value"]
-        rows, caption = _rows(shown), ""
+        header, rows, caption = _HEADER, _rows(shown), ""
         if any(query != queries[0] for query in queries):
             header = ["query", *header]
             rows = [[label(query), *row] for query, row in zip(queries, rows, strict=True)]
@@ -276,6 +266,9 @@ class Matches(Results[Match]):
             caption = f"matches of {quoted(queries[0])}"
         notes = and_more(len(self) - len(shown), "matches")
         return html_table(rows, header=header, caption=caption, notes=notes)
+
+
+_HEADER: list[Cell] = ["key", Number("score"), "value"]
 
 
 def _rows(found: Sequence[Any]) -> list[list[Cell]]:
@@ -303,7 +296,7 @@ class MatchLists(Results[Matches]):
         if any(len(one) > _BEST for one in self):
             notes.append(f"the best {_BEST} of each query")
         rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
-        return html_table(rows, header=["query", "key", Number("score"), "value"], notes=notes)
+        return html_table(rows, header=["query", *_HEADER], notes=notes)
 
 
 # ---- attention -----------------------------------------------------------------------------
@@ -351,9 +344,7 @@ class Attention:
         Hill (1973), "Diversity and Evenness", equation 5; language models call it perplexity.
         """
         some = self.weights[self.weights > 0]
-        if not len(some):
-            return 0.0
-        return float(np.exp(-(some * np.log(some)).sum()))
+        return float(np.exp(-(some * np.log(some)).sum())) if len(some) else 0.0
 
     @cached_property
     def output(self) -> Any:
@@ -368,10 +359,10 @@ class Attention:
         """
         if not self.names:
             raise NoMatchError(self.text, f"{quoted(self.text)} attends to no key")
-        scores, weights = self.scores[None], [self.weights[None]]
         values = StackedValues(self.names, self.values, self.embedding)
-        outputs = pooled(scores, weights, values, self.projections)
-        return as_output(outputs[0])
+        return as_output(
+            pooled(self.scores[None], [self.weights[None]], values, self.projections)[0]
+        )
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
         """Return the ``n`` keys with the largest weights as (key, weight, value), best first."""
@@ -398,9 +389,9 @@ class Attention:
             raise OptionError(f"kind must be one of weights, map, got {quoted(kind)}")
         if not self.keys.shape[1]:
             raise OptionError("kind: 'map' draws vectors, and scorer='spelling' has none")
-        named = _NAMED if n is None else whole_number("n", n, 0)
+        n = _NAMED if n is None else whole_number("n", n, 0)
         vectors = self.query, self.names, self.keys
-        return plot_map(self.text, *vectors, self.weights, named, self._how_sure())
+        return plot_map(self.text, *vectors, self.weights, n, self._how_sure())
 
     def chart(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a text bar chart; ``str`` shows ten."""
@@ -459,9 +450,11 @@ class Attentions(Results[Attention]):
         rows: list[list[Cell]] = []
         for one in shown:
             weight_of = dict(zip(one.names, one.weights.tolist(), strict=True))
-            weights = [weight_of.get(name, 0.0) for name in names]
-            shares = [*weights, max(0.0, 1 - sum(weights)), *([one.none] if tells_none else [])]
+            shares = [weight_of.get(name, 0.0) for name in names]
+            shares.append(max(0.0, 1 - sum(shares)))
+            if tells_none:
+                shares.append(one.none)
             rows.append([label(one.text), *(Shade(f"{share:.1%}", share) for share in shares)])
-        titles = [*map(label, names), "other keys", *(["none is right"] if tells_none else [])]
+        titles = [*map(label, names), "other keys", *(["none is right"] * tells_none)]
         notes = and_more(len(self) - len(shown), "queries")
         return html_table(rows, header=["query", *map(Number, titles)], notes=notes)

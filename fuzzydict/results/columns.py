@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -30,7 +30,6 @@ _SOON = 2.0  # seconds after which the progress is shown
 _RANKED = 10  # keys of a text, of which it may be given one
 _EXACT_IN_FLOATS = 2**53  # integers up to here are
 
-
 #: What matches the columns of libraries that do not hold them in memory, by the library's name:
 #: called as `match_column`.
 LAZY: dict[str, Callable[..., Any]] = {}
@@ -44,11 +43,7 @@ class Found(NamedTuple):
 
 
 def narwhals() -> ModuleType:
-    """Return the library that reads frames of many libraries.
-
-    Raises:
-        MissingExtraError: it is not installed.
-    """
+    """Return the library that reads frames of many libraries, or raise MissingExtraError."""
     try:
         import narwhals
     except ImportError as error:
@@ -59,11 +54,7 @@ def narwhals() -> ModuleType:
 
 
 def as_column(column: Any, name: str) -> nw.Series[Any]:
-    """Return a column as narwhals has it.
-
-    Raises:
-        ArgumentTypeError: it is no column in memory; ``name`` is that of the argument.
-    """
+    """Return a column in memory as narwhals has it; ArgumentTypeError for anything else."""
     series = _read(column)
     if series is not None:
         return series
@@ -96,11 +87,7 @@ def _read(column: Any) -> nw.Series[Any] | None:
 
 
 def texts_of(column: nw.Series[Any], name: str) -> list[str | None]:
-    """Return the texts of a column; None for nulls.
-
-    Raises:
-        ArgumentTypeError: something else is among them; ``name`` is that of the argument.
-    """
+    """Return the texts of a column, None for nulls; ArgumentTypeError if it has anything else."""
     nulls = column.is_null().to_list()
     texts = [None if null else text for text, null in zip(column.to_list(), nulls, strict=True)]
     for row, text in enumerate(texts):
@@ -113,11 +100,7 @@ def texts_of(column: nw.Series[Any], name: str) -> list[str | None]:
 
 
 def keys_among(keys: Any, name: str) -> list[Any]:
-    """Return the texts of a column, or what is in a list or anything else that can be iterated.
-
-    Raises:
-        ArgumentTypeError: it is nothing like that; ``name`` is that of the argument.
-    """
+    """Return the texts of a column, or what is in a list or anything else that can be iterated."""
     if isinstance(keys, np.ndarray):
         keys = keys.tolist()
     elif (column := _read(keys)) is not None:
@@ -132,30 +115,13 @@ def keys_among(keys: Any, name: str) -> list[Any]:
     return list(keys)
 
 
-class Finder(Protocol):
-    """What finds keys for texts: a `FuzzyDict`."""
-
-    @property
-    def aliases(self) -> Mapping[str, Any]:
-        """Texts that are other names of keys."""
-
-    def nearest(self, query: Any, *, default: Any, score_cutoff: float | None) -> Any:
-        """Return the match of each query, or the default."""
-
-    def most_similar(self, query: Any, topn: int | None) -> Any:
-        """Return the best matches of each query, whatever their score."""
-
-
 def find_each(
-    d: Finder, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
+    d: Any, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
 ) -> Found:
-    """Return what matches each of n texts; equal texts are looked up once, nulls match nothing.
+    """Return what a dict matches with each of n texts; equal ones are looked up once.
 
-    Args:
-        d: finds keys.
-        texts: n texts, or None.
-        score_cutoff: the least score of a match; None for that of the dict.
-        one_to_one: whether each key may match one text at most; see `assign`.
+    Nulls (None) match nothing. ``one_to_one`` is whether each key may match one text at most; see
+    `assign`.
     """
     distinct = [text for text in dict.fromkeys(texts) if text is not None]
     matches: list[Match | None] = []
@@ -180,27 +146,20 @@ def _shown(blocks: list[slice]) -> Iterable[slice]:
     with catch_warnings():
         simplefilter("ignore")  # that a notebook lacks what its bar needs, and gets one of text
         from tqdm.auto import tqdm
-    shown: Iterable[slice] = tqdm(
-        blocks, unit_scale=_TOGETHER, unit=" texts", delay=_SOON, leave=False
-    )
+    options = {"unit_scale": _TOGETHER, "unit": " texts", "delay": _SOON, "leave": False}
+    shown: Iterable[slice] = tqdm(blocks, **options)
     return shown
 
 
 def assign(
-    d: Finder, texts: list[str], matches: list[Match | None], score_cutoff: float | None
+    d: Any, texts: list[str], matches: list[Match | None], score_cutoff: float | None
 ) -> list[Match | None]:
-    """Return the match of each text, or None, so that each key matches one text at most.
+    """Return the match of each of different texts, or None, so that no key matches two.
 
     A key goes to the text that equals it; if there is none, to the first that is an alias of it.
     Of the other texts, which may have one of their ten best keys, the sum of the scores is the
     highest there is (the assignment problem; H. W. Kuhn, 1955, "The Hungarian method for the
-    assignment problem").
-
-    Args:
-        d: finds keys.
-        texts: different texts.
-        matches: the best match of each, or None.
-        score_cutoff: the least score of a match; None for that of the dict.
+    assignment problem"). ``matches`` are the best of each text, or None.
     """
     found = {row: match.key for row, match in enumerate(matches) if match is not None}
     equal = [row for row, key in found.items() if key == texts[row]]
@@ -231,9 +190,10 @@ def _with_highest_sum(scores: dict[tuple[int, Any], float]) -> list[tuple[int, A
 
     if not scores:
         return []
-    rows, keys = (list(dict.fromkeys(side)) for side in zip(*scores, strict=True))
-    row_of = {number: row for row, number in enumerate(rows)}
-    column_of = {key: column for column, key in enumerate(keys)}
+    rows, keys = (
+        {one: place for place, one in enumerate(dict.fromkeys(side))}
+        for side in zip(*scores, strict=True)
+    )
     of_pairs = np.array(list(scores.values()))
     # Each number has a column that stands for no key. Its score is 0, or the lowest if that is
     # less. The costs begin at 1, for a sparse matrix holds no zeros.
@@ -241,36 +201,32 @@ def _with_highest_sum(scores: dict[tuple[int, Any], float]) -> list[tuple[int, A
     costs = 1 + highest - np.append(of_pairs, np.full(len(rows), no_key))
     own = np.arange(len(rows))
     places = (
-        np.append([row_of[number] for number, _ in scores], own).astype(np.int32),
-        np.append([column_of[key] for _, key in scores], len(keys) + own).astype(np.int32),
+        np.append([rows[number] for number, _ in scores], own).astype(np.int32),
+        np.append([keys[key] for _, key in scores], len(keys) + own).astype(np.int32),
     )
     graph = coo_array((costs, places), shape=(len(rows), len(keys) + len(rows))).tocsr()
     columns = min_weight_full_bipartite_matching(graph)[1].tolist()
+    there = list(keys)
     pairs = zip(rows, columns, strict=True)
-    return [(number, keys[column]) for number, column in pairs if column < len(keys)]
+    return [(number, there[column]) for number, column in pairs if column < len(there)]
 
 
-def match_column(d: Finder, column: Any, score_cutoff: float | None, *, one_to_one: bool) -> Any:
+def match_column(d: Any, column: Any, score_cutoff: float | None, *, one_to_one: bool) -> Any:
     """Return a frame of the column's library: query, key, value, score; null where none matches."""
     if match_lazy := LAZY.get(type(column).__module__.partition(".")[0]):
         return match_lazy(d, column, score_cutoff, one_to_one=one_to_one)
-    series = as_column(column, "column")
+    nw, series = narwhals(), as_column(column, "column")
     found = find_each(d, texts_of(series, "column"), score_cutoff, one_to_one=one_to_one)
-    frame = series.alias("query").to_frame()
-    return frame.with_columns(*columns_of(found, series)).to_native()
-
-
-def columns_of(found: Found, like: nw.Series[Any]) -> list[nw.Series[Any]]:
-    """Return the key, value and score of each text, as columns of the library of another."""
-    nw, matches = narwhals(), found.matches
+    matches = found.matches
     if not (found.places == len(matches) - 1).any():
         matches = matches[:-1]  # integers would become floats in pandas beside a null
     keys, values = ([None if match is None else match[i] for match in matches] for i in range(2))
     of_distinct = [
-        nw.new_series("key", keys, nw.String(), backend=like.implementation),
-        _of_any_type("value", values, like),
+        nw.new_series("key", keys, nw.String(), backend=series.implementation),
+        _of_any_type("value", values, series),
     ]
-    return [*(series[found.places] for series in of_distinct), score_column(found, like)]
+    columns = [*(one[found.places] for one in of_distinct), score_column(found, series)]
+    return series.alias("query").to_frame().with_columns(*columns).to_native()
 
 
 def score_column(found: Found, like: nw.Series[Any]) -> Any:
@@ -297,12 +253,9 @@ def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> nw.Serie
         made = new_series(values)
         if all(map(_is_held, made.to_list(), values)):
             return made
-    are_numbers = all(
-        isinstance(value, int | float) and not isinstance(value, bool) and not is_large(value)
-        for value in values
-        if value is not None
-    )
-    convert = float if are_numbers else _as_text
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    are_floats = len(numbers) + values.count(None) == len(values) and not any(map(is_large, values))
+    convert = float if are_floats else _as_text
     made = new_series([None if value is None else convert(value) for value in values])
     return made
 

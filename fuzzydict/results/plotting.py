@@ -63,13 +63,12 @@ def plot_map(
     n: int = 20,
     note: str = "",
 ) -> Any:
-    """Draw a query and S keys as points of a plane; return the matplotlib ``Axes``.
+    """Draw the vectors of a query (E,) and of S keys (S, E) as points; return the ``Axes``.
 
-    The plane shows the first two principal components of the keys' vectors, and its labels say
-    how much of their variance these have. Points near each other in the plane may be far apart in
-    other dimensions. Keys with more weight are larger and darker. The ``n`` keys with the largest
-    weights are named, unless a name would cover another. ``query`` (E,) is the vector of the query,
-    ``keys`` (S, E) are those of the keys, and ``note`` is a line below.
+    The plane shows the first two principal components of the keys, and its labels say how much of
+    their variance these have: points near each other in the plane may be far apart in other
+    dimensions. Keys with more weight are larger and darker. The ``n`` with the largest weights are
+    named, unless a name would cover another. ``note`` is a line below.
     """
     mean, plane, shares = principal_axes(keys)
     points, star = (keys - mean) @ plane.T, (query - mean) @ plane.T
@@ -145,9 +144,6 @@ def plot_heatmap(
 
     A small map shows the weights, which are 0 or more, as numbers too. A blank among the names is
     shown as an open box. ``axes`` are those to draw on, by default new ones; they are returned.
-
-    Raises:
-        ShapeError: the weights do not have a row for each query and a column for each key.
     """
     (matrix,) = as_floats(weights=weights)
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
@@ -159,9 +155,12 @@ def plot_heatmap(
         [_label(name) if name.strip() else "\N{OPEN BOX}" for name in side]
         for side in (rows, columns)
     ]
-    wide = max(map(len, names[1]))  # the longest name of a column
+    tall, wide = (max(map(len, side)) for side in names)  # the longest name of each side
     if axes is None:
-        axes = load_pyplot().figure(figsize=_size(names), layout="constrained").add_subplot()
+        width = max(1.4 + 0.3 * len(columns) + 0.08 * tall, 4.0)
+        height = max(1.1 + 0.3 * len(rows) + 0.08 * wide, 2.5)
+        figure = load_pyplot().figure(figsize=(width, height), layout="constrained")
+        axes = figure.add_subplot()
     # One hue from light to dark, which keeps its order in print and for colour-blind people.
     image = axes.imshow(matrix, cmap="Blues", vmin=0, aspect="equal")
     axes.set_yticks(range(len(rows)), names[0])
@@ -176,16 +175,6 @@ def plot_heatmap(
             style = {"color": "white" if weight > 0.6 * matrix.max() else "black", "fontsize": 7}
             axes.text(column, row, f"{weight:.2f}", ha="center", va="center", **style)
     return axes
-
-
-def _size(names: Sequence[Sequence[str]]) -> tuple[float, float]:
-    """Return the width and height, in inches, of a heat map with these names."""
-    rows, columns = names
-    tall, wide = (max(map(len, side)) for side in names)  # the longest name of each side
-    return (
-        max(1.4 + 0.3 * len(columns) + 0.08 * tall, 4.0),
-        max(1.1 + 0.3 * len(rows) + 0.08 * wide, 2.5),
-    )
 
 
 # ---- curves ----
@@ -204,10 +193,6 @@ def plot_regression(
 
     Returns:
         The matplotlib ``Axes``, an array of two rows for each four models.
-
-    Raises:
-        NotFittedError: a model is not fitted.
-        ShapeError: there is no model, or one has several features.
     """
     if not models:
         raise ShapeError("models must have one model or more, by title; got none")
@@ -217,34 +202,25 @@ def plot_regression(
         axes.set_visible(False)
     for i, (title, model) in enumerate(models.items()):
         row, column = 2 * (i // columns), i % columns
-        _draw_regression(model, truth, *grid[row : row + 2, column])
-        grid[row, column].set_title(title)
+        above, below = grid[row : row + 2, column]
+        examples = getattr(model, "X_", np.zeros((1, 1)))[:, 0]
+        x = np.linspace(examples.min(), examples.max(), _POINTS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EmptyRowWarning)
+            weights, predicted = model.attention(x[:, None]), model.predict(x[:, None])
+        predicted[weights.sum(-1) == 0] = np.nan
+        above.plot(examples, model.y_, "o", markersize=3, color=_GREY, label="examples")
+        if truth is not None:
+            above.plot(x, truth(x), "--", color=_ORANGE, label="truth")
+        above.plot(x, predicted, color=_BLUE, linewidth=2, label="prediction")
+        above.set(xlabel="x", ylabel="y", title=title)
+        by_x = 100 * weights[:, np.argsort(examples, kind="stable")]
+        style = {"cmap": "Blues", "vmin": 0, "aspect": "auto", "origin": "lower"}
+        image = below.imshow(by_x, extent=(0.5, len(examples) + 0.5, x[0], x[-1]), **style)
+        below.set(xlabel="example, in the order of x", ylabel="x asked")
+        below.figure.colorbar(image, label="weight (%)")
     grid[0, 0].legend(frameon=False, fontsize=8)
     return grid
-
-
-def _draw_regression(
-    model: KernelRegression, truth: Callable[[Array], Array] | None, above: Any, below: Any
-) -> None:
-    """Draw the predictions of a model on the axes ``above``, and its weights on those ``below``."""
-    examples = getattr(model, "X_", np.zeros((1, 1)))[:, 0]
-    x = np.linspace(examples.min(), examples.max(), _POINTS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EmptyRowWarning)
-        weights, predicted = model.attention(x[:, None]), model.predict(x[:, None])
-    predicted[weights.sum(-1) == 0] = np.nan
-    above.plot(examples, model.y_, "o", markersize=3, color=_GREY, label="examples")
-    if truth is not None:
-        above.plot(x, truth(x), "--", color=_ORANGE, label="truth")
-    above.plot(x, predicted, color=_BLUE, linewidth=2, label="prediction")
-    above.set(xlabel="x", ylabel="y")
-    by_x = weights[:, np.argsort(examples, kind="stable")]
-    extent = (0.5, len(examples) + 0.5, x[0], x[-1])
-    image = below.imshow(
-        100 * by_x, cmap="Blues", vmin=0, aspect="auto", origin="lower", extent=extent
-    )
-    below.set(xlabel="example, in the order of x", ylabel="x asked")
-    below.figure.colorbar(image, label="weight (%)")
 
 
 def plot_curves(
@@ -275,12 +251,7 @@ def panels(rows: int, columns: int, size: tuple[float, float] = (3.0, 2.6)) -> A
 
 
 def drawn(axes: Any, kind: str) -> bytes:
-    """Return the figure of ``axes`` as a reproducible file, and close the figure.
-
-    Args:
-        axes: The matplotlib ``Axes``, or an array of them.
-        kind: "png" or "svg".
-    """
+    """Return the figure of ``axes`` as a reproducible "png" or "svg" file, and close the figure."""
     pyplot = load_pyplot()
     figure, file = np.ravel(axes)[0].figure, BytesIO()
     with pyplot.rc_context({"svg.hashsalt": "fuzzydict"}):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
 from itertools import chain
 from numbers import Number
 from operator import is_
@@ -47,14 +48,9 @@ def pooled(
 ) -> NDArray[np.float64]:
     """Return the weighted sums of S values of one ``shape`` for L queries, (L, *shape).
 
-    The values of keys whose scores are -inf for all queries are not looked at, so they may be of
-    any kind. V of the projections is applied to the sums, which equals applying it to the values.
-
-    Args:
-        scores: the scores that gave the weights, (L, S).
-        weights: some rows at a time, as from `weights_of`.
-        values: of the keys.
-        projections: whose V may change the size of the sums.
+    The values of keys whose ``scores``, (L, S), are -inf for all queries are not looked at, so they
+    may be of any kind. ``weights`` come some rows at a time, as from `weights_of`. V of the
+    projections is applied to the sums, which equals applying it to the values.
 
     Raises:
         PoolingError: a value cannot be pooled; the message names its key.
@@ -79,11 +75,7 @@ def reached_by(scores: NDArray[Any]) -> NDArray[np.intp] | None:
 def shaped(
     sums: NDArray[Any], shape: tuple[int, ...], projections: Projections | None
 ) -> NDArray[np.float64]:
-    """Return pooled values (L, Ev) as values have their shape, (L, *shape), or as V projects them.
-
-    Raises:
-        ShapeError: V takes values of another size.
-    """
+    """Return pooled values (L, Ev) in the shape of values, (L, *shape), or as V projects them."""
     projected = sums if projections is None else projections.project_values(sums)
     same = projected.shape == sums.shape
     new = (len(sums), *shape) if same else projected.shape
@@ -117,26 +109,17 @@ class Doubt(NamedTuple):
 
 def doubts_about(attended: Iterable[Attended]) -> list[Doubt]:
     """Return the doubt about each query, in order."""
-    return [
-        Doubt(*best, none)
-        for some in attended
-        for best, none in zip(some.best, some.none, strict=True)
-    ]
+    pairs = (pair for some in attended for pair in zip(some.best, some.none, strict=True))
+    return [Doubt(*best, none) for best, none in pairs]
 
 
 def warn_of_doubt(
     queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers: bool, stacklevel: int = 4
 ) -> None:
-    """Warn once of the queries for which a pool means little.
+    """Warn once of the queries for which a pool means little; ``of_numbers`` if values are these.
 
     The warning names the line that called the package; before Python 3.12, the one that called the
-    read.
-
-    Args:
-        queries: L queries.
-        doubts: about each.
-        of_numbers: whether their values are single numbers.
-        stacklevel: that of the read, as of `warnings.warn`.
+    read, of which this is the ``stacklevel``.
     """
     doubtful = [row for row, one in enumerate(doubts) if one.is_large(of_number=of_numbers)]
     if not doubtful:
@@ -198,8 +181,12 @@ class StackedValues:
         """Return ``other`` if it holds the same, immutable values; else return self."""
         if other is None or other._array is None or len(other._values) != len(self._values):
             return self
-        same = all(map(is_, other._values, self._values)) and _never_change(self._values)
-        return other if same else self
+        if not all(map(is_, other._values, self._values)):
+            return self
+        kinds = set(map(type, self._values))
+        if kinds == {tuple}:
+            kinds = set(map(type, chain.from_iterable(self._values)))
+        return other if kinds <= {int, float, bool, str} else self
 
     def are_texts(self, places: NDArray[np.intp] | None = None) -> bool:
         """Tell whether all values, or those at some places, are texts."""
@@ -216,72 +203,51 @@ class StackedValues:
         """
         if places is None or self._array is not None:
             if self._array is None:
-                self._array = _stacked(self._keys, self._values, self._embedding)
+                self._array = self._stacked(self._keys, self._values)
             return self._array if places is None else self._array[places]
-        keys, values = ([some[i] for i in places.tolist()] for some in (self._keys, self._values))
-        return _stacked(keys, values, self._embedding)
+        return self._stacked(
+            *([some[i] for i in places.tolist()] for some in (self._keys, self._values))
+        )
 
-
-def _never_change(values: Sequence[Any]) -> bool:
-    """Whether all values are immutable: numbers, texts, or tuples of these."""
-    kinds = set(map(type, values))
-    if kinds == {tuple}:
-        kinds = set(map(type, chain.from_iterable(values)))
-    return kinds <= {int, float, bool, str}
-
-
-def _stacked(
-    keys: Sequence[str], values: Sequence[Any], embedding: Embedding
-) -> NDArray[np.float64]:
-    if all(isinstance(value, str) for value in values):
-        return embedding.encode(list(values)).astype(np.float64)
-    if set(map(type, values)) <= {int, float} or _are_arrays_of_one_shape(values):
-        try:
-            with np.errstate(over="ignore"):
+    def _stacked(self, keys: Sequence[str], values: Sequence[Any]) -> NDArray[np.float64]:
+        kinds = set(map(type, values))
+        if all(issubclass(kind, str) for kind in kinds):
+            return self._embedding.encode(list(values)).astype(np.float64)
+        are_arrays = (
+            kinds == {np.ndarray}
+            and len({value.shape for value in values}) == 1
+            and {value.dtype.kind for value in values} <= set("biuf")
+        )
+        if kinds <= {int, float} or are_arrays:  # quickly, if none is to be named below
+            with np.errstate(over="ignore"), suppress(OverflowError):
                 stacked = np.array(values, np.float64)
-        except OverflowError:  # an int that is too large, which is named below
-            stacked = np.full(1, np.inf)
-        if np.isfinite(stacked).all():
-            return stacked
-    rows = [_numbers(key, value) for key, value in zip(keys, values, strict=True)]
-    shape = rows[0].shape
-    for key, row in zip(keys, rows, strict=True):
-        if row.shape != shape:
-            raise PoolingError(
-                f"the value of {quoted(key)} has shape {row.shape}, that of {quoted(keys[0])} "
-                f"{shape}; values can only be pooled if all have one shape"
-            )
-        if not np.isfinite(row).all():
-            raise PoolingError(
-                f"the value of {quoted(key)} has NaN or infinity, which would be the pooled value "
-                f"whatever its weight; replace it"
-            )
-    return np.array(rows, np.float64)
-
-
-def _are_arrays_of_one_shape(values: Sequence[Any]) -> bool:
-    """Tell whether all values are arrays of real numbers that can be stacked at once."""
-    return (
-        set(map(type, values)) == {np.ndarray}
-        and len({value.shape for value in values}) == 1
-        and {value.dtype.kind for value in values} <= set("biuf")
-    )
+                if np.isfinite(stacked).all():
+                    return stacked
+        rows = [_numbers(key, value) for key, value in zip(keys, values, strict=True)]
+        shape = rows[0].shape
+        for key, row in zip(keys, rows, strict=True):
+            if row.shape != shape:
+                raise PoolingError(
+                    f"the value of {quoted(key)} has shape {row.shape}, that of {quoted(keys[0])} "
+                    f"{shape}; values can only be pooled if all have one shape"
+                )
+            if not np.isfinite(row).all():
+                raise PoolingError(
+                    f"the value of {quoted(key)} has NaN or infinity, which would be the pooled "
+                    f"value whatever its weight; replace it"
+                )
+        return np.array(rows, np.float64)
 
 
 def _numbers(key: str, value: Any) -> NDArray[np.float64]:
     """Return one value as an array, (*shape)."""
     is_real = isinstance(value, Number) and not isinstance(value, complex | np.complexfloating)
-    numbers: NDArray[np.float64] | None = None
     if is_real or isinstance(value, list | tuple | np.ndarray):
-        try:
+        # Ragged, not numbers, too large, or whatever a class of numbers raises.
+        with np.errstate(over="ignore"), suppress(Exception):
             array = np.asarray(value)
             if is_real or array.dtype.kind in "biuf":
-                with np.errstate(over="ignore"):  # infinity is refused
-                    numbers = array.astype(np.float64)
-        except Exception:  # ragged, not numbers, too large, or whatever a class of numbers raises
-            numbers = None
-    if numbers is not None:
-        return numbers
+                return array.astype(np.float64)
     raise PoolingError(
         f"the value of {quoted(key)} cannot be pooled: expected a number, an array, or a list or "
         f"tuple of numbers (or only texts), got {type(value).__name__} {quoted(value)}"

@@ -91,11 +91,8 @@ def dict_html(
 ) -> str:
     """Return HTML that shows a dict: its size, some of its items, its options, and what it knows.
 
-    Args:
-        d: the dict, which has the options as attributes.
-        defaults: what options are by default. Others are shown, and the first two in any case.
-        aliases: texts, and the key that each stands for, or None if no key matches it.
-        synonyms: words, and the text that stands for each.
+    Of the options, which are attributes, those that differ from ``defaults`` are shown, and the
+    first two in any case; of aliases and synonyms, what each stands for: None or "" is nothing.
     """
     size = f"{type(d).__name__} of {len(d):,} item{'' if len(d) == 1 else 's'}"
     some = [(label(key), label(value)) for key, value in islice(dict.items(d), _ITEMS)]
@@ -104,18 +101,17 @@ def dict_html(
         value = getattr(d, name)
         if place < 2 or value is not default:
             told.append(f"{name}: {_DEFAULTS.get(name) if value is None else quoted(value)}")
-    told += _taught("aliases", aliases, "no key") + _taught("synonyms", synonyms, "left out")
+    taught: list[tuple[str, Mapping[str, str | None], str]] = [
+        ("aliases", aliases, "no key"),
+        ("synonyms", synonyms, "left out"),
+    ]
+    for what, texts, nothing in taught:
+        if texts:
+            pairs = islice(texts.items(), _ITEMS)
+            shown = [f"{label(one)} → {label(other) if other else nothing}" for one, other in pairs]
+            told.append(f"{what}: {', '.join([*shown, *and_more(len(texts) - _ITEMS, what)])}")
     items = html_table(some, header=["key", "value"]) if some else ""
     return f"<div>{paragraph(size)}{items}{''.join(map(paragraph, told))}</div>"
-
-
-def _taught(what: str, texts: Mapping[str, str | None], nothing: str) -> list[str]:
-    """Return a line of texts and what each stands for, if there are any."""
-    shown = [
-        f"{label(text)} → {label(other) if other else nothing}"
-        for text, other in islice(texts.items(), _ITEMS)
-    ]
-    return [f"{what}: {', '.join([*shown, *and_more(len(texts) - _ITEMS, what)])}"] * bool(texts)
 
 
 def _cell(cell: Cell, tag: str = "td") -> str:
