@@ -19,7 +19,6 @@ from fuzzydict.results.tables import (
     Cell,
     Number,
     Results,
-    Shade,
     and_more,
     html_table,
 )
@@ -454,7 +453,7 @@ class Attentions(Results[Attention]):
             shares.append(max(0.0, 1 - sum(shares)))
             if tells_none:
                 shares.append(one.none)
-            rows.append([label(one.text), *(Shade(f"{share:.1%}", share) for share in shares)])
+            rows.append([label(one.text), *(Number(f"{one:.1%}", one, True) for one in shares)])
         titles = [*map(label, names), "other keys", *(["none is right"] * tells_none)]
         notes = and_more(len(self) - len(shown), "queries")
         return html_table(rows, header=["query", *map(Number, titles)], notes=notes)

@@ -54,21 +54,19 @@ class Word(NamedTuple):
 class Explanation:
     """Why a query matches this key, or no key. The numbers are those of the lookup itself.
 
-    ``str`` of it is a short text, and notebooks show a table. With a named scorer there are
-    scores, but neither parts nor ``none``. If ``equal``, that key is the answer, and its default
-    score is 1; parts and ``none`` then show what the comparison alone gives. A key without letters
-    and digits, or that is not a text, is only found exactly: then only ``best`` is given. In a list
-    of queries, one that has nothing to compare has no ``best``.
+    With a named scorer there are scores, but neither parts nor ``none``. If ``equal``, that key is
+    the answer, and its default score is 1; parts and ``none`` then show what the comparison alone
+    gives. A key without letters and digits, or that is not a text, is only found exactly: then only
+    ``best`` is given. In a list of queries, one that has nothing to compare has no ``best``.
 
     Attributes:
         query: the query.
         words: the words of the query, each a `Word`.
         tells_words: whether the vectors of texts are made of those of words. Other people's
             encoders take whole texts: then the words are those of `English`, compared beside.
-        best: the `Match` of the best key, whether it reaches the cutoff or not; None if there was
-            nothing to compare.
+        best: the `Match` of the best key, at the cutoff or below; None if nothing was compared.
         best_parts: what speaks for it and against it, in log-odds that add up to those of its
-            score, see `search.judge.Parts`. An equal key has those that the comparison gives.
+            score, see `search.judge.Parts`.
         runner_up: the `Match` of the second best key; None if there is no other.
         runner_up_parts: the parts of its score.
         none: the probability that no key is right.
@@ -147,7 +145,14 @@ class Explanation:
 
     def _word_rows(self) -> list[list[str]]:
         shown = self.words if len(self.words) <= _WORDS else self.words[: _WORDS - 1]
-        rows = [[shortened(word.text, _LABEL), _what_is_known(word)] for word in shown]
+        rows = []
+        for text, known, stand_in, trust in shown:
+            what = "known" if known else "never seen; no known word is like it"
+            if stand_in is not None:
+                what = f"never seen; for it {shortened(stand_in, _LABEL)}"
+            if stand_in is not None or (known and trust != 1):
+                what += f" (trust {trust:.2f})"
+            rows.append([shortened(text, _LABEL), what])
         rest = len(self.words) - len(shown)
         return [*rows, ["…", f"and {rest} more words"]] if rest else rows
 
@@ -163,13 +168,13 @@ class Explanation:
 
     def _key_rows(self) -> list[list[str]]:
         """Return a header, a row for each key, and rows for ``none`` and the margin."""
-        pairs = [(self.best, self.best_parts), (self.runner_up, self.runner_up_parts)]
         names = _PARTS if self.best_parts else ()
         rows = [["", "score", *names]]
+        pairs = ((self.best, self.best_parts), (self.runner_up, self.runner_up_parts))
         for match, parts in pairs:
             if match:
-                told = [getattr(parts, name) for name in names] if parts else [None] * len(names)
-                rows.append([label(match.key), _number(match.score), *map(_signed, told)])
+                told = [_number(getattr(parts, name, None), "+.2f") for name in names]
+                rows.append([label(match.key), _number(match.score), *told])
         if self.none is not None:
             rows.append(["none of the keys", _number(self.none)])
         if self.margin is not None and not (self.equal or (self.taught and self.matches)):
@@ -215,20 +220,8 @@ def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
     return tuple(words)
 
 
-def _what_is_known(word: Word) -> str:
-    if word.known:
-        return "known" if word.trust == 1 else f"known (trust {word.trust:.2f})"
-    if word.stand_in is None:
-        return "never seen; no known word is like it"
-    return f"never seen; for it {shortened(word.stand_in, _LABEL)} (trust {word.trust:.2f})"
-
-
-def _signed(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.2f}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _number(value: float | None, form: str = ".3f") -> str:
+    return "-" if value is None else f"{value:{form}}"
 
 
 def _aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:

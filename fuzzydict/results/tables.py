@@ -23,21 +23,18 @@ MOST_ROWS, MOST_QUERIES = 50, 20
 
 
 class Number(NamedTuple):
-    """A number in a table: its text, on a bar that fills ``share`` (0 to 1) of the cell."""
+    """A number in a table: its text, on a bar that fills ``share`` (0 to 1) of the cell.
+
+    If it ``is_shaded``, the whole cell is, the darker the larger the share is.
+    """
 
     text: str
     share: float = 0.0
-
-
-class Shade(NamedTuple):
-    """A number in a table: its text, the darker shaded the larger ``share`` is."""
-
-    text: str
-    share: float = 0.0
+    is_shaded: bool = False
 
 
 #: A cell of a table: a text or a number. They are escaped.
-Cell: TypeAlias = str | Number | Shade
+Cell: TypeAlias = str | Number
 
 
 class Results(list[T]):
@@ -118,8 +115,8 @@ def _cell(cell: Cell, tag: str = "td") -> str:
     if isinstance(cell, str):
         return f"<{tag} style='text-align:left'>{_escaped(cell)}</{tag}>"
     style = "text-align:right"
-    if isinstance(cell, Shade):
-        style += f";background:{_SHADE.format(_DARKEST * cell.share)}" if cell.share > 0 else ""
+    if cell.share > 0 and cell.is_shaded:
+        style += f";background:{_SHADE.format(_DARKEST * cell.share)}"
     elif cell.share > 0:
         end = f"{min(cell.share, 1.0):.1%}"
         bar = f"linear-gradient(to right,{_BAR} {end},transparent {end})"

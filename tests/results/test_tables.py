@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fuzzydict import FuzzyDict
-from fuzzydict.results.tables import Number, Shade, html_table
+from fuzzydict.results.tables import Number, html_table
 
 
 class Table(HTMLParser):
@@ -46,7 +46,9 @@ def test_titles_cells_and_notes_are_text_beside_bars_and_shades() -> None:
     page = html_table([["a", Number("1/4", 0.25)], ["b", Number("none")], ["c", Number("", 7)]])
     ends = re.findall(r"\) ([\d.]+%),transparent ([\d.]+%)", page)
     assert ends == [("25.0%", "25.0%"), ("100.0%", "100.0%")]
-    page = html_table([["a", Shade("1", 1.0), Shade("1/2", 0.5), Shade("0")]])
+    page = html_table(
+        [["a", Number("1", 1.0, True), Number("1/2", 0.5, True), Number("0", 0.0, True)]]
+    )
     assert re.findall(r"background:rgba\(0,114,178,([\d.]+)\)", page) == ["0.50", "0.25"]
 
 
