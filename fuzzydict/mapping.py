@@ -52,7 +52,7 @@ from fuzzydict.search.score import is_probability, is_spelling
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.base import Embedding
+    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.learning.fit import DictState
     from fuzzydict.learning.report import FitReport
     from fuzzydict.search.lookup import Approximate, Exact, Scored

@@ -24,7 +24,7 @@ from fuzzydict.search.score import as_score, is_spelling
 from fuzzydict.search.synonyms import SynonymRules, Synonyms
 
 if TYPE_CHECKING:
-    from fuzzydict.embedding.encoder import Unprojected
+    from fuzzydict.embedding.encoder import Embedding
 
 
 MODES = ("nearest", "pool")
@@ -144,13 +144,13 @@ class Configured:
             if name == "embedding":
                 super().__setattr__("_adapted", (value, checked))
 
-    def _adapted_embedding(self) -> Unprojected:
+    def _adapted_embedding(self) -> Embedding:
         """Return the embedding that the option stands for; it is made once."""
         with self._lock:  # of several threads one makes it for all
             given = self.embedding
             if self._adapted[0] is not given:
                 super().__setattr__("_adapted", (given, as_embedding(given)))
-            adapted: Unprojected = self._adapted[1]
+            adapted: Embedding = self._adapted[1]
         return adapted
 
     def _current_meaning(self) -> Meaning:

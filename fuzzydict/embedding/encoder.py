@@ -1,13 +1,13 @@
-"""Models that encode whole texts, and what ``embedding=`` takes."""
+"""What ``embedding=`` takes, models that encode whole texts, and cosines of unrelated texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats
+from fuzzydict._arrays import as_floats, units
 from fuzzydict.embedding.word_vectors import ENGLISH, Brown, English, WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 
@@ -65,14 +65,7 @@ class Encoder:
         return {"name": f"a function to vectors of {vectors.shape[1]}", "probes": vectors.tolist()}
 
 
-class Identified(Protocol):
-    """An embedding, or what has one."""
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return a name, and maybe probes, as JSON."""
-
-
-def require_same(saved: dict[str, Any], embedding: Identified, where: str = "file") -> None:
+def require_same(saved: dict[str, Any], embedding: Any, where: str = "file") -> None:
     """Raise OptionError unless the fingerprint of an embedding is the one saved in a file or store.
 
     Functions may round differently on another machine, so their probes need only be close.
@@ -98,10 +91,10 @@ def are_same(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 #: What `as_embedding` returns.
-Unprojected: TypeAlias = WordVectors | Encoder
+Embedding: TypeAlias = WordVectors | Encoder
 
 
-def as_embedding(embedding: Any) -> Unprojected:
+def as_embedding(embedding: Any) -> Embedding:
     """Return the embedding that an ``embedding=`` argument means.
 
     Args:
@@ -148,3 +141,41 @@ def name_of(embedding: Any) -> str | None:
         return embedding
     is_english = embedding is English or getattr(embedding, "ships_as", None) == ENGLISH
     return ENGLISH if is_english else None
+
+
+# ---- cosines of unrelated texts ----
+
+LEAST_ABOVE, MOST_ABOVE = -3.0, 12.0  # standard deviations
+_USUAL = (0.2, 0.1)  # mean and spread for word2vec and for sentence encoders
+_PRIOR_PAIRS = 2.0  # the usual mean and spread weigh as much as so many pairs of texts
+
+
+class Background(NamedTuple):
+    """Mean and standard deviation of the cosines of unrelated texts."""
+
+    mean: float
+    spread: float
+
+    def above(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return how far cosines are above the mean, in standard deviations, clipped."""
+        above = (cosines - np.float32(self.mean)) * np.float32(1 / self.spread)
+        return np.clip(above, LEAST_ABOVE, MOST_ABOVE, out=above)
+
+
+def background_of(vectors: NDArray[np.float32]) -> Background:
+    """Return the background of an embedding, estimated from the vectors of some texts, (n, E).
+
+    Embeddings differ: in some, all cosines lie between 0.7 and 1. If there are few texts, the
+    estimate is drawn towards the usual values.
+
+    >>> mean, spread = background_of(np.eye(20, dtype=np.float32))
+    >>> round(mean, 3), round(spread, 3)
+    (0.002, 0.01)
+    """
+    unit = units(vectors)
+    cosines = (unit @ unit.T)[np.triu_indices(len(unit), 1)].astype(np.float64)
+    usual_mean, usual_spread = _USUAL
+    weight = len(cosines) + _PRIOR_PAIRS
+    mean = (cosines.sum() + _PRIOR_PAIRS * usual_mean) / weight
+    squares = np.square(cosines - mean).sum() + _PRIOR_PAIRS * usual_spread**2
+    return Background(float(mean), float(np.sqrt(squares / weight)))

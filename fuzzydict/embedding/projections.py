@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, require_finite
-from fuzzydict.embedding.base import Embedding
+from fuzzydict.embedding.encoder import Embedding
 from fuzzydict.errors import FileFormatError, OptionError, ReadOnlyError, ShapeError, quoted
+
+_LARGEST = 1e6  # number of a projection: the squares of what it makes of vectors are below 3e38
 
 # ---- one linear map -------------------------------------------------------------------------
 
@@ -35,19 +37,10 @@ Projection = Array | Factors | None
 def project_forward(
     x: Array, projection: Projection, role: str = "query"
 ) -> tuple[Array, Callable[[Array], Projection]]:
-    """Return projected vectors, and the backward function.
+    """Return projected vectors (..., r) of vectors x (..., E), and the backward function.
 
-    Args:
-        x: vectors (..., E).
-        projection: the matrix (E, r) or its factors.
-        role: what the vectors are, for the error message.
-
-    Returns:
-        The projected vectors (..., r), and a function from the gradient for them to the gradient
-        for the projection, which has the shape of the projection.
-
-    Raises:
-        ShapeError: the vectors are not of the size that the projection takes.
+    That one takes the gradient for the projected vectors to that for the projection, in its shape.
+    ``role`` is what the vectors are, for the ShapeError if they are of another size.
     """
     if projection is None:
         return x, lambda _: None
@@ -99,24 +92,18 @@ def _checked(role: str, projection: Any) -> Any:
     if matrix.ndim != 2 or not matrix.size:
         raise ShapeError(f"{role} must be a matrix (E, r), got shape {matrix.shape}")
     require_finite(matrix, **{role: matrix})
+    if np.abs(matrix).max() > _LARGEST:
+        raise ShapeError(
+            f"{role}: this projection has numbers beyond {_LARGEST:.0e}, so that products "
+            f"overflow; scale it down"
+        )
     matrix.flags.writeable = False
     return matrix
-
-
-def _gain(projection: Projection) -> float:
-    """Return how many times as long a vector may become, or more."""
-    if projection is None:
-        return 1.0
-    parts = projection if isinstance(projection, Factors) else (projection,)
-    with np.errstate(over="ignore"):
-        gain, *rest = (float(np.linalg.norm(part.astype(np.float64, copy=False))) for part in parts)
-    return 1 + gain * rest[0] if rest else gain
 
 
 # ---- Q, K and V -----------------------------------------------------------------------------
 
 ROLES = ("query", "key", "value")
-_LARGEST_GAIN = 1e12  # times as long as a vector: the square of its length is far below 3e38
 _BOTH = "both"  # one projection for queries and keys, in a file
 
 
@@ -158,28 +145,16 @@ class Projections:
         embedding: str | None = None,
     ) -> None:
         checked = _checked("query", query)
-        self.__dict__.update(
-            query=checked,
-            key=checked if key is query else _checked("key", key),
-            value=_checked("value", value),
-            embedding=embedding,
-        )
-        sizes = [
-            len(p.left) if isinstance(p, Factors) else p.shape[1]
-            for p in (self.query, self.key)
-            if p is not None
-        ]
+        key = checked if key is query else _checked("key", key)
+        value = _checked("value", value)
+        self.__dict__.update(query=checked, key=key, value=value, embedding=embedding)
+        given = [p for p in (self.query, self.key) if p is not None]
+        sizes = [len(p.left) if isinstance(p, Factors) else p.shape[1] for p in given]
         if len(set(sizes)) > 1:
             raise ShapeError(
                 f"query and key must lead to vectors of one size to be compared, "
                 f"got {sizes[0]} and {sizes[1]}"
             )
-        for role in ROLES:
-            if (gain := _gain(getattr(self, role))) > _LARGEST_GAIN:
-                raise ShapeError(
-                    f"{role}: this projection makes a vector {gain:.0e} times as long, so that "
-                    f"products overflow; scale it down"
-                )
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ReadOnlyError(f"projections do not change ({name!r}); make new ones")
@@ -229,11 +204,7 @@ class Projections:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
-        """Return the projections that `arrays` gave.
-
-        Raises:
-            FileFormatError: the arrays are not those of projections.
-        """
+        """Return the projections that `arrays` gave; FileFormatError if they are not such."""
         try:
             if any(name.partition(".")[0] not in (*ROLES, _BOTH) for name in arrays):
                 raise ValueError(f"they have arrays named {', '.join(arrays)[:200]}")
@@ -263,12 +234,6 @@ class Projections:
     def __reduce__(self) -> tuple[Callable[..., Projections], tuple[object, ...]]:
         return partial(type(self).from_arrays, embedding=self.embedding), (self.arrays(),)
 
-    def __copy__(self) -> Projections:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Projections:
-        return self
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Projections):
             return NotImplemented
@@ -292,11 +257,7 @@ class Projections:
 
 
 def as_projections(projections: Any) -> Projections | None:
-    """Return the projections that a ``projections=`` argument means; None for none.
-
-    Raises:
-        OptionError: it is neither None, "identity", nor projections.
-    """
+    """Return the projections that a ``projections=`` argument means; None for the identity."""
     if projections is None or isinstance(projections, Projections):
         return projections
     if isinstance(projections, str) and projections == "identity":

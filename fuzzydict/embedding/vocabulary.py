@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -90,10 +90,6 @@ class Vocabulary:
         """Return the row of ``word``, spelled as in the vocabulary or in its plain form."""
         return self._rows.get(word)
 
-    def rows(self, words: Sequence[str]) -> list[int]:
-        """Return the rows of words that are all there, spelled as in the vocabulary."""
-        return [self._rows[word] for word in words]
-
     def find(self, word: str) -> Found:
         """Return what is known of a word in its plain form, or what stands in for it.
 
@@ -117,37 +113,29 @@ class Vocabulary:
         for base in (entry.form, entry.stem, _AMERICAN.sub("z", word)):
             if base in self._rows:
                 return self._rows[base], 1.0
-        row = self._slip_of(word)
-        if row is None:
-            return -1, 0.0
-        return row, Indel.normalized_similarity(word, self.words[row])
-
-    def _slip_of(self, word: str) -> int | None:
         if len(word) < _SHORTEST or not (word.isalpha() and word.isascii()):
-            return None
-        found = []
+            return -1, 0.0
+        slips = []
         for letters in (word[:2], word[0] + word[-2:]):  # one slip leaves some of them
-            rows, known = self._frequent_like(letters, len(word))
+            sizes = range(len(word) - 1, len(word) + 2)
+            rows = [row for size in sizes for row in self._frequent.get((letters, size), ())]
+            known = [self.words[row] for row in rows]
             if known:
                 edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)
-                found += [rows[place] for place in np.flatnonzero(edits[0] <= 1).tolist()]
-        return min(found, default=None)
+                slips += [rows[place] for place in np.flatnonzero(edits[0] <= 1).tolist()]
+        if not slips:
+            return -1, 0.0
+        return min(slips), Indel.normalized_similarity(word, self.words[min(slips)])
 
     @cached_property
-    def _frequent_like(self) -> Callable[[str, int], tuple[list[int], list[str]]]:
-        """What gives the frequent words with some letters, and about as many in all."""
-        rows_of: dict[tuple[str, int], list[int]] = {}
+    def _frequent(self) -> dict[tuple[str, int], list[int]]:
+        """The rows of the frequent words with some letters, and so many in all."""
+        rows: dict[tuple[str, int], list[int]] = {}
         for row, word in enumerate(self.words[:_FREQUENT]):
             if len(word) >= _SHORTEST - 1:
                 for letters in (word[:2], word[0] + word[-2:]):
-                    rows_of.setdefault((letters, len(word)), []).append(row)
-
-        def like(letters: str, length: int) -> tuple[list[int], list[str]]:
-            sizes = range(length - 1, length + 2)
-            rows = [row for size in sizes for row in rows_of.get((letters, size), ())]
-            return rows, [self.words[row] for row in rows]
-
-        return lru_cache(_REMEMBERED)(like)
+                    rows.setdefault((letters, len(word)), []).append(row)
+        return rows
 
     def weight(self, word: str) -> float:
         """Return the weight of ``word`` in a phrase: near 1 if it is rare, 0.03 for "of".

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,17 +36,12 @@ def split_sentences(text: str) -> list[str]:
 
 
 def read_sentences(paths: Iterable[Path]) -> list[str]:
-    """Return the sentences of text files, in UTF-8.
+    """Return the sentences of text files in UTF-8; OSError or FileFormatError if one is no such."""
+    texts = (decoded(bytes_of(path), path).removeprefix("\ufeff") for path in paths)
+    return [sentence for text in texts for sentence in split_sentences(text)]
 
-    Raises:
-        OSError: a file cannot be read.
-        FileFormatError: a file is not UTF-8.
-    """
-    sentences: list[str] = []
-    for path in paths:
-        text = decoded(bytes_of(path), path).removeprefix("\ufeff")
-        sentences += split_sentences(text)
-    return sentences
+
+_OF_GENSIM = {"sg", "window", "vector_size", "epochs", "sample", "negative"}
 
 
 @dataclass(frozen=True)
@@ -78,14 +73,6 @@ SIZE = 350
 POWER = 0.75
 
 
-class Trained(NamedTuple):
-    """V words, most frequent first, how often each occurred, (V,), and their vectors, (V, E)."""
-
-    words: list[str]
-    counts: NDArray[np.int64]
-    vectors: NDArray[np.float32]
-
-
 def train(
     sentences: Sequence[Sequence[str]],
     recipe: Sequence[Model] = RECIPE,
@@ -94,8 +81,8 @@ def train(
     min_count: int = 2,
     seed: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> Trained:
-    """Train the models of a recipe, and `combine` their vectors.
+) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64]]:
+    """Train the models of a recipe; return V words, their vectors by `combine`, (V, E), and counts.
 
     The models are trained at the same time, each in one thread, so that the same machine and seed
     give the same vectors, to the bit. Another kind of processor rounds the last bit otherwise.
@@ -122,7 +109,12 @@ def train(
             f"sentences: none of their {len(occurrences)} different words occurs "
             f"{min_count} times or more; give more text, or a smaller min_count"
         )
-    stems = _stems(occurrences) if any(model.stems for model in recipe) else {}
+    stems: dict[str, str] = {}
+    if any(model.stems for model in recipe):
+        from nltk.stem.snowball import SnowballStemmer
+
+        stem = SnowballStemmer("english").stem
+        stems = {word: stem(word) for word in occurrences}
     stemmed = [[stems[word] for word in sentence] for sentence in sentences] if stems else []
     epochs = _Epochs(sum(model.epochs for model, _ in runs), progress)
 
@@ -140,7 +132,7 @@ def train(
             raise
     counts = np.array([occurrences[word] for word in words], np.int64)
     side_by_side = np.hstack(parts) / np.float32(len(parts) ** 0.5)
-    return Trained(words, counts, side_by_side if size is None else combine(side_by_side, size))
+    return words, side_by_side if size is None else combine(side_by_side, size), counts
 
 
 class _Epochs:
@@ -175,26 +167,9 @@ def _word2vec(
         def on_epoch_end(self, model: object) -> None:  # noqa: ARG002
             epochs.ended()
 
-    return Word2Vec(
-        sentences,
-        sg=int(model.sg),
-        window=model.window,
-        vector_size=model.vector_size,
-        epochs=model.epochs,
-        sample=model.sample,
-        negative=model.negative,
-        min_count=min_count,
-        seed=seed,
-        workers=1,
-        callbacks=[Count()],
-    ).wv
-
-
-def _stems(words: Counter[str]) -> dict[str, str]:
-    from nltk.stem.snowball import SnowballStemmer
-
-    stem = SnowballStemmer("english").stem
-    return {word: stem(word) for word in words}
+    options = {name: value for name, value in vars(model).items() if name in _OF_GENSIM}
+    counted = {"min_count": min_count, "seed": seed, "workers": 1, "callbacks": [Count()]}
+    return Word2Vec(sentences, **options, **counted).wv
 
 
 def combine(
@@ -221,9 +196,6 @@ def combine(
 
 def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
     """Return the words of a sentence, which is a text, or a list of the tokens of a corpus.
-
-    Raises:
-        ArgumentTypeError: it is neither.
 
     >>> words_of_sentence(["Mr.", "McDonald", "agreed", "."])
     ['mr', 'mcdonald', 'agreed']

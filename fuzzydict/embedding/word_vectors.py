@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats, units_and_lengths
-from fuzzydict._files import header_digest, read_arrays, texts_of, write_arrays
+from fuzzydict._arrays import as_floats, slices, units_and_lengths
+from fuzzydict._files import array_of, header_digest, read_arrays, texts_of, write_arrays
 from fuzzydict.embedding import word2vec as training
-from fuzzydict.embedding.matrix import LARGEST, Matrix, SideBySide, are_in_range
 from fuzzydict.embedding.vocabulary import Vocabulary
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 
@@ -23,7 +22,115 @@ if TYPE_CHECKING:
 
 
 _KIND = "word vectors"
-_BLOCK = 8192  # words of texts that are summed at a time, to save memory
+_LARGEST = 1e30  # of the numbers of a vector: sums of many are below 3e38
+_BLOCK = 8192  # words of texts that are summed, and rows gathered, at a time, to save memory
+
+
+class Matrix:
+    """A matrix (V, E) of 32-bit numbers, or of 8-bit codes with a scale for each row.
+
+    Row i is ``codes[i]``, times ``scales[i]`` if there are scales, (V,).
+
+    >>> matrix = Matrix(np.array([[0.5, -1.0], [2.0, 0.25]], np.float32)).rounded()
+    >>> matrix.arrays()["vectors"].tolist()
+    [[64, -127], [127, 16]]
+    >>> matrix.rows(np.array([1, -1])).round(2).tolist()
+    [[2.0, 0.25], [0.0, 0.0]]
+    """
+
+    def __init__(self, codes: NDArray[Any], scales: NDArray[np.float32] | None = None) -> None:
+        self._codes, self._scales, self.size = codes, scales, int(codes.shape[1])
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], count: int) -> Matrix:
+        """Return the matrix (V, E) of which `arrays` returned the arrays; ``count`` is V.
+
+        Codes are not looked at, so that their rows are read from a file as they are needed.
+
+        Raises:
+            KeyError, ValueError: it has not so many rows, or numbers that are not finite.
+        """
+        codes, scales = arrays["vectors"], arrays.get("scales")
+        if codes.ndim != 2 or len(codes) != count or not codes.size:
+            raise ValueError(f"its vectors are of shape {codes.shape} for {count} words")
+        if codes.dtype != (np.float32 if scales is None else np.int8):
+            raise ValueError(f"its vectors are of dtype {codes.dtype}")
+        if scales is not None:
+            array_of(arrays, "scales", "f4", count)
+            if not 0 <= scales.min() <= scales.max() <= _LARGEST / 128:
+                raise ValueError("its scales are below 0, or too large")
+        elif not _are_in_range(codes):
+            raise ValueError(f"its vectors are not finite, or beyond {_LARGEST:.0e}")
+        return cls(codes, scales)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return these rows as a copy, (n, E); zeros where the number is -1."""
+        found = self._codes.take(rows, axis=0, mode="clip").astype(np.float32, copy=False)
+        if self._scales is not None:
+            found *= self._scales.take(rows, mode="clip")[:, None]
+        if np.count_nonzero(is_missing := rows < 0):
+            found[is_missing] = 0
+        return found
+
+    @cached_property
+    def whole(self) -> NDArray[np.float32]:
+        """All rows as 32-bit numbers, (V, E), read-only."""
+        if type(self) is Matrix and self._scales is None:
+            return self._codes
+        whole = np.empty((len(self), self.size), np.float32)
+        for some in slices(len(self), _BLOCK):
+            whole[some] = self.rows(np.arange(some.start, some.stop))
+        whole.flags.writeable = False
+        return whole
+
+    def rounded(self) -> Matrix:
+        """Return the matrix with each row rounded to 255 steps of its largest number."""
+        if self._scales is not None:
+            return self
+        largest = np.maximum(np.abs(self.whole).max(axis=1), np.float32(1e-9))
+        scales = largest / np.float32(127)
+        return Matrix(np.rint(self.whole / scales[:, None]).astype(np.int8), scales)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return its arrays by name, as a file holds them."""
+        if self._scales is None:
+            return {"vectors": self.whole}
+        return {"vectors": self._codes, "scales": self._scales}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # without what can be computed again
+        return {name: part for name, part in self.__dict__.items() if name != "whole"}
+
+
+class _SideBySide(Matrix):
+    """Two matrices side by side, (V, E1 + E2), of which rows are gathered as they are needed.
+
+    Row i is made of those that ``places[i]`` names, (V, 2), where -1 is zeros.
+    """
+
+    _scales = None
+
+    def __init__(self, first: Matrix, second: Matrix, places: NDArray[np.integer[Any]]) -> None:
+        self._first, self._second, self._places = first, second, places
+        self.size = first.size + second.size
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        places = self._places.take(rows, axis=0, mode="clip").astype(np.intp)
+        if np.count_nonzero(is_missing := rows < 0):
+            places[is_missing] = -1
+        halves = [self._first.rows(places[:, 0]), self._second.rows(places[:, 1])]
+        return np.concatenate(halves, axis=1)
+
+
+def _are_in_range(vectors: NDArray[np.float32]) -> bool:
+    """Tell whether no number is NaN, or beyond the largest."""
+    return bool(vectors.min() >= -_LARGEST and vectors.max() <= _LARGEST)
 
 
 class KnownWord(NamedTuple):
@@ -34,11 +141,6 @@ class KnownWord(NamedTuple):
     weight: float  # in a phrase
     is_known: bool  # whether the vector is its own
     trust: float  # 1 for a known word or a form of one, less for a slip, and 0 for nothing
-
-    @property
-    def vector(self) -> NDArray[np.float32]:
-        """The vector, (E,)."""
-        return self.unit * np.float32(self.length)
 
 
 class WordVectors:
@@ -78,24 +180,22 @@ class WordVectors:
                 f"vectors: expected a row for each of the {len(words)} words, "
                 f"(V, E) with V and E of 1 or more, got shape {rows.shape}"
             )
-        if not are_in_range(rows):
-            bad = next(word for word, row in zip(words, rows, strict=True) if not are_in_range(row))
+        if not _are_in_range(rows):
+            bad = next(
+                word for word, row in zip(words, rows, strict=True) if not _are_in_range(row)
+            )
             raise ShapeError(
                 f"vectors: the one of {quoted(bad)} has NaN or infinity, or numbers beyond "
-                f"{LARGEST:.0e}; leave it out, or scale it down"
+                f"{_LARGEST:.0e}; leave it out, or scale it down"
             )
         rows.flags.writeable = False
-        self._set(vocabulary, Matrix(rows))
-
-    def _set(self, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
-        self.vocabulary, self.matrix, self.ships_as = vocabulary, matrix, ships_as
-        self._nothing = np.zeros(matrix.size, np.float32)
-        self._nothing.flags.writeable = False
-        return self
+        self.vocabulary, self.matrix, self.ships_as = vocabulary, Matrix(rows), None
 
     @classmethod
     def _of(cls, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
-        return cls.__new__(cls)._set(vocabulary, matrix, ships_as)
+        self = cls.__new__(cls)
+        self.vocabulary, self.matrix, self.ships_as = vocabulary, matrix, ships_as
+        return self
 
     # ---- texts and words ------------------------------------------------------------------
 
@@ -147,25 +247,16 @@ class WordVectors:
         >>> vectors.word("red").unit.tolist(), vectors.word("colour").is_known
         ([1.0, 0.0], False)
         """
-        row, weight, is_known, trust = self.vocabulary.find(word)
-        if row < 0:
-            return KnownWord(self._nothing, 0.0, weight, is_known, trust)
-        ((unit,), ((length,),)) = units_and_lengths(self.matrix.row(row)[None])
-        unit.flags.writeable = False
-        return KnownWord(unit, float(length), weight, is_known, trust)
+        return self.look_up([word])[0]
 
     def look_up(self, words: Sequence[str]) -> list[KnownWord]:
         """Return the `word` of each of several words, whose vectors are gathered together."""
-        found = {word: self.vocabulary.find(word) for word in dict.fromkeys(words)}
-        rows = np.array([one.row for one in found.values() if one.row >= 0], np.intp)
-        units, lengths = units_and_lengths(self.matrix.rows(rows))
+        found = list(map(self.vocabulary.find, words))
+        rows = self.matrix.rows(np.array([one.row for one in found], np.intp))
+        units, lengths = units_and_lengths(rows)
         units.flags.writeable = False
-        each = zip(units, lengths[:, 0].tolist(), strict=True)
-        known = {
-            word: KnownWord(*(next(each) if row >= 0 else (self._nothing, 0.0)), *others)
-            for word, (row, *others) in found.items()
-        }
-        return [known[word] for word in words]
+        of_each = zip(units, lengths[:, 0].tolist(), found, strict=True)
+        return [KnownWord(unit, length, *one[1:]) for unit, length, one in of_each]
 
     # ---- making, loading and saving -------------------------------------------------------
 
@@ -203,7 +294,7 @@ class WordVectors:
         trained = training.train(
             split, recipe, size=size, min_count=min_count, seed=seed, progress=progress
         )
-        return cls(trained.words, trained.vectors, trained.counts)
+        return cls(*trained)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WordVectors:
@@ -405,6 +496,6 @@ def side_by_side(
     vocabulary = Vocabulary([words[i] for i in order.tolist()], counts[order])
     places = np.full((len(words), 2), -1, np.int32)
     places[:, 0] = np.where(order < len(first.words), order, -1)
-    places[vocabulary.rows(second.words), 1] = np.arange(len(second.words))
-    matrix = SideBySide(first.matrix, second.matrix, places)
+    places[np.array([*map(vocabulary.row, second.words)]), 1] = np.arange(len(second.words))
+    matrix = _SideBySide(first.matrix, second.matrix, places)
     return WordVectors._of(vocabulary, matrix, ships_as)

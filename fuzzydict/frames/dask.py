@@ -256,7 +256,7 @@ def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) 
     from dask.dataframe.dispatch import make_meta
 
     def find(
-        d: Finder, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
+        d: Any, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
     ) -> Found:
         found = _looked_up(d, texts, score_cutoff)
         return find_each(found, texts, score_cutoff, one_to_one=one_to_one)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.base import Embedding
+    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.embedding.projections import Projections
     from fuzzydict.search.lookup import Attended
 

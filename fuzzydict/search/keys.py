@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from fuzzydict._arrays import Rows, inverse_lengths, make_room
-from fuzzydict.embedding.base import Background, background_of
+from fuzzydict.embedding.encoder import Background, background_of
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
 from fuzzydict.text.ngrams import Growing, Postings, ngrams_of_each
 

@@ -17,7 +17,7 @@ from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist
 
 from fuzzydict._arrays import products
-from fuzzydict.embedding.base import LEAST_ABOVE, MOST_ABOVE
+from fuzzydict.embedding.encoder import LEAST_ABOVE, MOST_ABOVE
 from fuzzydict.search import align as a
 from fuzzydict.search.judge import OF_BEST
 from fuzzydict.search.keys import SHORT, letters_of

@@ -29,7 +29,6 @@ from fuzzydict.embedding.word2vec import (
     RECIPE,
     SIZE,
     Model,
-    Trained,
     brown_sentences,
     combine,
     train,
@@ -129,17 +128,17 @@ def _corpus() -> Mapping[str, list[list[str]]]:
 
 
 @cache
-def _trained(part: Part) -> tuple[Trained, float]:
+def _trained(part: Part) -> tuple[WordVectors, float]:
     """Return the vectors of a part, of length one each, and the seconds of one core it took."""
     print(f"training {part}", file=sys.stderr, flush=True)
     start = time.process_time()
     trained = train(
         _corpus()[part.text], [part.model], size=None, min_count=part.min_count, seed=part.seed
     )
-    return trained, time.process_time() - start
+    return WordVectors(*trained), time.process_time() - start
 
 
-def _joined(parts: Sequence[Trained], recipe: Recipe) -> WordVectors:
+def _joined(parts: Sequence[WordVectors], recipe: Recipe) -> WordVectors:
     """Put the vectors of parts with the same words side by side; all have the same say."""
     vectors = np.hstack([part.vectors for part in parts]) / np.float32(len(parts) ** 0.5)
     vectors -= np.float32(recipe.centred) * vectors.mean(axis=0)

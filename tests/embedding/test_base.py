@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict.embedding.base import background_of
+from fuzzydict.embedding.encoder import background_of
 from tests.support.reference import cosine_of
 
 

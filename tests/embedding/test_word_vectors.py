@@ -24,7 +24,6 @@ from fuzzydict import (
 )
 from fuzzydict._arrays import units
 from fuzzydict._files import write_arrays
-from fuzzydict.embedding.matrix import Matrix, SideBySide
 from fuzzydict.embedding.word2vec import brown_sentences
 from fuzzydict.embedding.word_vectors import English
 from fuzzydict.text.words import words
@@ -96,11 +95,12 @@ def test_phrases_of_a_vocabulary_have_their_own_vector() -> None:
 @pytest.mark.parametrize("text", ["color", "the", "colors", "speeed", "zzz", "日本"])
 def test_a_word_has_the_vector_that_a_text_of_it_has(text: str) -> None:
     word = SMALL.word(text)
-    np.testing.assert_allclose(word.vector, SMALL.encode([text])[0], rtol=1e-5)
-    np.testing.assert_allclose(word.unit, units(word.vector[None])[0], rtol=1e-5)
+    vector = SMALL.encode([text])[0]
+    np.testing.assert_allclose(word.unit * word.length, vector, rtol=1e-5)
+    np.testing.assert_allclose(word.unit, units(vector[None])[0], rtol=1e-5)
     assert word.weight == SMALL.vocabulary.weight(text)
     assert word.is_known == (text in KNOWN)
-    assert bool(word.trust) == word.vector.any()
+    assert bool(word.trust) == word.unit.any()
 
 
 def test_words_looked_up_together_are_those_looked_up_one_by_one(brown: WordVectors) -> None:
@@ -108,8 +108,7 @@ def test_words_looked_up_together_are_those_looked_up_one_by_one(brown: WordVect
     again = WordVectors(brown.words, brown.vectors, brown.counts)
     for one, word in zip(again.look_up(asked), asked, strict=True):
         same = brown.word(word)
-        np.testing.assert_allclose(one.vector, same.vector, rtol=1e-5)
-        np.testing.assert_allclose(one.unit, same.unit, rtol=1e-5)
+        np.testing.assert_allclose(one.unit * one.length, same.unit * same.length, rtol=1e-5)
         assert one[2:] == same[2:]
     assert brown.look_up([]) == []
 
@@ -253,21 +252,6 @@ def test_what_is_pickled_or_copied_encodes_alike(brown: WordVectors) -> None:
 
 
 # ---- side by side -----------------------------------------------------------------------------
-
-
-def test_rows_side_by_side_are_those_of_both_and_zeros_where_one_lacks_them() -> None:
-    one, two = (np.random.default_rng(i).standard_normal((4, 2 + i)) for i in range(2))
-    first, second = Matrix(one.astype(np.float32)), Matrix(two.astype(np.float32)).rounded()
-    places = np.array([[0, 3], [-1, 1], [2, -1]])
-    both = SideBySide(first, second, places)
-    expected = np.zeros((3, 5), np.float32)
-    expected[[0, 2], :2] = first.whole[[0, 2]]
-    expected[:2, 2:] = second.whole[[3, 1]]
-    np.testing.assert_array_equal(both.whole, expected)
-    np.testing.assert_array_equal(both.rows(np.array([2, 0])), expected[[2, 0]])
-    assert not both.rows(np.array([-1])).any()
-    assert (len(both), both.size) == (3, 5)
-    np.testing.assert_allclose(both.rounded().whole, expected, atol=0.02)
 
 
 def test_the_default_has_the_numbers_of_english_beside_those_of_brown(brown: WordVectors) -> None:
