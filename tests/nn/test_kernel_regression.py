@@ -12,7 +12,6 @@ import pytest
 from fuzzydict._arrays import Array
 from fuzzydict.errors import (
     ArgumentTypeError,
-    EmptyRowWarning,
     NotFittedError,
     OptionError,
     ShapeError,
@@ -55,13 +54,18 @@ def slow_predict(kernel: str, width: float, x: Array, y: Array, query: Array) ->
 
 @ALL
 @pytest.mark.parametrize("width", [0.3, 1.0, 5.0])
-def test_predictions_are_those_of_a_loop(kernel: str, width: float) -> None:
+@pytest.mark.filterwarnings("ignore::fuzzydict.EmptyRowWarning")
+def test_predictions_are_those_of_a_loop_and_zero_near_no_example(
+    kernel: str, width: float
+) -> None:
     x, y = noisy()
-    query = np.linspace(0, 4, 50)[:, None]
-    model = KernelRegression(kernel, bandwidth=width).fit(x, y)
+    query = np.linspace(-9, 13, 50)[:, None]
+    model = fit(x, y, kernel=kernel, bandwidth=width)
     expected = slow_predict(kernel, width, x, y, query)
     np.testing.assert_allclose(model.predict(query), expected, atol=1e-10)
     np.testing.assert_allclose(model.attention(query) @ y, expected, atol=1e-10)
+    both = fit(x, np.stack([y, -y], axis=1), kernel=kernel, bandwidth=width).predict(query)
+    np.testing.assert_allclose(both.T, [expected, -np.array(expected)], atol=1e-10)
 
 
 @ALL
@@ -99,22 +103,6 @@ def test_learning_has_an_answer_where_the_examples_say_little(kernel: str) -> No
     np.testing.assert_allclose(pair.predict([[0.0]]), 3)
     twins = KernelRegression(kernel, "fit").fit(np.repeat(noisy(10)[0], 2, axis=0), np.ones(20))
     np.testing.assert_allclose(twins.predict(twins.X_), 1)
-
-
-def test_several_targets_are_predicted_together() -> None:
-    x, y = noisy()
-    both = np.stack([y, -y], axis=1)
-    predicted = KernelRegression(bandwidth=0.4).fit(x, both).predict(x[:7])
-    assert predicted.shape == (7, 2)
-    alone = KernelRegression(bandwidth=0.4).fit(x, y).predict(x[:7])
-    np.testing.assert_allclose(predicted, np.stack([alone, -alone], axis=1))
-
-
-@pytest.mark.parametrize("kernel", ["boxcar", "triangular", "epanechnikov"])
-def test_a_row_near_no_example_is_predicted_zero(kernel: str) -> None:
-    model = KernelRegression(kernel, 1.0).fit([[0.0]], [5.0])
-    with pytest.warns(EmptyRowWarning, match="1 of 2"):
-        np.testing.assert_allclose(model.predict([[9.0], [0.1]]), [0, 5])
 
 
 FITTED = KernelRegression().fit([[1.0, 2.0]], [1.0])
@@ -155,16 +143,13 @@ def test_what_does_not_fit_is_named(
         call()
 
 
-def test_parameters_are_read_and_set() -> None:
-    model = KernelRegression().set_params(kernel="boxcar", bandwidth="fit")
-    assert model.get_params() == {"kernel": "boxcar", "bandwidth": "fit"}
-    assert repr(model) == "KernelRegression(kernel='boxcar', bandwidth='fit')"
-
-
 # ---- with scikit-learn ---------------------------------------------------------------------
 
 
 def test_it_is_a_regressor_that_can_be_cloned() -> None:
+    model = KernelRegression().set_params(kernel="boxcar", bandwidth="fit")
+    assert model.get_params() == {"kernel": "boxcar", "bandwidth": "fit"}
+    assert repr(model) == "KernelRegression(kernel='boxcar', bandwidth='fit')"
     base = pytest.importorskip("sklearn.base", reason=NEEDS)
     model = KernelRegression("boxcar", 0.7).fit(*noisy())
     copy = base.clone(model)

@@ -93,14 +93,7 @@ def test_a_query_without_keys_gives_the_bias_alone() -> None:
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(
-    ("lead", "options"),
-    [
-        ((), {}),
-        ((2,), {"is_causal": True}),
-        ((), {"valid_lens": 2}),
-        ((2,), {"valid_lens": [2, 3]}),
-    ],
-    ids=str,
+    ("lead", "options"), [((), {"valid_lens": 2}), ((2,), {"is_causal": True})], ids=str
 )
 def test_gradients_agree_with_differences(
     bias: bool, lead: tuple[int, ...], options: dict[str, Any]
@@ -153,11 +146,11 @@ def test_torch_gives_the_same(bias: bool, sizes: dict[str, int], batch_first: bo
     np.testing.assert_allclose(heads(*arrays, attn_mask=allowed), output, atol=1e-6)
 
 
-@pytest.mark.parametrize("option", ["add_bias_kv", "add_zero_attn"])
-def test_keys_that_nobody_gave_are_refused(option: str) -> None:
+def test_keys_that_nobody_gave_are_refused() -> None:
     torch = pytest.importorskip("torch", reason="the refusal concerns modules of torch")
-    with pytest.raises(OptionError, match="add_bias_kv or add_zero_attn"):
-        MultiHeadAttention.from_torch(torch.nn.MultiheadAttention(4, 2, **{option: True}))
+    for option in ("add_bias_kv", "add_zero_attn"):
+        with pytest.raises(OptionError, match="add_bias_kv or add_zero_attn"):
+            MultiHeadAttention.from_torch(torch.nn.MultiheadAttention(4, 2, **{option: True}))
 
 
 REFUSED: Refused = {

@@ -15,7 +15,6 @@ from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.scorers import (
     KERNELS,
-    SCORERS,
     Additive,
     Bilinear,
     Boxcar,
@@ -113,50 +112,6 @@ def test_gradients_agree_with_differences(
     d = backward(direction)
     at = {"query": query, "key": key, **scorer.parameters}
     check_gradients(loss, at, {"query": d.query, "key": d.key, **d.parameters})
-
-
-def _torch_score(torch: Any, name: str, q: Any, k: Any, p: dict[str, Any]) -> Any:
-    """Return the same scores by torch, from its own operations on all pairs."""
-    difference = q[..., :, None, :] - k[..., None, :, :]
-    pairs = {
-        "dot": lambda: q @ k.mT,
-        "scaled_dot": lambda: q @ k.mT / math.sqrt(E),
-        "cosine": lambda: torch.nn.functional.cosine_similarity(
-            q[..., :, None, :], k[..., None, :, :], dim=-1
-        ),
-        "gaussian": lambda: -(difference**2).sum(-1) / (2 * p["width"] ** 2),
-        "triangular": lambda: torch.log(1 - difference.norm(dim=-1) / p["width"]),
-        "epanechnikov": lambda: torch.log(1 - (difference**2).sum(-1) / p["width"] ** 2),
-        "bilinear": lambda: torch.einsum("...le,ef,...sf->...ls", q, p["M"], k),
-        "additive": lambda: (
-            torch.tanh((q @ p["W_q"].T)[..., :, None, :] + (k @ p["W_k"].T)[..., None, :, :])
-            @ p["w"]
-        ),
-    }
-    return pairs[name]()
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in CASES if n in (*SCORERS, "bilinear") and n != "boxcar"]
-)
-def test_gradients_agree_with_autograd(name: str) -> None:
-    torch = pytest.importorskip("torch", reason="the comparison with autograd needs torch")
-    scorer = CASES[name][0]
-    query, key = inputs(2)
-    if name in KERNELS:  # all pairs inside the support, where autograd has no NaN
-        query, key = query * 0.2, key * 0.2
-    scores, backward = scorer.forward(query, key)
-    direction = np.random.default_rng(3).standard_normal(scores.shape)
-    d = backward(direction)
-    leaves = {
-        n: torch.tensor(a, dtype=torch.float64, requires_grad=True)
-        for n, a in {"query": query, "key": key, **scorer.parameters}.items()
-    }
-    out = _torch_score(torch, name, leaves["query"], leaves["key"], leaves)
-    (out * torch.tensor(direction)).sum().backward()
-    np.testing.assert_allclose(scores, out.detach().numpy(), atol=1e-12)
-    for n, gradient in {"query": d.query, "key": d.key, **d.parameters}.items():
-        np.testing.assert_allclose(gradient, leaves[n].grad.numpy(), atol=1e-10, err_msg=n)
 
 
 def test_gradients_outside_a_support_and_at_a_peak_are_zero() -> None:
