@@ -88,20 +88,16 @@ def test_it_explains_what_nearest_finds_and_raises_where_nothing_is_compared(
 
 def test_keys_that_are_gone_or_alone_or_of_equal_words_are_explained() -> None:
     d = FuzzyDict(dict.fromkeys(["color", "colors", "collar", "brand"], 1))
-    assert d.explain("coluor").best.key == "color"
     del d["color"]
     e = d.explain("coluor")
     assert_same([e.best, e.runner_up], d.most_similar("coluor", topn=2))
-    assert "color" not in {e.best.key, e.runner_up.key}
     alone = explain("colour", {"color": 1})
     assert (alone.runner_up, alone.runner_up_parts, alone.margin) == (None, None, None)
     assert alone.best.score + (alone.none or 0) == pytest.approx(1)
     assert "margin" not in str(alone)
     keys = [f"{'-' * i}color" for i in range(200)]  # more than are compared as strings
-    many = FuzzyDict(dict.fromkeys(keys, 1))
-    e = many.explain(keys[199])
-    assert e.best == many.nearest(keys[199])
-    assert e.runner_up.key != keys[199]
+    e = explain(keys[199], dict.fromkeys(keys, 1))
+    assert e.best.key == keys[199] != e.runner_up.key
 
 
 # ---- words --------------------------------------------------------------------------------
@@ -135,24 +131,22 @@ def test_an_equal_key_decides() -> None:
     assert explain("color", score_cutoff=math.inf).matches
 
 
-@pytest.mark.parametrize("query", [5, "?!"])
-@pytest.mark.parametrize("data", [CAR, {5: "five", "?!": 0}])
-def test_a_key_that_is_found_exactly_is_compared_with_nothing(
-    query: Any, data: dict[Any, Any]
-) -> None:
-    e = explain(query, data)
-    assert (e.best, e.runner_up, e.none) == (Match(query, data[query], 1.0), None, None)
-    assert (e.equal, e.matches, e.words) == (True, True, ())
-    assert str(e).startswith(f"{query!r} is a key")
-    assert "<table>" in e._repr_html_()
+def test_a_key_that_is_found_exactly_is_compared_with_nothing() -> None:
+    for data in (CAR, {5: "five", "?!": 0}):
+        for query in (5, "?!"):
+            e = explain(query, data)
+            assert (e.best, e.runner_up, e.none) == (Match(query, data[query], 1.0), None, None)
+            assert (e.equal, e.matches, e.words) == (True, True, ())
+            assert str(e).startswith(f"{query!r} is a key")
+            assert "<table>" in e._repr_html_()
 
 
-@pytest.mark.parametrize("query", ["", "…", 7, None])
-def test_where_there_is_nothing_to_compare_it_raises_as_nearest_does(query: Any) -> None:
+def test_where_there_is_nothing_to_compare_it_raises_as_nearest_does() -> None:
     d = FuzzyDict(CAR)
-    for read in (d.nearest, d.explain):
-        with pytest.raises(NoMatchError):
-            read(query)
+    for query in ("", "…", 7, None):
+        for read in (d.nearest, d.explain):
+            with pytest.raises(NoMatchError):
+                read(query)
     with pytest.raises(NoMatchError, match="no key of the dict is a text with letters or digits"):
         explain("colour", {})
 
@@ -163,6 +157,8 @@ def test_a_query_below_the_cutoff_is_explained() -> None:
     assert "finds nothing" in str(e)
     assert "below the cutoff 1.010" in str(e)
     assert explain("colour", score_cutoff=e.best.score - 1e-5).matches
+    assert str(pickle.loads(pickle.dumps(e))) == str(e)
+    assert repr(e) == "<Explanation of 'colour': best 'color'>"
 
 
 def test_a_named_scorer_has_scores_and_no_parts() -> None:
@@ -186,9 +182,10 @@ def test_a_named_scorer_has_scores_and_no_parts() -> None:
 # ---- what is shown ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "query", [*QUERIES, "color", "w " * 100, "x" * 5000, "a\nb\tc", MARKUP, "the " * 6 + "end"]
-)
+ODD = ["color", "w " * 100, "x" * 5000, "a\nb\tc", MARKUP, "the " * 6 + "end"]
+
+
+@pytest.mark.parametrize("query", [*QUERIES, *ODD])
 @pytest.mark.parametrize("options", [{}, {"embedding": function}, {"scorer": "dot"}])
 def test_the_text_is_short_and_aligned(query: str, options: dict[str, Any]) -> None:
     lines = str(explain(query, {**CAR, "k" * 500: 1, "c\nd": 2}, **options)).splitlines()
@@ -218,14 +215,6 @@ def test_the_html_is_whole_and_escaped_and_leaves_text_its_colour(
     assert all("rgba(" in style for style in backgrounds)
     assert not any(style.startswith("color") for style in styles)
     assert query == 5 or options.get("scorer") or backgrounds
-
-
-def test_it_can_be_pickled_and_not_be_changed() -> None:
-    e = explain("colour")
-    assert str(pickle.loads(pickle.dumps(e))) == str(e)
-    assert repr(e) == "<Explanation of 'colour': best 'color'>"
-    with pytest.raises(AttributeError):
-        e.cutoff = 0
 
 
 def test_the_explanations_of_several_queries_are_a_list_and_one_table() -> None:

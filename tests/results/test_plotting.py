@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from fuzzydict import (
-    EmptyRowWarning,
     FuzzyDict,
     KernelRegression,
     MissingExtraError,
@@ -111,49 +110,41 @@ def test_names_of_a_crowd_cover_neither_each_other_nor_the_frame() -> None:
         assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
 
 
-@pytest.mark.parametrize("keys", [["red"], ["red", "navy"], ["red", "Red"]])
-def test_a_map_of_few_or_equal_keys_is_drawn(keys: list[str]) -> None:
-    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=VECTORS, scorer="dot")
-    axes = d.attend("red").plot(kind="map")
-    axes.figure.canvas.draw()
-    assert np.isfinite(points(axes)[0]).all()
+def test_a_map_of_few_or_equal_keys_is_drawn() -> None:
+    for keys in (["red"], ["red", "navy"], ["red", "Red"]):
+        d = FuzzyDict(dict.fromkeys(keys, 1), embedding=VECTORS, scorer="dot")
+        axes = d.attend("red").plot(kind="map")
+        axes.figure.canvas.draw()
+        assert np.isfinite(points(axes)[0]).all()
 
 
 # ---- heat maps ----------------------------------------------------------------------------
 
 
-def test_each_weight_is_a_square_with_a_name_on_each_side() -> None:
+def test_each_weight_is_a_square_with_a_name_on_each_side_and_its_number_in_it() -> None:
     weights = np.array([[0.2, 0.8, 0.0], [0.5, 0.25, 0.25]])
-    axes = plot_heatmap(
-        weights, ["x", " "], ["$a$", "b", "c"], title="T", row_label="R", column_label="C"
-    )
-    np.testing.assert_array_equal(axes.images[0].get_array(), weights)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["x", "␣"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == [r"\$a\$", "b", "c"]
-    assert (axes.get_title(), axes.get_ylabel(), axes.get_xlabel()) == ("T", "R", "C")
-    assert axes.images[0].colorbar.ax.get_ylabel() == "weight"
-    axes.figure.canvas.draw()
-
-
-@pytest.mark.parametrize("shape", [(3, 2), (2,), (2, 3, 1)])
-def test_weights_that_do_not_fit_the_names_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ShapeError, match=r"\(L, S\) = \(2, 3\)"):
-        plot_heatmap(np.ones(shape), ["a", "b"], ["c", "d", "e"])
-    with pytest.raises(ShapeError, match="not empty"):
-        plot_heatmap(np.ones((0, 1)), [], ["a"])
-
-
-def test_a_small_map_has_its_numbers_in_it_and_may_be_drawn_beside_others() -> None:
     left, right = panels(1, 2)[0]
-    weights = np.array([[0.2, 0.8, 0.0]])
-    assert plot_heatmap(weights, ["x"], ["a", "b", "c"], axes=right) is right
-    assert [(text.get_text(), text.get_position()) for text in right.texts] == [
-        ("0.20", (0, 0)),
-        ("0.80", (1, 0)),
-    ]
+    titles = {"title": "T", "row_label": "R", "column_label": "C"}
+    assert plot_heatmap(weights, ["x", " "], ["$a$", "b", "c"], axes=right, **titles) is right
+    np.testing.assert_array_equal(right.images[0].get_array(), weights)
+    assert [label.get_text() for label in right.get_yticklabels()] == ["x", "␣"]
+    assert [label.get_text() for label in right.get_xticklabels()] == [r"\$a\$", "b", "c"]
+    assert (right.get_title(), right.get_ylabel(), right.get_xlabel()) == ("T", "R", "C")
+    assert right.images[0].colorbar.ax.get_ylabel() == "weight"
+    right.figure.canvas.draw()
+    assert [text.get_text() for text in right.texts] == ["0.20", "0.80", "0.50", "0.25", "0.25"]
+    assert right.texts[1].get_position() == (1, 0)
     assert not left.images
     names = [str(i) for i in range(20)]
     assert not plot_heatmap(np.full((20, 20), 0.05), names, names).texts
+
+
+def test_weights_that_do_not_fit_the_names_are_refused() -> None:
+    for shape in ((3, 2), (2,), (2, 3, 1)):
+        with pytest.raises(ShapeError, match=r"\(L, S\) = \(2, 3\)"):
+            plot_heatmap(np.ones(shape), ["a", "b"], ["c", "d", "e"])
+    with pytest.raises(ShapeError, match="not empty"):
+        plot_heatmap(np.ones((0, 1)), [], ["a"])
 
 
 # ---- regressions --------------------------------------------------------------------------
@@ -174,17 +165,13 @@ def test_a_regression_stands_above_its_weights() -> None:
     np.testing.assert_allclose(truth.get_ydata(), x + 1)
     weights = below.images[0].get_array()
     np.testing.assert_allclose(weights.sum(axis=1), 100)
-    assert weights[0].argmax() == 0  # the examples are in the order of x
-    assert weights[-1].argmax() == 2
+    assert (weights[0].argmax(), weights[-1].argmax()) == (0, 2)  # the examples are in order
     assert (above.get_title(), above.get_xlabel(), above.get_ylabel()) == ("wide", "x", "y")
     assert below.images[0].colorbar.ax.get_ylabel() == "weight (%)"
 
 
 def test_a_curve_has_a_gap_where_no_example_is_near() -> None:
-    model = KernelRegression("boxcar", 1.0).fit(X, Y)
-    with pytest.warns(EmptyRowWarning):
-        model.predict([[2.5]])
-    axes = plot_regression({"narrow": model})[0, 0]
+    axes = plot_regression({"narrow": KernelRegression("boxcar", 1.0).fit(X, Y)})[0, 0]
     x, y = axes.get_lines()[-1].get_data()
     np.testing.assert_array_equal(np.isnan(y), (x > 2) & (x < 3))
 

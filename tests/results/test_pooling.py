@@ -67,16 +67,16 @@ def test_a_masked_value_need_not_be_a_number() -> None:
     assert d.attend("red", attn_mask=[True, False, False]).output == 1.0
     with pytest.raises(PoolingError, match="'blue'"):
         d.pool("red", attn_mask=[True, True, False])
+    assert d.attend("blue").top(1)[0][0] == "blue"  # what cannot be pooled can be attended to
+    with pytest.raises(PoolingError, match="'blue'"):
+        _ = d.attend("blue").output
 
 
-def test_texts_are_pooled_as_their_vectors() -> None:
+def test_texts_are_pooled_as_their_vectors_and_lists_as_they_are_now() -> None:
     d = colors("blue", "red", "violet")
     weights = d.attend("violet").weights
     expected = by_loop(weights, [VECTORS["blue"], VECTORS["red"], VECTORS["violet"]])
     np.testing.assert_allclose(d.pool("violet"), expected, rtol=1e-5)
-
-
-def test_a_list_that_changes_is_pooled_as_it_is_now() -> None:
     values = [1.0, 2.0]
     d = colors(values, [0.0, 0.0], [0.0, 0.0])
     d.temperature = 1e-3
@@ -109,13 +109,6 @@ def test_what_cannot_be_pooled_names_the_first_such_key(
         d.pool("violet")
     assert isinstance(caught.value, TypeError)
     assert isinstance(caught.value, ValueError)
-
-
-def test_what_cannot_be_pooled_can_be_attended_to() -> None:
-    attention = colors(None, {}, object).attend("violet")
-    assert attention.top(1)[0][0] == "violet"
-    with pytest.raises(PoolingError, match="'red'"):
-        _ = attention.output
 
 
 # ---- doubt ----------------------------------------------------------------------------------
