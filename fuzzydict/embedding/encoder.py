@@ -32,12 +32,7 @@ class Encoder:
         self._size: int | None = None  # E, known after the first call
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each text, (n, E).
-
-        Raises:
-            ArgumentTypeError: the function does not return numbers.
-            ShapeError: it returns another shape, or NaN or infinity.
-        """
+        """Return a vector for each text, (n, E)."""
         if not texts:  # not every function takes an empty list
             return np.zeros((0, self._size or 0), np.float32)
         (given,) = as_floats(**{"embedding: what its encode gave": self.function(list(texts))})
@@ -101,9 +96,6 @@ def as_embedding(embedding: Any) -> Embedding:
         embedding: ``None`` (`Brown`), ``"english"`` (`English`), a `WordVectors`, a gensim
             ``KeyedVectors`` (or a model that has one as ``wv``), a mapping ``{word: vector}``, an
             object with ``encode(list of texts)``, or such a function.
-
-    Raises:
-        ArgumentTypeError: it is none of these.
 
     >>> as_embedding({"red": [1.0, 0.0], "blue": [0.0, 1.0]})
     <WordVectors: 2 words, vectors of 2>

@@ -48,10 +48,6 @@ class Vocabulary:
         words: V different words, most frequent first.
         counts: how often each occurs, (V,).
 
-    Raises:
-        ArgumentTypeError: a word is not a text, or a count not a number.
-        ShapeError: a word comes twice, or the counts are not one a word, from 0 on.
-
     >>> vocabulary = Vocabulary(["the", "color", "Paris"], [70000, 140, 60])
     >>> vocabulary.row("color"), vocabulary.row("paris"), vocabulary.row("colour")
     (1, 2, None)
@@ -187,11 +183,7 @@ class Vocabulary:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Vocabulary:
-        """Return the vocabulary of which `arrays` returned the arrays.
-
-        Raises:
-            KeyError, TypeError, ValueError: they are not those of a vocabulary.
-        """
+        """Return the vocabulary of which `arrays` returned the arrays."""
         counts = array_of(arrays, "counts", "i1 u1 i2 u2 i4 u4 i8 u8", None)
         return cls(texts_of(arrays["words"]), counts)
 

@@ -88,10 +88,6 @@ def train(
     give the same vectors, to the bit. Another kind of processor rounds the last bit otherwise.
 
     The arguments are those of `WordVectors.train`, with sentences that are lists of words.
-
-    Raises:
-        ShapeError: no word occurs ``min_count`` times.
-        OptionError: the recipe is empty, or size, min_count or seed is out of range.
     """
     from concurrent.futures import ThreadPoolExecutor
 

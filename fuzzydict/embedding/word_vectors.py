@@ -46,9 +46,6 @@ class Matrix:
         """Return the matrix (V, E) of which `arrays` returned the arrays; ``count`` is V.
 
         Codes are not looked at, so that their rows are read from a file as they are needed.
-
-        Raises:
-            KeyError, ValueError: it has not so many rows, or numbers that are not finite.
         """
         codes, scales = arrays["vectors"], arrays.get("scales")
         if codes.ndim != 2 or len(codes) != count or not codes.size:
@@ -327,12 +324,7 @@ class WordVectors:
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> WordVectors:
-        """Copy the words and vectors of ``{word: vector}``.
-
-        Raises:
-            ArgumentTypeError: a word is not a text, or a vector not of numbers.
-            ShapeError: there are none, or their lengths differ.
-        """
+        """Copy the words and vectors of ``{word: vector}``."""
         rows = {
             word: as_floats(**{f"embedding of {quoted(word)}": vector})[0]
             for word, vector in mapping.items()

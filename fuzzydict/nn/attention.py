@@ -153,9 +153,6 @@ def attention_forward(
         The output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
         loss with respect to the output to its ``AttentionGradients``.
 
-    Raises:
-        FuzzyDictError: As ``attention`` does.
-
     Example:
         >>> output, weights, backward = attention_forward([[1.0]], [[0.0], [1.0]], [[0.0], [2.0]])
         >>> backward(np.ones_like(output)).value.round(3)
@@ -291,9 +288,6 @@ def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[A
 def pool(weights: ArrayLike, value: ArrayLike) -> Array:
     """Return the weighted sums (..., L, Ev) of the values (..., S, Ev), by weights (..., L, S).
 
-    Raises:
-        ShapeError: The shapes do not fit together, or an array holds NaN or infinity.
-
     Example:
         >>> pool([[0.25, 0.75]], [[0.0, 8.0], [4.0, 0.0]])
         array([[3., 2.]])
@@ -339,9 +333,6 @@ class Partial(NamedTuple):
 
 def partial(scores: ArrayLike, value: ArrayLike, temperature: float = 1.0) -> Partial:
     """Return softmax attention over some keys, from scores (..., L, S) and values (..., S, Ev).
-
-    Raises:
-        ShapeError: A score is NaN or +inf.
 
     Example:
         >>> left, right = partial([[0.0]], [[1.0]]), partial([[0.0, 0.0]], [[4.0], [7.0]])

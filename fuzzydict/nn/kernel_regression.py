@@ -81,21 +81,14 @@ class KernelRegression:
     def predict(self, X: ArrayLike) -> Array:  # noqa: N803
         """Return the predictions (M,) or (M, Ev) for X (M, E).
 
-        The prediction of a row without examples inside the kernel is 0, with an EmptyRowWarning.
-
-        Raises:
-            NotFittedError: ``fit`` has not been called.
-            ShapeError: X does not fit the examples, or holds NaN or infinity.
+        A row without examples inside the kernel is predicted 0, with an EmptyRowWarning. Before
+        ``fit`` it raises a NotFittedError, and a ShapeError if X does not fit the examples.
         """
         predicted = attention(*self._centred(X), scorer=self._scorer)
         return predicted.reshape(len(predicted), *self.y_.shape[1:])
 
     def attention(self, X: ArrayLike) -> Array:  # noqa: N803
-        """Return the weight (M, N) of each example in each prediction for X (M, E).
-
-        Raises:
-            FuzzyDictError: As ``predict`` does.
-        """
+        """Return the weight (M, N) of each example in each prediction for X (M, E)."""
         return attention(*self._centred(X), scorer=self._scorer, need_weights=True)[1]
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:  # noqa: N803
@@ -103,9 +96,6 @@ class KernelRegression:
 
         Several targets are averaged. A target that does not vary scores 1 if it is predicted
         exactly, and 0 otherwise.
-
-        Raises:
-            FuzzyDictError: As ``predict`` does, or because y does not fit.
         """
         _, targets = _examples(X, y)
         predicted = self.predict(X)
@@ -124,11 +114,7 @@ class KernelRegression:
         return {"kernel": self.kernel, "bandwidth": self.bandwidth}
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of the constructor's arguments, with effect from the next ``fit``.
-
-        Raises:
-            OptionError: A name is not an argument of the constructor.
-        """
+        """Change some of the constructor's arguments, with effect from the next ``fit``."""
         for name, value in params.items():
             if name not in self.get_params():
                 raise OptionError(f"no parameter {quoted(name)}; there are kernel and bandwidth")

@@ -135,7 +135,7 @@ class MultiHeadAttention:
         is_causal: bool = False,
         valid_lens: ArrayLike | None = None,
     ) -> Array | tuple[Array, Array]:
-        """Attend with all heads.
+        """Attend with all heads; errors are those of ``attention``.
 
         Args:
             query: Queries (..., L, E); batch axes come first.
@@ -150,9 +150,6 @@ class MultiHeadAttention:
         Returns:
             The output (..., L, E), or with ``need_weights`` the output and the weights (..., L, S),
             which are (..., H, L, S) if they are not averaged.
-
-        Raises:
-            FuzzyDictError: As ``attention`` does.
         """
         if need_weights:
             output, weights, _ = self.forward(
@@ -178,9 +175,6 @@ class MultiHeadAttention:
             The output (..., L, E), the weights (..., H, L, S) of each head, and a function from the
             gradient of a loss with respect to the output to its ``HeadsGradients``. The gradient
             of x in ``heads(x, x, x)`` is the sum of the first three.
-
-        Raises:
-            FuzzyDictError: As ``attention`` does.
         """
         inputs, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
         pooled, weights, inner = attention_forward(*heads, is_causal=is_causal, **masks)
@@ -204,12 +198,7 @@ class MultiHeadAttention:
         return self._linear("o", joined), weights, backward
 
     def with_parameters(self, parameters: Mapping[str, ArrayLike]) -> Self:
-        """Return a copy with some parameters replaced.
-
-        Raises:
-            OptionError: A name is not one of ``parameters``.
-            ShapeError: A shape is not that of the parameter, or an array is not finite.
-        """
+        """Return a copy with some parameters replaced."""
         changed = dict(self.parameters)
         for name, given in parameters.items():
             if name not in changed:

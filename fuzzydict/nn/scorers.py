@@ -2,7 +2,8 @@
 
 ``scorer(query, key)`` maps queries (..., L, E) and keys (..., S, E) to scores (..., L, S),
 which are logarithms of weights, so that one softmax serves all scorers.
-``scorer.forward(query, key)`` returns the backward function too.
+``scorer.forward(query, key)`` returns the backward function too. A constructor raises an
+OptionError or ShapeError if its arguments are out of range or do not fit together.
 """
 
 from __future__ import annotations
@@ -168,9 +169,6 @@ class ScaledDot(Scorer):
     Args:
         scale: The factor of the dot product, above 0; by default ``E ** -0.5``.
 
-    Raises:
-        OptionError: The scale is not a finite number above 0.
-
     Example:
         >>> ScaledDot()([[1.0, 2.0, 2.0, 0.0]], [[3.0, 4.0, 0.0, 0.0]])
         array([[5.5]])
@@ -198,9 +196,6 @@ class Bilinear(Scorer):
 
     Args:
         M: The matrix (Eq, Ek): queries are (..., L, Eq), keys (..., S, Ek).
-
-    Raises:
-        ShapeError: M is not a matrix, or not finite.
 
     Example:
         >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
@@ -302,9 +297,6 @@ class Kernel(Scorer):
 
     Args:
         width: In the units of the vectors, from 1e-100 to 1e100.
-
-    Raises:
-        OptionError: The width is outside that range.
     """
 
     def __init__(self, width: float | ArrayLike = 1.0) -> None:
@@ -416,9 +408,6 @@ def squared_distances(query: Array, key: Array) -> Array:
     """Return ``|q - k|^2`` of each query (..., L, E) to each key (..., S, E): (..., L, S).
 
     Computed as ``|q|^2 + |k|^2 - 2 q.k``, by one matrix product, without an array (..., L, S, E).
-
-    Raises:
-        ShapeError: An array holds NaN or infinity.
     """
     if query.shape[-1] == 1:
         # The array of differences has the size of the product here, and is exact.
@@ -449,9 +438,6 @@ class Additive(Scorer):
         W_k: The projection (A, Ek) of keys; by default the identity.
         w: The weights (A,) of the hidden layer; by default all 1. With all three defaults the
             score is the sum of ``tanh(q + k)``.
-
-    Raises:
-        ShapeError: The parameters do not fit together, or are not finite.
 
     Example:
         >>> Additive()([[0.0, 1.0]], [[0.0, -1.0], [0.0, 99.0]])
@@ -511,9 +497,6 @@ class Concat(Scorer):
     Args:
         W: The projection (A, Eq + Ek).
         w: The weights (A,) of the hidden layer.
-
-    Raises:
-        ShapeError: W and w do not fit together, or are not finite.
 
     Example:
         >>> Concat(W=[[1.0, 0.0, 0.0, -1.0]], w=[2.0])([[5.0, 0.0]], [[0.0, 5.0]])

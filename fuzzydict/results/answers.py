@@ -89,9 +89,6 @@ def compared_texts(
 
     ``alone`` tells which of them equal a key that is not compared. A text without words is none to
     compare if the queries came as a list; otherwise the lookup refuses it.
-
-    Raises:
-        NoMatchError: one is no text.
     """
     texts: list[str | None] = []
     for query, name, is_alone in zip(queries, names, alone, strict=True):

@@ -154,8 +154,7 @@ class PooledBlock(NamedTuple):
 def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the pooled values of several blocks of queries, (L, *shape), as one array.
 
-    Raises:
-        PoolingError: another thread wrote values of another shape between two blocks.
+    They differ in shape if another thread wrote values meanwhile: a PoolingError.
     """
     shapes = list(dict.fromkeys(output.shape[1:] for output in outputs))
     if len(shapes) > 1:
