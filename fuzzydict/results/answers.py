@@ -379,8 +379,8 @@ class Attention:
         from fuzzydict.results.plotting import plot_map, plot_weights
 
         if kind == "weights":
-            shown = [(key, weight) for key, weight, _ in self.top(_SHOWN if n is None else n)]
-            return plot_weights(self.text, shown, note=self._how_sure())
+            best = self.top(_SHOWN if n is None else n)
+            return plot_weights(self.text, [one[:2] for one in best], note=self._how_sure())
         if kind != "map":
             raise OptionError(f"kind must be one of weights, map, got {quoted(kind)}")
         if not self.keys.shape[1]:
@@ -401,8 +401,7 @@ class Attention:
         ]
         return "\n".join([f"attention of {self.text!r}", *lines, *self._notes(n)])
 
-    def __str__(self) -> str:
-        return self.chart()
+    __str__ = chart
 
     def __repr__(self) -> str:
         return f"<Attention of {self.text!r} over {len(self.names)} keys>"
@@ -415,8 +414,7 @@ class Attention:
         ]
         return html_table(rows, caption=f"attention of {self.text!r}", notes=self._notes(n))
 
-    def _repr_html_(self) -> str:
-        return self.chart_html()
+    _repr_html_ = chart_html
 
     def _how_sure(self) -> str:
         """Return how many keys are mixed, and how likely none of them is right."""

@@ -95,12 +95,6 @@ class Doubt(NamedTuple):
     score: float
     none: float | None
 
-    def is_large(self, *, of_number: bool) -> bool:
-        """Tell whether a pool means little: a number stands between others by chance, too."""
-        if self.none is None:
-            return False
-        return self.none > DOUBTFUL or (of_number and self.score < DOUBTFUL)
-
     def __str__(self) -> str:
         if self.none is not None and self.none > DOUBTFUL:
             return f"none is right with probability {self.none:.2f}"
@@ -121,7 +115,12 @@ def warn_of_doubt(
     The warning names the line that called the package; before Python 3.12, the one that called the
     read, of which this is the ``stacklevel``.
     """
-    doubtful = [row for row, one in enumerate(doubts) if one.is_large(of_number=of_numbers)]
+    doubtful = [
+        row
+        for row, (_, score, none) in enumerate(doubts)
+        # A number stands between others by chance, too.
+        if none is not None and (none > DOUBTFUL or (of_numbers and score < DOUBTFUL))
+    ]
     if not doubtful:
         return
     first, more = doubtful[0], len(doubtful) - 1
