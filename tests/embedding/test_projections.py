@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from fuzzydict.errors import (
     ShapeError,
 )
 from tests.support.gradients import check_gradients
+from tests.support.refusals import refusals
 
 
 def drawn(*shape: int, seed: int = 0) -> Array:
@@ -97,14 +99,12 @@ def test_copies_and_pickles_are_equal() -> None:
 
 
 def test_a_file_holds_them(tmp_path: Path) -> None:
-    write_arrays(tmp_path / "file", "test", {}, some().arrays())
-    assert Projections.from_arrays(read_arrays(tmp_path / "file", "test").arrays) == some()
-    assert Projections.from_arrays({}) == Projections()
-    assert Projections().arrays() == {}
-    named = Projections(drawn(3, 3), embedding="words")
-    assert Projections.from_arrays(named.arrays(), embedding="words") == named
     shared = drawn(3, 3)
-    assert list(Projections(shared, shared).arrays()) == ["both"]
+    for one in (some(), Projections(), Projections(shared, shared, embedding="words")):
+        write_arrays(tmp_path / "file", "test", {}, one.arrays())
+        arrays = read_arrays(tmp_path / "file", "test").arrays
+        assert Projections.from_arrays(arrays, embedding=one.embedding) == one
+    assert list(one.arrays()) == ["both"]
 
 
 def test_projections_after_others_are_one_map() -> None:
@@ -123,6 +123,15 @@ RED, BLUE = WordVectors(["red"], [[1.0]]), WordVectors(["blue"], [[1.0]])
 OF_RED = Projections([[2.0]], embedding=RED.fingerprint()["name"])
 
 
+NO_WHOLE: list[Any] = [
+    {"query": np.ones(3)},
+    {"key": np.array([["a"]])},
+    {"query": np.eye(2), "base.query": np.eye(2)},
+    {"key.left": np.ones((2, 1))},
+    {"key.left": np.ones((2, 1)), "key.right": np.ones((3, 1))},
+]
+
+
 def test_projections_go_with_the_embedding_they_were_learned_for() -> None:
     require_learned_for(RED, OF_RED)
     for projections in (None, Projections(), Projections([[2.0]])):
@@ -131,41 +140,32 @@ def test_projections_go_with_the_embedding_they_were_learned_for() -> None:
     assert as_projections(OF_RED) is OF_RED
 
 
-@pytest.mark.parametrize(
-    ("call", "kind", "message"),
-    [
-        (
-            lambda: require_learned_for(BLUE, OF_RED),
-            OptionError,
-            "these are for word vectors .*, and",
-        ),
-        (lambda: as_projections("english"), OptionError, "None, 'identity', which is the same"),
-        (lambda: as_projections(3), OptionError, "None, 'identity', which is the same"),
-        (lambda: Projections([1.0, 2.0]), ShapeError, "query must be a matrix"),
-        (lambda: Projections(key=[[np.inf]]), ShapeError, "key.*finite"),
-        (lambda: Projections(value=[["a"]]), ArgumentTypeError, "value"),
-        (lambda: Projections(np.ones((4, 3)), np.ones((4, 2))), ShapeError, "one size"),
-        (lambda: Projections(Factors(np.eye(4), np.ones((4, 2)))), ShapeError, "one shape"),
-        (lambda: some().project_keys(drawn(2, 3)), ShapeError, "vectors of 4 numbers, got shape"),
-        (lambda: some().project_values(drawn(3)), ShapeError, "takes vectors of 2 numbers"),
-        *[
-            (
-                lambda arrays=arrays: Projections.from_arrays(arrays),
-                FileFormatError,
-                "no whole proj",
-            )
-            for arrays in (
-                {"query": np.ones(3)},
-                {"key": np.array([["a"]])},
-                {"query": np.eye(2), "base.query": np.eye(2)},
-                {"key.left": np.ones((2, 1))},
-                {"key.left": np.ones((2, 1)), "key.right": np.ones((3, 1))},
-            )
-        ],
-    ],
+@refusals(
+    {
+        OptionError: {
+            "these are for word vectors .*, and": lambda: require_learned_for(BLUE, OF_RED),
+            "None, 'identity', which is the same": [
+                lambda: as_projections("english"),
+                lambda: as_projections(3),
+            ],
+        },
+        ShapeError: {
+            "query must be a matrix": lambda: Projections([1.0, 2.0]),
+            "key.*finite": lambda: Projections(key=[[np.inf]]),
+            "value: .* beyond 1e.06": lambda: Projections(value=[[1e9]]),
+            "one size": lambda: Projections(np.ones((4, 3)), np.ones((4, 2))),
+            "one shape": lambda: Projections(Factors(np.eye(4), np.ones((4, 2)))),
+            "vectors of 4 numbers, got shape": lambda: some().project_keys(drawn(2, 3)),
+            "takes vectors of 2 numbers": lambda: some().project_values(drawn(3)),
+        },
+        ArgumentTypeError: {"value": lambda: Projections(value=[["a"]])},
+        FileFormatError: {
+            "no whole proj": [partial(Projections.from_arrays, arrays) for arrays in NO_WHOLE]
+        },
+    }
 )
 def test_what_does_not_fit_is_told(
-    call: Callable[[], object], kind: type[Exception], message: str
+    kind: type[Exception], message: str, call: Callable[[], object]
 ) -> None:
     with pytest.raises(kind, match=message):
         call()

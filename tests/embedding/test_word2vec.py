@@ -31,23 +31,16 @@ Recipe = tuple[Model, ...]
 # ---- sentences of text files ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ("", []),
-        (" \n\n \n", []),
-        ("It rained. Nobody came!", ["It rained.", "Nobody came!"]),
-        ("Did it rain? Yes.", ["Did it rain?", "Yes."]),
-        ("It rained\nall day.", ["It rained\nall day."]),
-        ("A title\n\nIt rained", ["A title", "It rained"]),
-        ("A title\r\n \t\r\nIt rained", ["A title", "It rained"]),
-        ('"It rained." "All day."', ['"It rained.', '"All day."']),
-        ("It cost 3.5 marks.", ["It cost 3.5 marks."]),
-        ("no end", ["no end"]),
-    ],
-)
-def test_sentences_end_with_their_mark_or_paragraph(text: str, sentences: list[str]) -> None:
-    assert split_sentences(text) == sentences
+def test_sentences_end_with_their_mark_or_paragraph() -> None:
+    for text, sentences in {
+        " \n\n \n": [],
+        "Did it rain? Nobody came!": ["Did it rain?", "Nobody came!"],
+        "It rained\nall day.": ["It rained\nall day."],
+        "A title\r\n \t\r\nIt rained": ["A title", "It rained"],
+        '"It rained." "All day."': ['"It rained.', '"All day."'],
+        "It cost 3.5 marks.": ["It cost 3.5 marks."],
+    }.items():
+        assert split_sentences(text) == sentences
 
 
 def test_files_follow_each_other(tmp_path: Path) -> None:
@@ -90,20 +83,14 @@ def test_words_and_counts_are_those_of_the_text(
     assert set(few.words) == {word for word, count in expected.items() if count >= 20}
 
 
-@pytest.fixture(scope="module")
-def apart(sentences: list[str], light: Recipe) -> WordVectors:
-    return WordVectors.train(sentences, recipe=light, size=None)
-
-
-@pytest.mark.parametrize("size", [5, 32, 1000])
-def test_a_size_keeps_so_many_numbers_of_them(
-    sentences: list[str], light: Recipe, apart: WordVectors, size: int
-) -> None:
+def test_a_size_keeps_so_many_numbers_of_them(sentences: list[str], light: Recipe) -> None:
+    apart = WordVectors.train(sentences, recipe=light, size=None)
     assert apart.vectors.shape == (len(apart), 20 + 12)  # the models side by side
-    found = WordVectors.train(sentences, recipe=light, size=size)
-    assert found.vectors.shape == (len(apart), min(size, 32))
-    np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, rtol=1e-5)
-    np.testing.assert_array_equal(found.vectors, combine(apart.vectors, size))
+    for size in (5, 1000):
+        found = WordVectors.train(sentences, recipe=light, size=size)
+        assert found.vectors.shape == (len(apart), min(size, 32))
+        np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, rtol=1e-5)
+        np.testing.assert_array_equal(found.vectors, combine(apart.vectors, size))
 
 
 def test_copies_of_a_model_take_the_seeds_that_follow(sentences: list[str], light: Recipe) -> None:
@@ -123,15 +110,14 @@ def test_copies_of_a_model_take_the_seeds_that_follow(sentences: list[str], ligh
 WORDS = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float32) + np.float32(0.3)
 
 
-@pytest.mark.parametrize("size", [1, 5, 12])
-@pytest.mark.parametrize("power", [0.5, 0.75, 1.0])
-def test_combining_scales_the_strongest_singular_axes(size: int, power: float) -> None:
+def test_combining_scales_the_strongest_singular_axes() -> None:
     left, singular, _ = np.linalg.svd(WORDS.astype(np.float64), full_matrices=False)
-    expected = left[:, :size] * singular[:size] ** power
-    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    found = combine(WORDS, size, power=power)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+    for size, power in ((1, 0.5), (5, 0.75), (12, 1.0)):
+        expected = left[:, :size] * singular[:size] ** power
+        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+        found = combine(WORDS, size, power=power)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
 
 
 def test_combining_leaves_axes_that_no_word_has_at_zero() -> None:
@@ -154,7 +140,9 @@ def test_inflections_share_the_vector_of_their_stem(light: Recipe) -> None:
 def test_the_same_seed_gives_the_same_bits(
     trained: WordVectors, sentences: list[str], light: Recipe
 ) -> None:
-    again = WordVectors.train(sentences, recipe=light)
+    told: list[tuple[int, int]] = []
+    again = WordVectors.train(sentences, recipe=light, progress=lambda *step: told.append(step))
+    assert told == [(done, 120) for done in range(1, 121)]
     other = WordVectors.train(sentences, recipe=light, seed=2)
     assert again.vectors.tobytes() == trained.vectors.tobytes()
     assert other.words == trained.words
@@ -178,14 +166,6 @@ def test_another_process_gives_the_same_bits(
         check=True,
     )
     assert found.stdout == " ".join(trained.words).encode() + trained.vectors.tobytes()
-
-
-def test_progress_is_told_of_every_epoch_up_to_the_total(
-    sentences: list[str], light: Recipe
-) -> None:
-    told: list[tuple[int, int]] = []
-    WordVectors.train(sentences, recipe=light, progress=lambda *step: told.append(step))
-    assert told == [(done, 120) for done in range(1, 121)]
 
 
 def test_an_error_of_progress_ends_the_training(sentences: list[str], light: Recipe) -> None:
