@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import as_floats, units
 from fuzzydict.embedding.word_vectors import ENGLISH, Brown, English, WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # Texts whose vectors identify a function.
 _PROBES = ["color", "top speed", "the quick brown fox", "42"]
@@ -134,8 +131,6 @@ def name_of(embedding: Any) -> str | None:
     is_english = embedding is English or getattr(embedding, "ships_as", None) == ENGLISH
     return ENGLISH if is_english else None
 
-
-# ---- cosines of unrelated texts ----
 
 LEAST_ABOVE, MOST_ABOVE = -3.0, 12.0  # standard deviations
 _USUAL = (0.2, 0.1)  # mean and spread for word2vec and for sentence encoders

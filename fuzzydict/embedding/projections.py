@@ -15,8 +15,6 @@ from fuzzydict.errors import FileFormatError, OptionError, ReadOnlyError, ShapeE
 
 _LARGEST = 1e6  # number of a projection: the squares of what it makes of vectors are below 3e38
 
-# ---- one linear map -------------------------------------------------------------------------
-
 
 class Factors(NamedTuple):
     """The matrix ``I + left right'`` (E, E), kept as two thin ones, both (E, r)."""
@@ -101,8 +99,6 @@ def _checked(role: str, projection: Any) -> Any:
     return matrix
 
 
-# ---- Q, K and V -----------------------------------------------------------------------------
-
 ROLES = ("query", "key", "value")
 _BOTH = "both"  # one projection for queries and keys, in a file
 
@@ -186,8 +182,6 @@ class Projections:
         """Return the projections that apply these, and then others, to the same embedding."""
         roles = {role: _composed(getattr(self, role), getattr(others, role)) for role in ROLES}
         return Projections(**roles, embedding=self.embedding)
-
-    # ---- as arrays and as a value ---------------------------------------------------------
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that a file holds, by name; none for the identity."""

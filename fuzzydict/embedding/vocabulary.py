@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel
 from rapidfuzz.process import cdist
 
@@ -19,10 +20,6 @@ from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
 from fuzzydict.text.lexicon import look_up
 from fuzzydict.text.words import LONGEST, plain
 from fuzzydict.text.words import words as words_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
 _FREQUENT = 30_000  # the most frequent words, which a slip may have meant
@@ -79,8 +76,6 @@ class Vocabulary:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Vocabulary, (self.words, self.counts)
-
-    # ---- one word -------------------------------------------------------------------------
 
     def row(self, word: str) -> int | None:
         """Return the row of ``word``, spelled as in the vocabulary or in its plain form."""
@@ -151,8 +146,6 @@ class Vocabulary:
         shares = np.append(self.counts, self.counts.min()) / max(self.counts.sum(), 1)
         return np.asarray(_SMOOTHING / (_SMOOTHING + shares), np.float64)
 
-    # ---- texts ----------------------------------------------------------------------------
-
     def tokens(self, text: str) -> list[str]:
         """Return ``text`` as tokens of the vocabulary: the text itself if it is one, or its words.
 
@@ -172,8 +165,6 @@ class Vocabulary:
         if len(words) > 1 and (joined := "_".join(words)) in rows:
             return [joined]
         return words
-
-    # ---- files ----------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that a file holds, by name; `from_arrays` reads them."""

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import units
 from fuzzydict._files import bytes_of, decoded
 from fuzzydict.errors import ArgumentTypeError, MissingCorpusError, OptionError, ShapeError, quoted
 from fuzzydict.text.words import words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
 
 # A sentence ends at its full stop, question or exclamation mark, or with its paragraph.
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n\s*\n")

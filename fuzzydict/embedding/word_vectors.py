@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import as_floats, slices, units_and_lengths
 from fuzzydict._files import array_of, header_digest, read_arrays, texts_of, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.vocabulary import Vocabulary
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
-
-if TYPE_CHECKING:
-    import os
-
-    from numpy.typing import NDArray
-
 
 _KIND = "word vectors"
 _LARGEST = 1e30  # of the numbers of a vector: sums of many are below 3e38
@@ -194,8 +190,6 @@ class WordVectors:
         self.vocabulary, self.matrix, self.ships_as = vocabulary, matrix, ships_as
         return self
 
-    # ---- texts and words ------------------------------------------------------------------
-
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E): the weighted mean of those of its words.
 
@@ -254,8 +248,6 @@ class WordVectors:
         units.flags.writeable = False
         of_each = zip(units, lengths[:, 0].tolist(), found, strict=True)
         return [KnownWord(unit, length, *one[1:]) for unit, length, one in of_each]
-
-    # ---- making, loading and saving -------------------------------------------------------
 
     @classmethod
     def train(
@@ -349,8 +341,6 @@ class WordVectors:
         matrix = self.matrix.rounded() if dtype == "int8" else self.matrix
         matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
         write_arrays(path, _KIND, {}, {**self.vocabulary.arrays(), **matrix.arrays()})
-
-    # ---- words, vectors and counts --------------------------------------------------------
 
     @property
     def words(self) -> list[str]:

@@ -185,8 +185,6 @@ def _unit(*arrays: Array) -> float:
     return 2.0 ** (math.frexp(largest)[1] - 1) if largest else 1.0
 
 
-# ---- bandwidth ----
-
 _ROWS = 512  # examples held out at a time, each compared with all N
 _WIDTHS = 24  # of the first search
 _FINER, _ROUNDS = 8, 3  # widths between the neighbours of the best one, and how often

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import whole_number
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, quoted
@@ -26,10 +28,6 @@ from fuzzydict.search.key_index import exact_text
 from fuzzydict.text.words import label, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.embedding.projections import Projections
     from fuzzydict.search.lookup import Scored

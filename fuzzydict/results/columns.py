@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, MissingExtraError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
     import narwhals as nw
-    from numpy.typing import NDArray
 
     from fuzzydict.results.answers import Match
 

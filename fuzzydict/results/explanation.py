@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,8 +22,6 @@ from fuzzydict.search.key_index import exact_text
 from fuzzydict.text.words import label, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fuzzydict.results.answers import Match
     from fuzzydict.search.judge import Parts
     from fuzzydict.search.meaning import Meaning

@@ -34,9 +34,6 @@ _PLACES = [
 ]
 
 
-# ---- attention over keys ----
-
-
 def plot_weights(text: str, weights: Sequence[tuple[str, float]], note: str = "") -> Any:
     """Draw the weights of a query as bars, the first at the top; return the matplotlib ``Axes``."""
     figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * len(weights)))
@@ -126,9 +123,6 @@ def _name_points(axes: Any, points: Array, dots: Array, names: Sequence[str]) ->
             text.remove()
 
 
-# ---- heat maps ----
-
-
 def plot_heatmap(
     weights: ArrayLike,
     rows: Sequence[str],
@@ -175,9 +169,6 @@ def plot_heatmap(
             style = {"color": "white" if weight > 0.6 * matrix.max() else "black", "fontsize": 7}
             axes.text(column, row, f"{weight:.2f}", ha="center", va="center", **style)
     return axes
-
-
-# ---- curves ----
 
 
 def plot_regression(
@@ -238,9 +229,6 @@ def plot_curves(
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     return axes
-
-
-# ---- figures and files ----
 
 
 def panels(rows: int, columns: int, size: tuple[float, float] = (3.0, 2.6)) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from numbers import Number
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import DoubtfulPoolWarning, NoMatchError, PoolingError, quoted
@@ -19,10 +21,6 @@ from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.embedding.projections import Projections
     from fuzzydict.search.lookup import Attended

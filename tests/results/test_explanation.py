@@ -132,8 +132,9 @@ def test_an_equal_key_decides() -> None:
 
 
 def test_a_key_that_is_found_exactly_is_compared_with_nothing() -> None:
+    queries: list[Any] = [5, "?!"]
     for data in (CAR, {5: "five", "?!": 0}):
-        for query in (5, "?!"):
+        for query in queries:
             e = explain(query, data)
             assert (e.best, e.runner_up, e.none) == (Match(query, data[query], 1.0), None, None)
             assert (e.equal, e.matches, e.words) == (True, True, ())
