@@ -47,8 +47,7 @@ ScorerBackward: TypeAlias = Callable[[Array], ScorerGradients]
 class Scorer(ABC):
     """A function of queries and keys: the logarithm of the weight of each key for each query.
 
-    A subclass implements ``_forward``, and overrides ``parameters`` if it has some. Scorers are
-    immutable.
+    A subclass implements ``_forward``, and sets ``_parameters`` if it has some.
     """
 
     same_size = True  # whether queries and keys must have the same last axis
@@ -57,9 +56,7 @@ class Scorer(ABC):
     def __call__(self, query: ArrayLike, key: ArrayLike) -> Array:
         """Score queries (..., L, E) against keys (..., S, E); return (..., L, S).
 
-        Raises:
-            ShapeError: The shapes do not fit together, or an array is not finite.
-            ArgumentTypeError: An array does not hold real numbers.
+        It raises a ShapeError if these do not fit together, or are not finite.
         """
         return self.forward(query, key)[0]
 
@@ -137,9 +134,6 @@ class FunctionScorer(Scorer):
         return f"FunctionScorer({getattr(self.function, '__name__', self.function)})"
 
 
-# ---- products ----
-
-
 class Dot(Scorer):
     """The dot product ``q.k`` (Luong et al. 2015, equation 8, "dot").
 
@@ -164,10 +158,7 @@ class ScaledDot(Scorer):
     """The dot product divided by the square root of its size, ``q.k / sqrt(E)``.
 
     The spread of the scores of random vectors then does not depend on E (Vaswani et al. 2017,
-    equation 1).
-
-    Args:
-        scale: The factor of the dot product, above 0; by default ``E ** -0.5``.
+    equation 1). A ``scale`` above 0 takes the place of the factor ``E ** -0.5``.
 
     Example:
         >>> ScaledDot()([[1.0, 2.0, 2.0, 0.0]], [[3.0, 4.0, 0.0, 0.0]])
@@ -190,12 +181,10 @@ class ScaledDot(Scorer):
 
 
 class Bilinear(Scorer):
-    """A dot product through a matrix, ``q' M k`` (Luong et al. 2015, equation 8, "general").
+    """A dot product through a matrix M (Eq, Ek), ``q' M k``.
 
-    Queries and keys may differ in size.
-
-    Args:
-        M: The matrix (Eq, Ek): queries are (..., L, Eq), keys (..., S, Ek).
+    From Luong et al. 2015, equation 8, "general". Queries (..., L, Eq) and keys (..., S, Ek) may
+    differ in size.
 
     Example:
         >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
@@ -205,11 +194,8 @@ class Bilinear(Scorer):
     same_size = False
 
     def __init__(self, M: ArrayLike) -> None:  # noqa: N803 -- the letter of the formula
-        (self.M,) = as_floats(M=M)
-        if self.M.ndim != 2:
-            raise ShapeError(f"M must be a matrix (Eq, Ek), got shape {self.M.shape}")
-        require_finite(self.M, M=self.M)
-        self._parameters = {"M": self.M}
+        self._parameters = _checked(M=M)
+        self.M = self._parameters["M"]
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         sizes = (query.shape[-1], key.shape[-1])
@@ -289,15 +275,8 @@ def _squared_norms(**named: Array) -> Array:
     return norms
 
 
-# ---- kernels ----
-
-
 class Kernel(Scorer):
-    """A weight ``g`` that falls with the distance ``d = |q - k|``, in units of ``width``.
-
-    Args:
-        width: In the units of the vectors, from 1e-100 to 1e100.
-    """
+    """A weight ``g`` that falls with the distance ``d = |q - k|``, in units of ``width``."""
 
     def __init__(self, width: float | ArrayLike = 1.0) -> None:
         self.width = positive("width", width)
@@ -425,19 +404,14 @@ def squared_distances(query: Array, key: Array) -> Array:
     return np.maximum(squared, 0, out=squared)
 
 
-# ---- hidden layers ----
-
 _BLOCK = 1 << 20  # numbers of the hidden layer (..., L, S, A) in memory at a time
 
 
 class Additive(Scorer):
     """A hidden layer, ``w' tanh(W_q q + W_k k)`` (Bahdanau et al. 2015, appendix A.1.2).
 
-    Args:
-        W_q: The projection (A, Eq) of queries; by default the identity.
-        W_k: The projection (A, Ek) of keys; by default the identity.
-        w: The weights (A,) of the hidden layer; by default all 1. With all three defaults the
-            score is the sum of ``tanh(q + k)``.
+    By default, the projections of queries and keys are the identity, and the weights of the hidden
+    layer all 1: the score is the sum of ``tanh(q + k)``. W_q is (A, Eq), W_k (A, Ek), w (A,).
 
     Example:
         >>> Additive()([[0.0, 1.0]], [[0.0, -1.0], [0.0, 99.0]])
@@ -491,12 +465,8 @@ class Additive(Scorer):
 class Concat(Scorer):
     """A hidden layer over the joined query and key, ``w' tanh(W [q; k])``.
 
-    From Luong et al. 2015, equation 8, "concat". The left and right columns of W are the two
-    projections of ``Additive``.
-
-    Args:
-        W: The projection (A, Eq + Ek).
-        w: The weights (A,) of the hidden layer.
+    From Luong et al. 2015, equation 8, "concat". The left and right columns of W, (A, Eq + Ek), are
+    the two projections of ``Additive``; w is (A,).
 
     Example:
         >>> Concat(W=[[1.0, 0.0, 0.0, -1.0]], w=[2.0])([[5.0, 0.0]], [[0.0, 5.0]])
@@ -527,13 +497,16 @@ class Concat(Scorer):
         return scores, backward
 
 
+_SHAPES = {"M": "(Eq, Ek)", "W_q": "(A, Eq)", "W_k": "(A, Ek)", "W": "(A, Eq + Ek)", "w": "(A,)"}
+
+
 def _checked(**given: ArrayLike) -> dict[str, Array]:
-    """Return what was given as finite arrays: w a vector (A,), the others matrices (A, ...)."""
+    """Return parameters as finite arrays of as many axes as `_SHAPES` says, and of one A."""
     arrays = dict(zip(given, as_floats(**given), strict=True))
     for name, array in arrays.items():
-        if array.ndim != (1 if name == "w" else 2):
-            wanted = "a vector (A,)" if name == "w" else "a matrix (A, E)"
-            raise ShapeError(f"{name} must be {wanted}, got shape {array.shape}")
+        kind, axes = ("vector", 1) if name == "w" else ("matrix", 2)
+        if array.ndim != axes:
+            raise ShapeError(f"{name} must be a {kind} {_SHAPES[name]}, got shape {array.shape}")
         require_finite(array, **{name: array})
     hidden = {name: array.shape[0] for name, array in arrays.items()}
     if len(set(hidden.values())) > 1:
@@ -562,8 +535,6 @@ def _hidden(q: Array, k: Array) -> Iterator[tuple[slice, Array]]:
         yield keys, np.tanh(hidden, out=hidden)
 
 
-# ---- names ----
-
 #: What an argument ``scorer=`` takes.
 ScorerLike: TypeAlias = Scorer | str | Callable[[Array, Array], Array]
 
@@ -587,10 +558,6 @@ SCORERS: dict[str, Callable[[], Scorer]] = {
 
 def as_scorer(scorer: ScorerLike) -> Scorer:
     """Return the scorer for a ``Scorer``, the name of one, or a function of queries and keys.
-
-    Raises:
-        OptionError: The name is not in ``SCORERS``.
-        ArgumentTypeError: The argument is none of the three, or a class instead of an object.
 
     Example:
         >>> as_scorer("gaussian")
