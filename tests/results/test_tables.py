@@ -91,7 +91,7 @@ def test_a_dict_shows_what_it_was_taught() -> None:
 
 
 def test_everything_in_a_dict_is_escaped_and_short() -> None:
-    markup = "<script>alert(1)</script>"
+    markup, large = "<script>alert(1)</script>", list(range(10**5))
 
     class Hostile:
         def __repr__(self) -> str:
@@ -104,14 +104,8 @@ def test_everything_in_a_dict_is_escaped_and_short() -> None:
     assert "&lt;script&gt;" in page
     assert "an object of Hostile" in page
     assert all(len(cell) <= 24 for row in Table(page).rows for cell in row)
-
-
-def test_of_large_dicts_and_values_the_beginning_is_shown() -> None:
-    large = list(range(10**5))
     values: list[Any] = ["x" * 10**7, b"x" * 10**7, large, dict.fromkeys(large), set(large)]
-    page = shown(FuzzyDict(enumerate([*values, FuzzyDict(dict.fromkeys(large)), *large])))
-    assert "100,006 items" in page
-    assert len(page) < 5000
+    assert len(shown(FuzzyDict(enumerate([*values, d, *large])))) < 5000
 
 
 def test_ipython_prints_the_values_of_a_dict_that_pools() -> None:
