@@ -117,9 +117,7 @@ class Projections:
             of that size will do.
 
     Raises:
-        ShapeError: a matrix does not have two axes, or holds NaN or infinity, or Q and K lead to
-            vectors of different sizes.
-        ArgumentTypeError: a matrix does not hold numbers.
+        ShapeError: a matrix is none, or not finite, or Q and K lead to vectors of two sizes.
 
     Example:
         >>> projections = Projections(query=[[0.0, 1.0], [1.0, 0.0]])

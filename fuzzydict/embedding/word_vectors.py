@@ -39,7 +39,7 @@ class Matrix:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], count: int) -> Matrix:
-        """Return the matrix (V, E) of which `arrays` returned the arrays; ``count`` is V.
+        """Return the matrix of V = ``count`` rows of which `arrays` returned the arrays.
 
         Codes are not looked at, so that their rows are read from a file as they are needed.
         """
@@ -99,10 +99,7 @@ class Matrix:
 
 
 class _SideBySide(Matrix):
-    """Two matrices side by side, (V, E1 + E2), of which rows are gathered as they are needed.
-
-    Row i is made of those that ``places[i]`` names, (V, 2), where -1 is zeros.
-    """
+    """Two matrices side by side; row i is made of those that ``places[i]`` names; -1 is zeros."""
 
     _scales = None
 
@@ -193,8 +190,8 @@ class WordVectors:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E): the weighted mean of those of its words.
 
-        Rare words weigh more than frequent ones. A word never seen has the vector of what it is
-        a form or a slip of, or none. A text without a word that has one has the zero vector.
+        Rare words weigh more than frequent ones. A word never seen has the vector of what it is a
+        form or a slip of. A text without words that have vectors has the zero vector.
         """
         if isinstance(texts, str):
             raise ArgumentTypeError(
@@ -269,13 +266,9 @@ class WordVectors:
             sentences: each a text or a list of words.
             recipe: the models to train; their vectors are combined.
             size: the length E of a vector; None keeps the numbers of all models.
-            min_count: words that occur less often are left out.
+            min_count: words that occur less often are left out; a ShapeError if all are.
             seed: of the random numbers.
             progress: called as ``progress(done, total)`` after every epoch.
-
-        Raises:
-            ArgumentTypeError: ``sentences`` is one text.
-            ShapeError: no word occurs ``min_count`` times.
         """
         if isinstance(sentences, str):
             raise ArgumentTypeError("sentences: expected a list of sentences, got one text")
@@ -290,7 +283,6 @@ class WordVectors:
         """Open a file that `save` wrote. The vectors are memory-mapped, so that it is quick.
 
         Raises:
-            FileNotFoundError: there is no such file.
             FileFormatError: the file is damaged, of another kind, or of another version.
         """
         arrays = read_arrays(path, _KIND).arrays
@@ -331,10 +323,8 @@ class WordVectors:
     def save(self, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
         """Write the words, counts and vectors to one file, atomically; no pickle.
 
-        Args:
-            path: the file.
-            dtype: "float32", or "int8", which rounds each vector to 255 steps of its largest
-                number and takes a quarter of the space. By default it is left as it is.
+        The ``dtype`` is "float32", or "int8", which rounds each vector to 255 steps of its largest
+        number and takes a quarter of the space. By default it is left as it is.
         """
         if dtype not in (None, "float32", "int8"):
             raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {quoted(dtype)}")

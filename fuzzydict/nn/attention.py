@@ -1,6 +1,4 @@
-"""Attention on arrays: scores become weights, and weights pool the values.
-
-    output = softmax((score(query, key) + mask) / temperature) @ value
+"""Attention on arrays: ``softmax((score(query, key) + mask) / temperature) @ value``.
 
 Without weights to return, long rows are computed in blocks of keys, in bounded memory.
 """
@@ -10,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import reduce
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,40 +44,6 @@ class AttentionGradients(NamedTuple):
 AttentionBackward: TypeAlias = Callable[[Array], AttentionGradients]
 
 
-@overload
-def attention(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
-    *,
-    scorer: ScorerLike = ...,
-    attn_mask: ArrayLike | None = ...,
-    is_causal: bool = ...,
-    scale: float | None = ...,
-    temperature: float = ...,
-    normalizer: str = ...,
-    need_weights: Literal[True],
-    valid_lens: ArrayLike | None = ...,
-) -> tuple[Array, Array]: ...
-
-
-@overload
-def attention(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
-    *,
-    scorer: ScorerLike = ...,
-    attn_mask: ArrayLike | None = ...,
-    is_causal: bool = ...,
-    scale: float | None = ...,
-    temperature: float = ...,
-    normalizer: str = ...,
-    need_weights: Literal[False] = ...,
-    valid_lens: ArrayLike | None = ...,
-) -> Array: ...
-
-
 def attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -93,7 +57,7 @@ def attention(
     normalizer: str = "softmax",
     need_weights: bool = False,
     valid_lens: ArrayLike | None = None,
-) -> Array | tuple[Array, Array]:
+) -> Any:
     """Return the mean of the values, weighted by how well each query matches their keys.
 
     The defaults are equation 1 of Vaswani et al. 2017, ``softmax(Q K' / sqrt(E)) V``.

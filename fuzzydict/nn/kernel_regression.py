@@ -19,8 +19,7 @@ class KernelRegression:
     """Predict the mean of the examples' targets, weighted by a kernel of the distance.
 
     This is attention (Nadaraya 1964, Watson 1964): the examples are keys, and their targets are
-    values. The interface is that of scikit-learn's estimators, so it works in pipelines and
-    searches. Computes in float64.
+    values. It is an estimator as scikit-learn has them, and computes in float64.
 
     Args:
         kernel: "gaussian", "boxcar", "triangular" or "epanechnikov".
@@ -53,8 +52,7 @@ class KernelRegression:
 
         Raises:
             OptionError: The kernel is unknown, or the bandwidth is not above 0.
-            ShapeError: X and y do not fit together, are empty, or hold NaN or infinity; or the
-                bandwidth is to be learned from a single example.
+            ShapeError: X and y do not fit together, are not finite, or are too few.
         """
         if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
             raise OptionError(
@@ -84,12 +82,13 @@ class KernelRegression:
         A row without examples inside the kernel is predicted 0, with an EmptyRowWarning. Before
         ``fit`` it raises a NotFittedError, and a ShapeError if X does not fit the examples.
         """
-        predicted = attention(*self._centred(X), scorer=self._scorer)
+        predicted: Array = attention(*self._centred(X), scorer=self._scorer)
         return predicted.reshape(len(predicted), *self.y_.shape[1:])
 
     def attention(self, X: ArrayLike) -> Array:  # noqa: N803
         """Return the weight (M, N) of each example in each prediction for X (M, E)."""
-        return attention(*self._centred(X), scorer=self._scorer, need_weights=True)[1]
+        weights: Array = attention(*self._centred(X), scorer=self._scorer, need_weights=True)[1]
+        return weights
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:  # noqa: N803
         """Return the coefficient of determination of the predictions for X (M, E), at most 1.
@@ -135,10 +134,7 @@ class KernelRegression:
         )
 
     def _centred(self, X: ArrayLike) -> tuple[Array, Array, Array]:  # noqa: N803
-        """Return query, key and value: X and the examples less their mean, and the targets.
-
-        Products of centred vectors have smaller rounding errors.
-        """
+        """Return query and key less the mean of the examples, for smaller rounding errors; value."""
         if not hasattr(self, "X_"):
             raise NotFittedError(f"{self!r} has seen no examples yet; call fit(X, y) first")
         query = _matrix(X)
@@ -177,10 +173,7 @@ def _examples(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:  # noqa: N803
 
 
 def _unit(*arrays: Array) -> float:
-    """Return the power of 2 next to the largest number; divided by it, squares do not overflow.
-
-    Such a division is exact, so that results are the same to the bit.
-    """
+    """Return the power of 2 next to the largest number; divided by it, squares do not overflow."""
     largest = max(float(np.abs(array).max(initial=0)) for array in arrays)
     return 2.0 ** (math.frexp(largest)[1] - 1) if largest else 1.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -95,34 +95,6 @@ class MultiHeadAttention:
             if bias:
                 self.parameters[f"b_{name}"] = np.zeros(embed_dim, dtype)
 
-    @overload
-    def __call__(
-        self,
-        query: ArrayLike,
-        key: ArrayLike,
-        value: ArrayLike,
-        *,
-        need_weights: Literal[True],
-        average_attn_weights: bool = ...,
-        attn_mask: ArrayLike | None = ...,
-        is_causal: bool = ...,
-        valid_lens: ArrayLike | None = ...,
-    ) -> tuple[Array, Array]: ...
-
-    @overload
-    def __call__(
-        self,
-        query: ArrayLike,
-        key: ArrayLike,
-        value: ArrayLike,
-        *,
-        need_weights: Literal[False] = ...,
-        average_attn_weights: bool = ...,
-        attn_mask: ArrayLike | None = ...,
-        is_causal: bool = ...,
-        valid_lens: ArrayLike | None = ...,
-    ) -> Array: ...
-
     def __call__(
         self,
         query: ArrayLike,
@@ -134,7 +106,7 @@ class MultiHeadAttention:
         attn_mask: ArrayLike | None = None,
         is_causal: bool = False,
         valid_lens: ArrayLike | None = None,
-    ) -> Array | tuple[Array, Array]:
+    ) -> Any:
         """Attend with all heads; errors are those of ``attention``.
 
         Args:
