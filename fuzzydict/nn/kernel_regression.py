@@ -134,7 +134,7 @@ class KernelRegression:
         )
 
     def _centred(self, X: ArrayLike) -> tuple[Array, Array, Array]:  # noqa: N803
-        """Return query and key less the mean of the examples, for smaller rounding errors; value."""
+        """Return query, key (both less the mean of examples, for small rounding errors), value."""
         if not hasattr(self, "X_"):
             raise NotFittedError(f"{self!r} has seen no examples yet; call fit(X, y) first")
         query = _matrix(X)
