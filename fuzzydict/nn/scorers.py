@@ -431,7 +431,17 @@ class Additive(Scorer):
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         p = {name: array.astype(query.dtype, copy=False) for name, array in self.parameters.items()}
-        q, k = _projected("query", query, p.get("W_q")), _projected("key", key, p.get("W_k"))
+        projected = []
+        for name, vectors in (("query", query), ("key", key)):
+            weight = p.get(f"W_{name[0]}")
+            if weight is not None and weight.shape[1] != vectors.shape[-1]:
+                raise ShapeError(
+                    f"{name} {vectors.shape} does not fit its projection (A, E) {weight.shape}: "
+                    f"the last axis must be {weight.shape[1]}"
+                )
+            projected.append(vectors if weight is None else linear(vectors, weight))
+            require_finite(projected[-1], **{name: vectors})  # tanh would make 1 of infinity
+        q, k = projected
         if q.shape[-1] != k.shape[-1]:
             raise ShapeError(
                 f"query {query.shape} and key {key.shape} meet in a hidden layer of sizes "
@@ -512,18 +522,6 @@ def _checked(**given: ArrayLike) -> dict[str, Array]:
     if len(set(hidden.values())) > 1:
         raise ShapeError(f"the parameters must have one first axis A, got {hidden}")
     return arrays
-
-
-def _projected(name: str, vectors: Array, weight: Array | None) -> Array:
-    """Return vectors (..., N, E) times the weight (A, E): (..., N, A)."""
-    if weight is not None and weight.shape[1] != vectors.shape[-1]:
-        raise ShapeError(
-            f"{name} {vectors.shape} does not fit its projection (A, E) {weight.shape}: "
-            f"the last axis must be {weight.shape[1]}"
-        )
-    projected = vectors if weight is None else linear(vectors, weight)
-    require_finite(projected, **{name: vectors})  # tanh would turn infinity into 1
-    return projected
 
 
 def _hidden(q: Array, k: Array) -> Iterator[tuple[slice, Array]]:

@@ -29,11 +29,6 @@ def keyed_vectors() -> Any:
     return keyed
 
 
-def trained_model() -> Any:
-    sentences = [["red", "car"], ["blue", "car"], ["red", "sky"], ["the", "car"]]
-    return Word2Vec(sentences, vector_size=4, min_count=1, epochs=1, workers=1, seed=1)
-
-
 class Model:
     """An embedding such as those of sentence-transformers: an object with ``encode``."""
 
@@ -81,7 +76,8 @@ def test_any_mapping_of_any_vectors() -> None:
 
 
 def test_a_model_of_gensim_brings_its_counts() -> None:
-    model = trained_model()
+    sentences = [["red", "car"], ["blue", "car"], ["red", "sky"], ["the", "car"]]
+    model = Word2Vec(sentences, vector_size=4, min_count=1, epochs=1, workers=1, seed=1)
     embedding = as_embedding(model)
     assert isinstance(embedding, WordVectors)
     counts = dict(zip(embedding.words, embedding.counts.tolist(), strict=True))
@@ -90,16 +86,15 @@ def test_a_model_of_gensim_brings_its_counts() -> None:
         np.testing.assert_allclose(embedding.encode([word])[0], model.wv[word], rtol=1e-6)
 
 
-@pytest.mark.parametrize("binary", [False, True])
-def test_files_without_counts_are_taken_by_the_order_of_their_words(
-    tmp_path: Path, binary: bool
-) -> None:
+def test_files_without_counts_are_taken_by_the_order_of_their_words(tmp_path: Path) -> None:
     names = [f"word{i}" for i in range(1000)]
     keyed = KeyedVectors(3)
     keyed.add_vectors(names, np.ones((1000, 3), np.float32))
-    keyed.save_word2vec_format(tmp_path / "vectors", binary=binary)
-    loaded = KeyedVectors.load_word2vec_format(tmp_path / "vectors", binary=binary)
-    for vectors in (keyed, loaded):
+    several = [keyed]
+    for binary in (False, True):
+        keyed.save_word2vec_format(tmp_path / "vectors", binary=binary)
+        several.append(KeyedVectors.load_word2vec_format(tmp_path / "vectors", binary=binary))
+    for vectors in several:
         vocabulary = WordVectors.from_gensim(vectors).vocabulary
         assert (np.diff(vocabulary.counts) <= 0).all()
         assert vocabulary.weight("word0") < 0.02

@@ -190,7 +190,7 @@ def highest_sum(d: FuzzyDict[Any], texts: list[str], used: frozenset[str] = froz
     return max([highest_sum(d, texts[1:], used), *with_one])
 
 
-def test_what_is_certain_is_given_first() -> None:
+def test_what_is_certain_is_given_first_by_any_scorer() -> None:
     d = FuzzyDict({"color": 1, "colors": 2})
     d.aliases["what it looks like"] = "color"
     for texts, expected in (
@@ -202,15 +202,12 @@ def test_what_is_certain_is_given_first() -> None:
         assert found["key"].to_list() == expected
     only_certain = d.match(pl.Series(["color", "colour"]), one_to_one=True, score_cutoff=1.1)
     assert only_certain["key"].to_list() == ["color", None]
-
-
-@pytest.mark.parametrize("scorer", ["cosine", "dot", Boxcar(0.1), "spelling"])
-def test_one_to_one_by_any_scorer(scorer: Any) -> None:
-    d = FuzzyDict(dict.fromkeys(["color", "brand"], 0), scorer=scorer)
-    found = d.match(pl.Series(["colour", "brnd", "color", "qwzzt"]), one_to_one=True)
-    keys = found["key"].drop_nulls().to_list()
-    assert found["key"].to_list()[2] == "color"
-    assert len(keys) == len(set(keys))
+    for scorer in ("cosine", "dot", Boxcar(0.1), "spelling"):
+        d = FuzzyDict(dict.fromkeys(["color", "brand"], 0), scorer=scorer)
+        found = d.match(pl.Series(["colour", "brnd", "color", "qwzzt"]), one_to_one=True)
+        keys = found["key"].drop_nulls().to_list()
+        assert found["key"].to_list()[2] == "color"
+        assert len(keys) == len(set(keys))
 
 
 # ---- the progress -------------------------------------------------------------------------------
@@ -221,52 +218,38 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(
-    ("stream", "in_notebook", "is_shown"),
-    [(Terminal(), False, True), (io.StringIO(), True, True), (io.StringIO(), False, False)],
-)
 def test_only_a_terminal_or_notebook_shows_the_progress(
-    d: FuzzyDict[Any],
-    monkeypatch: pytest.MonkeyPatch,
-    stream: io.StringIO,
-    in_notebook: bool,
-    is_shown: bool,
+    d: FuzzyDict[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns, "_TOGETHER", 2)
     monkeypatch.setattr(columns, "_SOON", 0.0)
-    monkeypatch.setattr(sys, "stderr", stream)
-    if in_notebook:
-        monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
-    assert d.match(pl.Series(["colour", "brnd", "qwzzt"]))["key"].to_list()[0] == "color"
-    assert ("texts" in stream.getvalue()) == is_shown
+    for stream, in_notebook in ((io.StringIO(), False), (Terminal(), False), (io.StringIO(), True)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        if in_notebook:
+            monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+        assert d.match(pl.Series(["colour", "brnd", "qwzzt"]))["key"].to_list()[0] == "color"
+        assert ("texts" in stream.getvalue()) == (in_notebook or isinstance(stream, Terminal))
 
 
 # ---- bad input ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("column", "advice"),
-    [
+def test_what_is_no_column_of_texts_is_refused(d: FuzzyDict[Any]) -> None:
+    columns: list[tuple[Any, str]] = [
         (["colour"], r"FuzzyDict.nearest\(texts, default=None\)"),
         (np.array(["colour"]), r"pandas.Series\(texts\)"),
         ("colour", "pandas.Series"),
         (None, "got NoneType"),
-        (5, "got int"),
         (pd.DataFrame({"a": ["b"]}), "choose one of its columns"),
-        (pl.DataFrame({"a": ["b"]}), "choose one of its columns"),
         (pl.LazyFrame({"a": ["b"]}), "collect the lazy frame"),
-    ],
-)
-def test_what_is_no_column_is_refused(d: FuzzyDict[Any], column: Any, advice: str) -> None:
-    with pytest.raises(ArgumentTypeError, match=f"column: expected a column .*{advice}"):
-        d.match(column)
-
-
-@pytest.mark.parametrize("values", [[1, 2], ["colour", 1], [b"colour"], [1.5, None], [("a", "b")]])
-def test_a_column_of_other_things_than_texts_is_refused(d: FuzzyDict[Any], values: Any) -> None:
-    row = next(i for i, value in enumerate(values) if not isinstance(value, str))
-    with pytest.raises(ArgumentTypeError, match=f"column: expected texts, .* in row {row}"):
-        d.match(pd.Series(values))
+    ]
+    for column, advice in columns:
+        with pytest.raises(ArgumentTypeError, match=f"column: expected a column .*{advice}"):
+            d.match(column)
+    values: list[Any]
+    for row, values in ((0, [1, 2]), (1, ["colour", 1]), (0, [b"colour"]), (0, [("a", "b")])):
+        with pytest.raises(ArgumentTypeError, match=f"column: expected texts, .* in row {row}"):
+            d.match(pd.Series(values))
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
