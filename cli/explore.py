@@ -70,7 +70,7 @@ def command(
         if licence := server.answers.about()["licence"]:
             echo(licence)
         if not no_browser:
-            click.launch(server.address_for_once())
+            click.launch(server.url_for_once)
         try:
             server.serve_forever()
         except KeyboardInterrupt:

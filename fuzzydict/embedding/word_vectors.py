@@ -389,6 +389,11 @@ class WordVectors:
 
 #: The names of the vectors that ship.
 BROWN, ENGLISH = "brown", "english"
+#: What the vectors that ship with the package are made of, and may be used for.
+LICENCES = {
+    BROWN: "made from the Brown corpus, which is licensed for non-commercial use",
+    ENGLISH: "made from WordNet, under its licence; free for commercial use",
+}
 _FILES = {BROWN: (BROWN, ENGLISH), ENGLISH: (ENGLISH,)}
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fuzzydict._arrays import positive
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.word_vectors import BROWN, ENGLISH
+from fuzzydict.embedding.word_vectors import BROWN, LICENCES
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, NoMatchError, OptionError, quoted
 from fuzzydict.io.columns import SURE
 from fuzzydict.io.records import as_line
@@ -27,6 +26,7 @@ from fuzzydict.search.score import as_score, is_spelling
 from fuzzydict.text.words import plain, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
@@ -51,14 +51,7 @@ _NOTHING: dict[str, Any] = {
     "keys": [],
     "others": 0,
 }
-_LICENCES = {
-    BROWN: "Word vectors: trained on the Brown corpus, which is licensed for non-commercial use; "
-    'embedding="english" is free for commercial use.',
-    ENGLISH: "Word vectors: made from WordNet, under its licence; free for commercial use.",
-}
 _COLOR = re.compile("#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
-_NO_VECTORS = "the keys are compared by spelling alone, so that they have no vectors"
-_NO_NAMES = "no key is a text with letters or digits"
 
 
 class Answers:
@@ -78,7 +71,7 @@ class Answers:
     def __init__(
         self, d: FuzzyDict[Any], changing: AbstractContextManager[Any] | None = None
     ) -> None:
-        self.dict, self._changing, self._map_lock = d, changing or Lock(), Lock()
+        self.dict, self._changing = d, changing or Lock()
         values = list(dict.values(d))
         self._are_numbers = all(map(_is_number, values))
         self._are_colors = all(color_of(value) is not None for value in values)
@@ -87,7 +80,15 @@ class Answers:
         """Return what the page shows before the first query."""
         d, scorer = self.dict, self.dict.scorer
         named = scorer if isinstance(scorer, str) else shortened(quoted(scorer), _WIDTH)
-        embedding, licence = vectors_of(d)
+        embedding, licence = "none", ""
+        if not is_spelling(scorer):
+            vectors = as_embedding(d.embedding)
+            if ships_as := getattr(vectors, "ships_as", None):
+                free = '; embedding="english" is free for commercial use'
+                embedding, more = ships_as.capitalize(), free if ships_as == BROWN else ""
+                licence = f"Word vectors: {LICENCES[ships_as]}{more}."
+            else:
+                embedding = str(vectors.fingerprint()["name"])
         return {
             "keys": len(d),
             "temperature": d.temperature or as_score(scorer).temperature,
@@ -145,12 +146,30 @@ class Answers:
             found = explanation.best.key if explanation.matches else None
             keys = [self._row(one, float(one.key == found), None) for one in nearest]
             return told | {"keys": keys, "not_pooled": error.message}
-        told |= {"none": attention.none, **self._weighed(nearest, attention)}
+        slots = {name: slot for slot, name in enumerate(attention.names)}
+        told |= {"none": attention.none, "at": self._place(attention.query), "keys": []}
+        for match in nearest:
+            slot = slots.get(match.key)
+            weight = 0.0 if slot is None else float(attention.weights[slot])
+            at = None if slot is None else self._place(attention.keys[slot])
+            told["keys"].append(self._row(match, weight, at))
+        told["others"] = max(len(slots) - len(nearest), 0)
         if explanation.taught and not explanation.matches:
             return told | {"not_pooled": "it was taught that no key is right"}
         if self.dict.mode == "pool" and not explanation.taught:
             told |= self._read(explanation, attention)
         return told | self._pooled(attention)
+
+    def _row(self, match: Match, weight: float, at: list[float] | None) -> dict[str, Any]:
+        return {
+            "key": key_text(match.key),
+            "value": shown(match.value),
+            "score": match.score,
+            "weight": weight,
+            "color": self._color(match.value),
+            "number": float(match.value) if self._are_numbers else None,
+            "at": at,
+        }
 
     def _read(self, explanation: Explanation, attention: Attention) -> dict[str, Any]:
         """Return the verdict on a read that pools, whose cutoff is another."""
@@ -164,28 +183,6 @@ class Answers:
         ((key, weight, _),) = attention.top(1)
         verdict = f"{query} gives the pooled value; {quoted(key)} weighs most: {weight:.3f}"
         return {"verdict": verdict, "pools": True}
-
-    def _weighed(self, nearest: Sequence[Match], attention: Attention) -> dict[str, Any]:
-        """Return the nearest keys with their weights, and the places of them and the query."""
-        slots = {name: slot for slot, name in enumerate(attention.names)}
-        keys = []
-        for match in nearest:
-            slot = slots.get(match.key)
-            weight = 0.0 if slot is None else float(attention.weights[slot])
-            keys.append(self._row(match, weight, None if slot is None else attention.keys[slot]))
-        others = max(len(slots) - len(keys), 0)
-        return {"keys": keys, "others": others, "at": self._place(attention.query)}
-
-    def _row(self, match: Match, weight: float, vector: NDArray[Any] | None) -> dict[str, Any]:
-        return {
-            "key": key_text(match.key),
-            "value": shown(match.value),
-            "score": match.score,
-            "weight": weight,
-            "color": self._color(match.value),
-            "number": float(match.value) if self._are_numbers else None,
-            "at": None if vector is None else self._place(vector),
-        }
 
     def _pooled(self, attention: Attention) -> dict[str, Any]:
         """Return the pooled value, or why there is none."""
@@ -205,7 +202,7 @@ class Answers:
         """Return a value as "#rrggbb", if all values are colors."""
         return color_of(value) if self._are_colors else None
 
-    # ---- keys to choose from, several queries ---------------------------------------------
+    # ---- keys to choose from, several queries, the map --------------------------------------
 
     def keys_like(self, like: Any) -> dict[str, Any]:
         """Return keys that begin with a text, then those that contain it, then similar ones."""
@@ -218,12 +215,15 @@ class Answers:
             except NoMatchError:
                 return
 
-        found = chain(
+        found = dict[str, None]()
+        for some in (
             (name for name in names if name.casefold().startswith(folded)),
             (name for name in names if folded in name.casefold()),
             similar(),
-        )
-        return {"keys": list(islice(_different(found), _LISTED))}
+        ):
+            if len(found) < _LISTED:
+                found |= dict.fromkeys(islice(some, _LISTED))
+        return {"keys": [*found][:_LISTED]}
 
     def heat(self, queries: Any, temperature: Any = None) -> dict[str, Any]:
         """Return the weights of several queries for the best keys of each; zeros without words.
@@ -238,8 +238,8 @@ class Answers:
             check_query(query)
         rows = [_at_temperature(one, temperature) for one in self.dict.attend(queries)]
         best = ([key for key, _, _ in one.top(_MOST_COLUMNS)] for one in rows)
-        in_turn = (key for keys in zip_longest(*best) for key in keys if key is not None)
-        keys = list(islice(_different(in_turn), _MOST_COLUMNS))
+        in_turn = dict.fromkeys(key for some in zip_longest(*best) for key in some)
+        keys = [key for key in in_turn if key is not None][:_MOST_COLUMNS]
         if not keys:
             raise OptionError("queries: none of them has letters or digits to attend by")
         shares = [dict(zip(one.names, one.weights.tolist(), strict=True)) for one in rows]
@@ -248,54 +248,32 @@ class Answers:
         others = [max(0.0, sum(share.values()) - sum(row)) for share, row in totals]
         return {"queries": queries, "keys": keys, "weights": weights, "others": others}
 
-    # ---- the map --------------------------------------------------------------------------
-
     def map(self) -> dict[str, Any]:
         """Return where the keys lie, or some of them: the first two principal components.
 
         Places are in the square from 0 to 1, which the keys fill.
         """
-        plane = self._plane
-        if plane is None:
-            return {"points": [], "why": _NO_VECTORS if self._names else _NO_NAMES}
+        if not self._names:
+            return {"points": [], "why": "no key is a text with letters or digits"}
+        if self._plane is None:
+            spelling = "the keys are compared by spelling alone, so that they have no vectors"
+            return {"points": [], "why": spelling}
         points = [
-            {"key": name, "at": place, "color": self._color(dict.get(self.dict, name))}
-            for name, place in plane.places.items()
+            {
+                "key": name,
+                "at": self._place(vector),
+                "color": self._color(dict.get(self.dict, name)),
+            }
+            for name, vector in zip(*self._plane[:2], strict=True)
         ]
         return {"points": points, "total": len(self._names)}
 
-    @property
-    def _plane(self) -> Plane | None:
-        with self._map_lock:
-            return self._projected
-
     @cached_property
-    def _projected(self) -> Plane | None:
-        if not self._names or is_spelling(self.dict.scorer):
+    def _plane(self) -> tuple[Sequence[str], NDArray[Any], NDArray[Any], NDArray[Any]] | None:
+        """Some keys, their vectors (S, E), what leads from these to places (2, E), and (2,)."""
+        names, d = _spread(self._names, _MAPPED), self.dict
+        if not names or is_spelling(d.scorer):
             return None
-        return Plane.of(self.dict, _spread(self._names, _MAPPED))
-
-    def _place(self, vector: NDArray[Any]) -> list[float] | None:
-        plane = self._plane
-        return None if plane is None else plane.place(vector)
-
-
-class Plane(NamedTuple):
-    """The first two principal components of the vectors of keys, which fill a square.
-
-    Attributes:
-        places: of the keys, from 0 to 1.
-        axes: what leads from vectors to places, (2, E).
-        origin: the place of the vector of zeros, (2,).
-    """
-
-    places: dict[str, list[float]]
-    axes: NDArray[np.float64]
-    origin: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, d: FuzzyDict[Any], names: Sequence[str]) -> Plane:
-        """Return the plane of some keys of a dict, by its own vectors of keys."""
         options = {name: getattr(d, name) for name in OPTIONS if name not in ("index", "mode")}
         alone = FuzzyDict(dict.fromkeys(names), **options)
         alone.synonyms = d.synonyms
@@ -305,13 +283,14 @@ class Plane(NamedTuple):
         low, high = points.min(axis=0), points.max(axis=0)
         widths = np.where(high - low > 1e-9 * np.abs(points).max(), high - low, np.inf)
         middle = np.where(np.isinf(widths), 0.5, 0.0)
-        plane = cls({}, axes / widths[:, None], middle - low / widths)
-        places = map(plane.place, attention.keys)
-        return plane._replace(places=dict(zip(attention.names, places, strict=True)))
+        return attention.names, attention.keys, axes / widths[:, None], middle - low / widths
 
-    def place(self, vector: NDArray[Any]) -> list[float]:
-        """Return the place of a vector (E,); one outside the square is on its edge."""
-        place: list[float] = np.clip(self.axes @ vector + self.origin, 0, 1).round(4).tolist()
+    def _place(self, vector: NDArray[Any]) -> list[float] | None:
+        """Return the place of a vector (E,) on the map; one outside is on its edge."""
+        if self._plane is None:
+            return None
+        _, _, axes, origin = self._plane
+        place: list[float] = np.clip(axes @ vector + origin, 0, 1).round(4).tolist()
         return place
 
 
@@ -387,29 +366,10 @@ def _at_temperature(attention: Attention, temperature: Any) -> Attention:
     return replace(attention, weights=weights.astype(np.float64, copy=False))
 
 
-def vectors_of(d: FuzzyDict[Any]) -> tuple[str, str]:
-    """Return the name of the vectors that a dict compares by, and their licence as it is shown."""
-    if is_spelling(d.scorer):
-        return "none", ""
-    vectors = as_embedding(d.embedding)
-    if ships_as := getattr(vectors, "ships_as", None):
-        return ships_as.capitalize(), _LICENCES[ships_as]
-    return str(vectors.fingerprint()["name"]), ""
-
-
 def _spread(names: Sequence[str], most: int) -> list[str]:
     """Return at most so many names, evenly spread among all."""
     step = max(1.0, len(names) / most)
     return [names[int(place * step)] for place in range(min(len(names), most))]
-
-
-def _different(names: Iterable[str]) -> Iterator[str]:
-    """Yield each name where it comes first."""
-    seen = set[str]()
-    for name in names:
-        if name not in seen:
-            seen.add(name)
-            yield name
 
 
 # ---- why ----------------------------------------------------------------------------------
@@ -438,44 +398,37 @@ def reasons(explanation: Explanation) -> list[str]:
     """
     if explanation.taught:  # then the key is compared with itself
         return ["What was taught comes before all that is only similar."]
-    if explanation.equal:
-        return [*_of_words(explanation), "An equal key always comes first."]
-    return [*_of_words(explanation), *_of_keys(explanation)]
-
-
-def _of_words(explanation: Explanation) -> Iterator[str]:
     words, more = explanation.words[:_WORDS], len(explanation.words) - _WORDS
     known = [shortened(word.text, _WIDE) for word in words if word.known]
-    if known:
-        yield f"Known words: {', '.join(known)}."
+    said = [f"Known words: {', '.join(known)}."] if known else []
     for word in words:
-        if word.known:
-            continue
         unknown = f"{quoted(word.text, _WIDE)} is not known"
-        if word.stand_in is None:
-            yield f"{unknown}, and no known word is like it."
-        else:
-            yield f"{unknown}; it is taken for {shortened(word.stand_in, _WIDE)}."
+        if word.stand_in is not None and not word.known:
+            said.append(f"{unknown}; it is taken for {shortened(word.stand_in, _WIDE)}.")
+        elif not word.known:
+            said.append(f"{unknown}, and no known word is like it.")
     if more > 0:
-        yield f"It has {more} more words."
+        said.append(f"It has {more} more words.")
     if words and not explanation.tells_words:
-        yield "The encoder compares the text as a whole, and these words are compared beside it."
+        whole = "The encoder compares the text as a whole, and these words are compared beside it."
+        said.append(whole)
+    if explanation.equal:
+        return [*said, "An equal key always comes first."]
+    return [*said, *_of_keys(explanation)]
 
 
 def _of_keys(explanation: Explanation) -> Iterator[str]:
-    best, next_best = explanation.best, explanation.runner_up
+    best, next_best, parts = explanation.best, explanation.runner_up, explanation.best_parts
     if best is None or best.score == -np.inf:
         return
     yield f"{quoted(best.key, _WIDE)} has {best.score:.3f}."
-    parts = explanation.best_parts
     shares = {} if parts is None else {name: getattr(parts, name) for name in _SAY}
     ranked = sorted(shares.items(), key=lambda share: -abs(share[1]))
-    told = [(name, share) for name, share in ranked if abs(share) >= _LEAST]
-    for_it = [f"{_SAY[name][0]} ({share:+.1f})" for name, share in told if share > 0]
-    against = [f"{_SAY[name][1]} ({share:+.1f})" for name, share in told if share < 0]
-    for title, said in {"For it": for_it, "Against it": against}.items():
-        if said:
-            yield f"{title}: {', '.join(said)}."
+    for side, (title, sign) in enumerate({"For it": 1, "Against it": -1}.items()):
+        told = [(name, share) for name, share in ranked if sign * share >= _LEAST]
+        if told:
+            said = ", ".join(f"{_SAY[name][side]} ({share:+.1f})" for name, share in told)
+            yield f"{title}: {said}."
     if next_best is not None and next_best.score > -np.inf:
         yield f"The next key, {quoted(next_best.key, _WIDE)}, has {next_best.score:.3f}."
     if explanation.none is not None:

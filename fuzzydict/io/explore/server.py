@@ -63,13 +63,6 @@ class Route(NamedTuple):
     most: int = _SOME
     takes_file: bool = False
 
-    def given(self, content: Any) -> dict[str, Any]:
-        """Return the fields of what is given, which must have all of them."""
-        if not isinstance(content, dict) or not set(self.fields) <= content.keys():
-            expected = f"an object with {' and '.join(self.fields)}"
-            raise OptionError(f"the request: expected {expected}, got {quoted(content)}")
-        return {name: content[name] for name in self.fields}
-
 
 class ExploreServer(ThreadingHTTPServer):
     """Serves the page of a dict on 127.0.0.1, to those who know its address.
@@ -82,6 +75,8 @@ class ExploreServer(ThreadingHTTPServer):
 
     Attributes:
         url: the address, with a random token that every request must have.
+        url_for_once: an address that leads to the page a single time. It is for the command line
+            of a browser, which other users of the machine can read.
         uploading: held while a table is matched, one at a time.
 
     Raises:
@@ -102,18 +97,9 @@ class ExploreServer(ThreadingHTTPServer):
         output: Path | None = None,
     ) -> None:
         self.dict, self.title, self.token = d, title, secrets.token_urlsafe(16)
-        self.teaching = Teaching(d, output)
-        self.answers = Answers(d, self.teaching.changing)
-        self.routes = self._routes()
-        self.uploading = Lock()
-        self._open, self._lock = dict[Any, None](), Lock()
-        self._for_once, self._used = secrets.token_urlsafe(16), 0
-        super().__init__((_HOST, port), _Handler)
-        self.url = f"http://{_HOST}:{self.server_port}/{self.token}/"
-
-    def _routes(self) -> dict[str, Route]:
-        answers, teaching = self.answers, self.teaching
-        return {
+        self.teaching = teaching = Teaching(d, output)
+        self.answers = answers = Answers(d, teaching.changing)
+        self.routes = {
             "about": Route(self._about),
             "map": Route(answers.map),
             "answer": Route(self._answer, ("query", "temperature")),
@@ -122,12 +108,16 @@ class ExploreServer(ThreadingHTTPServer):
             "taught": Route(teaching.taught),
             "teach": Route(teaching.teach, ("query", "key"), _FEW),
             "forget": Route(teaching.forget, ("query",), _FEW),
-            "decisions": Route(partial(decisions_table, self.dict), ("decisions",), _MANY),
-            "table": Route(uploads.table, ("name",), _MANY, takes_file=True),
-            "column": Route(
-                partial(uploads.column, self.dict), ("name", "column"), _MANY, takes_file=True
-            ),
+            "decisions": Route(partial(decisions_table, d), ("decisions",), _MANY),
+            "table": Route(uploads.table, ("name",), _MANY, True),
+            "column": Route(partial(uploads.column, d), ("name", "column"), _MANY, True),
         }
+        self.uploading = Lock()
+        self._open, self._lock = dict[Any, None](), Lock()
+        self._for_once, self._used = secrets.token_urlsafe(16), 0
+        super().__init__((_HOST, port), _Handler)
+        self.url = f"http://{_HOST}:{self.server_port}/{self.token}/"
+        self.url_for_once = f"http://{_HOST}:{self.server_port}/{self._for_once}/"
 
     def _about(self) -> dict[str, Any]:
         saving = {"saves_to": self.teaching.saves_to, "taught": len(self.teaching)}
@@ -136,13 +126,6 @@ class ExploreServer(ThreadingHTTPServer):
     def _answer(self, query: Any, temperature: Any) -> dict[str, Any]:
         told = self.answers.answer(query, temperature)
         return told | {"forget": self.teaching.taught_as(query)}
-
-    def address_for_once(self) -> str:
-        """Return an address that leads to the page a single time.
-
-        It is for the command line of a browser, which other users of the machine can read.
-        """
-        return self.url.replace(self.token, self._for_once)
 
     def uses(self, token: str) -> int:
         """Count a use of the address for once, and return how many there were; 0 for another."""
@@ -187,7 +170,7 @@ class ExploreServer(ThreadingHTTPServer):
         """Print nothing of a client that is gone: the terminal is the command's."""
 
 
-# ---- who is let in ------------------------------------------------------------------------
+# ---- one request --------------------------------------------------------------------------
 
 
 class _RefusedError(Exception):
@@ -239,32 +222,25 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.FORBIDDEN, "the Host is not this machine's")
         token, slash, name = self.path.partition("?")[0].removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()) or not slash:
-            raise self._without_token(token)
+            uses = self.server.uses(token)
+            if uses == 1:
+                page = f"/{self.server.token}/"
+                raise _RefusedError(HTTPStatus.SEE_OTHER, "the page is elsewhere", Location=page)
+            message = (
+                "this address was used before; open the one that fuzzydict printed. If the page "
+                "never opened, another user of this machine may have it: end fuzzydict with Ctrl-C"
+            )
+            why = message if uses else "the address has no valid token"
+            raise _RefusedError(HTTPStatus.FORBIDDEN, why)
         self.server.let_in(self.connection)
         if self.command == "POST" and self._header("Origin") != f"http://{host}":
             raise _RefusedError(HTTPStatus.FORBIDDEN, "the Origin is not this page")
         return name
 
-    def _without_token(self, other: str) -> _RefusedError:
-        """Return what is told of a request without the token; it may lead on to the page."""
-        uses = self.server.uses(other)
-        if uses == 0:
-            return _RefusedError(HTTPStatus.FORBIDDEN, "the address has no valid token")
-        if uses == 1:
-            page = f"/{self.server.token}/"
-            return _RefusedError(HTTPStatus.SEE_OTHER, "the page is elsewhere", Location=page)
-        message = (
-            "this address was used before; open the one that fuzzydict printed. If the page never "
-            "opened, another user of this machine may have it: end fuzzydict with Ctrl-C"
-        )
-        return _RefusedError(HTTPStatus.FORBIDDEN, message)
-
     def _header(self, name: str) -> str | None:
         """Return a header that came once, or None."""
         found = self.headers.get_all(name, [])
         return found[0] if len(found) == 1 else None
-
-    # ---- what is asked --------------------------------------------------------------------
 
     def _file(self, name: str) -> tuple[bytes, str]:
         """Return a file of the page, and its type."""
@@ -284,22 +260,19 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
         body = self._body(route)
         if route.takes_file:
-            fields = route.given(self._parameters())
+            query = self.path.partition("?")[2]
+            try:
+                content = parse_qsl(query, keep_blank_values=True, max_num_fields=_PARAMETERS)
+            except ValueError:
+                raise _RefusedError(HTTPStatus.BAD_REQUEST, "too many parameters") from None
+            fields = _given(route, dict(content))
             with self.server.uploading:
                 self._check_awaited()
                 told = route.answer(body, self._check_awaited, **fields)
         else:
-            content = parse_json(decoded(body, "the request"), "the request", "an object")
-            told = route.answer(**route.given(content))
+            posted = parse_json(decoded(body, "the request"), "the request", "an object")
+            told = route.answer(**_given(route, posted))
         return (told, _CSV) if isinstance(told, bytes) else _as_json(told)
-
-    def _parameters(self) -> dict[str, str]:
-        """Return what the address of a file says of it."""
-        text = self.path.partition("?")[2]
-        try:
-            return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_PARAMETERS))
-        except ValueError:
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, "too many parameters") from None
 
     def _body(self, route: Route) -> bytes:
         """Return the body, once its headers say that it is what it should be."""
@@ -338,8 +311,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_error(self, code: int, message: str, **headers: str) -> None:
         with suppress(OSError):
-            body, kind = _as_json({"error": message})
-            self._send(body, kind, code, **headers)
+            self._send(*_as_json({"error": message}), code, **headers)
             # Who is still sending a refused body would not read why before it is read.
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(_LAST_WAIT)
@@ -358,6 +330,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Print nothing: the terminal is the command's."""
+
+
+def _given(route: Route, content: Any) -> dict[str, Any]:
+    """Return the fields of what is given, which must have all of them."""
+    if not isinstance(content, dict) or not set(route.fields) <= content.keys():
+        expected = f"an object with {' and '.join(route.fields)}"
+        raise OptionError(f"the request: expected {expected}, got {quoted(content)}")
+    return {name: content[name] for name in route.fields}
 
 
 def _as_json(told: dict[str, Any]) -> tuple[bytes, str]:

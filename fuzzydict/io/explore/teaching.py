@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
@@ -16,7 +15,6 @@ from fuzzydict.mapping import suggestion
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from fuzzydict.mapping import FuzzyDict
@@ -39,14 +37,6 @@ class NotSavedError(FuzzyDictError, OSError):
     """What was taught holds, and is not in the file."""
 
 
-class Lesson(NamedTuple):
-    """A query, the key that it was taught to find or None for none, and its alias before."""
-
-    query: str
-    key: str | None
-    before: Any
-
-
 class Teaching:
     """Teaches a dict aliases, and saves each at once; one thread at a time does.
 
@@ -67,8 +57,10 @@ class Teaching:
 
     def __init__(self, d: FuzzyDict[Any], output: Path | None = None) -> None:
         self.dict, self.output, self.changing = d, output, Lock()
+        self.saves_to = None if output is None else output.name
         self._lock, self._is_closed = Lock(), False
-        self._taught: dict[str, Lesson] = {}  # by the words of the queries
+        # By the words of a query: it, its key or None for none, and its alias before.
+        self._taught: dict[str, tuple[str, str | None, Any]] = {}
         self._before: DecidedFile | None = None
         self._form = "" if output is None else saved_as(output)
         self._state = self._found()  # before it is read: what is written then is not replaced
@@ -82,20 +74,15 @@ class Teaching:
     def __len__(self) -> int:
         return len(self._taught)
 
-    @property
-    def saves_to(self) -> str | None:
-        """The name of the file that is saved to."""
-        return None if self.output is None else self.output.name
-
     def taught(self) -> dict[str, Any]:
         """Return what was taught since the start, in its order."""
-        lessons = list(self._taught.values())
-        return {"taught": [{"query": one.query, "key": one.key} for one in lessons]}
+        taught = list(self._taught.values())
+        return {"taught": [{"query": query, "key": key} for query, key, _ in taught]}
 
     def taught_as(self, query: str) -> str | None:
         """Return a query as it was taught since the start, or None."""
-        lesson = self._taught.get(same_text(query))
-        return None if lesson is None else lesson.query
+        taught = self._taught.get(same_text(query))
+        return taught and taught[0]
 
     def teach(self, query: Any, key: Any) -> dict[str, Any]:
         """Teach that a query means a key, or that no key matches it (None), and save that.
@@ -104,17 +91,6 @@ class Teaching:
             OptionError, FileFormatError: it cannot be taught, or not be written to the file.
             NotSavedError: it was taught, but could not be saved.
         """
-        self._check(query, key)
-        with self._changing():
-            text = same_text(query)
-            before = self._taught.get(text)
-            was = self.dict.aliases.find(query, _ABSENT) if before is None else before.before
-            with self.changing:
-                self.dict.aliases[query] = key
-            self._taught[text] = Lesson(query, key, was)
-            return self._saved()
-
-    def _check(self, query: Any, key: Any) -> None:
         check_query(query)
         if not isinstance(key, str | None):
             raise ArgumentTypeError(f"key: expected a text or null, got {quoted(key)}")
@@ -134,6 +110,15 @@ class Teaching:
             _check_cells(query, key)
         if self._before is not None:
             self._before.dialect.encoded(f"{query}{key or ''}", self.saves_to)
+        with self._lock:
+            self._check_open()
+            text = same_text(query)
+            known = self._taught.get(text)
+            before = self.dict.aliases.find(query, _ABSENT) if known is None else known[2]
+            with self.changing:
+                self.dict.aliases[query] = key
+            self._taught[text] = (query, key, before)
+            return self._save()
 
     def forget(self, query: Any) -> dict[str, Any]:
         """Make a query what it was before it was taught here, and save that.
@@ -143,24 +128,21 @@ class Teaching:
             NotSavedError: it was forgotten, but that could not be saved.
         """
         check_query(query)
-        with self._changing():
-            lesson = self._taught.pop(same_text(query), None)
-            if lesson is None:
+        with self._lock:
+            self._check_open()
+            taught = self._taught.pop(same_text(query), None)
+            if taught is None:
                 raise OptionError(f"query: {quoted(query)} was not taught on this page")
             with self.changing:
-                if lesson.before is _ABSENT:
-                    self.dict.aliases.pop(lesson.query, None)
+                if taught[2] is _ABSENT:
+                    self.dict.aliases.pop(taught[0], None)
                 else:
-                    self.dict.aliases[lesson.query] = lesson.before
-            return self._saved()
+                    self.dict.aliases[taught[0]] = taught[2]
+            return self._save()
 
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Let one thread at a time in, until the end."""
-        with self._lock:
-            if self._is_closed:
-                raise OptionError("fuzzydict has ended, and teaches no more")
-            yield
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise OptionError("fuzzydict has ended, and teaches no more")
 
     def close(self) -> None:
         """Wait until what is being saved is saved; then teach no more."""
@@ -169,11 +151,18 @@ class Teaching:
 
     # ---- the file -------------------------------------------------------------------------
 
-    def _saved(self) -> dict[str, Any]:
+    def _save(self) -> dict[str, Any]:
         """Save what was taught, and return how much that is."""
         try:
-            if self.output is not None:
-                self._save(self.output)
+            if self._found() != self._state:
+                raise OptionError("it has changed meanwhile; start again to read it")
+            if self.output is not None and self._form == "fuzzydict":
+                self.dict.save(self.output)
+            elif self.output is not None:
+                decisions = {query: key for query, key, _ in self._taught.values()}
+                with replacing(self.output) as file:
+                    file.writelines(decision_lines(self._form, decisions, self._before))
+            self._state = self._found()
         except (FuzzyDictError, OSError) as error:
             why = getattr(error, "strerror", None) or error
             raise NotSavedError(
@@ -181,17 +170,6 @@ class Teaching:
                 f"ends, and is saved with what is taught next, if that can be"
             ) from error
         return {"taught": len(self), "saved": self.saves_to}
-
-    def _save(self, output: Path) -> None:
-        if self._found() != self._state:
-            raise OptionError("it has changed meanwhile; start again to read it")
-        if self._form == "fuzzydict":
-            self.dict.save(output)
-        else:
-            decisions = {one.query: one.key for one in self._taught.values()}
-            with replacing(output) as file:
-                file.writelines(decision_lines(self._form, decisions, self._before))
-        self._state = self._found()
 
     def _found(self) -> tuple[int, ...] | None:
         """Return what tells one state of the file from another; None if there is no file."""
@@ -226,7 +204,12 @@ def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
         raise ArgumentTypeError("decisions: expected a list of queries and targets")
     found: dict[str, tuple[str, str | None]] = {}
     for one in decisions:
-        query, target = _decision(one)
+        given = one if isinstance(one, dict) else {}
+        query, target = given.get("query"), given.get("target")
+        if not isinstance(query, str) or not query.strip() or not isinstance(target, str | None):
+            raise ArgumentTypeError(
+                f'decisions: expected {{"query": text, "target": key or null}}, got {quoted(one)}'
+            )
         wanted = query if dict.__contains__(d, query) else target
         if target != wanted or not (target is None or dict.__contains__(d, target)):
             raise OptionError(
@@ -241,12 +224,3 @@ def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
                 f"and punctuation make no difference; choose one target for both"
             )
     return b"".join(decision_lines("csv", dict(found.values())))
-
-
-def _decision(one: Any) -> tuple[str, str | None]:
-    query, target = (one.get("query"), one.get("target")) if isinstance(one, dict) else (None, None)
-    if not isinstance(query, str) or not query.strip() or not isinstance(target, str | None):
-        raise ArgumentTypeError(
-            f'decisions: expected {{"query": text, "target": key or null}}, got {quoted(one)}'
-        )
-    return query, target

@@ -20,7 +20,7 @@ from fuzzydict.io.tables import TABLES, check_unpacked, open_table, table_format
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from fuzzydict.mapping import FuzzyDict
     from fuzzydict.results.answers import Match
@@ -47,11 +47,11 @@ class Upload(BytesIO):
         super().__init__(data)
         path = Path(name)
         self.name, self.is_lines = name, path.suffix.lower() == ".txt"
-        self.format = table_format(path)
-        if not (self.format or self.is_lines):
+        self._reading = Reading(format=table_format(path), side=None)
+        if not (self._reading.format or self.is_lines):
             endings = ", ".join(f".{form}" for form in TABLES)
             raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
-        if self.format == "parquet":
+        if self._reading.format == "parquet":
             check_unpacked(self, name, _MOST_BYTES)
 
     def columns(self) -> list[str]:
@@ -59,8 +59,8 @@ class Upload(BytesIO):
         if self.is_lines:
             return [_LINES]
         self.seek(0)
-        with open_table(self, Reading(format=self.format, side=None)) as table:
-            if self.format != "jsonl":
+        with open_table(self, self._reading) as table:
+            if self._reading.format != "jsonl":
                 return list(filter(None, table.names))
             names = dict[str, None]()
             for record in table.records():
@@ -93,25 +93,24 @@ class Upload(BytesIO):
     def _cells(self, column: str) -> Iterator[tuple[str | None, int]]:
         """Yield the cells of a column, each with how many rows have it."""
         total = 0
-        for cells, counts in self._lines() if self.is_lines else self._table_cells(column):
+        for cells, counts in self._blocks(column):
             for cell, rows in zip(cells, counts or repeat(1, len(cells)), strict=True):
                 total += rows
                 if total > _MOST_ROWS:
                     raise self._too_much(f"more than {_MOST_ROWS:,} rows")
                 yield cell, rows
 
-    def _lines(self) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
-        text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
-        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-        yield lines if text else [], None
-
-    def _table_cells(
-        self, column: str
-    ) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
+    def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
+        """Yield cells in blocks, with how many rows have each, if it is not one."""
+        if self.is_lines:
+            text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
+            lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+            yield lines if text else [], None
+            return
         if not column:
             raise OptionError("column: expected the name of a column")
         self.seek(0)
-        with open_table(self, Reading(format=self.format, side=None)) as table:
+        with open_table(self, self._reading) as table:
             for block in table.blocks(column):
                 yield block.cells, block.counts
 
@@ -155,21 +154,28 @@ def column(
     upload = Upload(name, data)
     with _notes() as notes:
         count, blank = upload.count(column), BlankCells(d)
-    texts = {
-        text: rows
-        for text, rows in count.items()
-        if text is not None and (text in d.aliases or text not in blank)
-    }
-    matches = _best(d, texts, check)
-    cells = [_cell(text, rows, matches[text], text in d.aliases) for text, rows in texts.items()]
-    matched = sum(cell["count"] for cell in cells if cell["matches"])
-    asked = sum(texts.values())
+    texts = [t for t in count if t is not None and (t in d.aliases or t not in blank)]
+    best, cells = _best(d, texts, check), []
+    for text in texts:
+        matches, taught = bool(best[text]) and best[text][0].matches, text in d.aliases
+        cell = {
+            "query": text,
+            "count": count[text],
+            "keys": [{"key": key_text(one.key), "score": one.score} for one in best[text]],
+            "matches": matches,
+            "doubtful": matches and not taught and is_doubtful(best[text][0]),
+            "taught": taught,
+        }
+        urgency = 0 if cell["doubtful"] else 2 if matches or taught else 1
+        cells.append((urgency, -count[text], cell))
+    matched = sum(count[text] for text in texts if best[text] and best[text][0].matches)
+    asked = sum(count[text] for text in texts)
     return {
         "rows": count.total(),
         "matched": matched,
         "unmatched": asked - matched,
         "blank": count.total() - asked,
-        "cells": sorted(cells, key=_urgency),
+        "cells": [cell for *_, cell in sorted(cells, key=lambda one: one[:2])],
         "notes": notes,
     }
 
@@ -185,7 +191,7 @@ def _notes() -> Iterator[list[str]]:
 
 
 def _best(
-    d: FuzzyDict[Any], texts: Mapping[str, int], check: Callable[[], None]
+    d: FuzzyDict[Any], texts: Sequence[str], check: Callable[[], None]
 ) -> dict[str, Sequence[Match]]:
     """Return the best matches of each text; none of one that cannot be compared."""
     found: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
@@ -198,22 +204,3 @@ def _best(
         except NoMatchError:  # no key has letters or digits
             break
     return found
-
-
-def _cell(text: str, rows: int, best: Sequence[Match], is_taught: bool) -> dict[str, Any]:
-    keys = [{"key": key_text(one.key), "score": one.score} for one in best]
-    matches = bool(best) and best[0].matches
-    return {
-        "query": text,
-        "count": rows,
-        "keys": keys,
-        "matches": matches,
-        "doubtful": matches and not is_taught and is_doubtful(best[0]),
-        "taught": is_taught,
-    }
-
-
-def _urgency(cell: dict[str, Any]) -> tuple[int, int]:
-    """Return what cells are sorted by: first what is doubtful, then what matches nothing."""
-    kind = 0 if cell["doubtful"] else 2 if cell["matches"] or cell["taught"] else 1
-    return kind, -cell["count"]

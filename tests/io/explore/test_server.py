@@ -84,7 +84,7 @@ def test_the_server_is_of_this_machine_and_each_has_a_token_of_its_own() -> None
 
 def test_an_address_for_once_leads_to_the_page_once() -> None:
     with serving(FuzzyDict(COLORS)) as server:
-        path = urlsplit(server.address_for_once()).path
+        path = urlsplit(server.url_for_once).path
         assert server.token not in path
         response, _ = request(server, path)
         assert (response.status, response.headers["Location"]) == (303, urlsplit(server.url).path)
