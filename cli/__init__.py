@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
+
+from fuzzydict.embedding.word_vectors import BROWN, ENGLISH, LICENCES
 
 from ._problems import Group
 
@@ -18,37 +18,32 @@ __all__ = ["main"]
 _NAMES = ["attend", "demo", "evaluate", "explain", "explore", "fit", "join", "lookup", "map"]
 _NAMES += ["push", "train"]
 _COMMANDS = {name: f"fuzzydict.cli.{name}:command" for name in _NAMES}
-_LICENCES = """\
+_VERSION = f"""\
+%(prog)s %(version)s
 code: MIT
-default word vectors: made from the Brown corpus, for non-commercial use
---embedding english: WordNet's licence, free for commercial use"""
+default word vectors: {LICENCES[BROWN]}
+--embedding english: {LICENCES[ENGLISH]}"""
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class _Commands(Group):
     def invoke(self, ctx: click.Context) -> Any:
-        with _exiting_on_signals():
-            return super().invoke(ctx)
+        """Run a command; exit when told to end, or when the terminal is closed, as on Ctrl-C."""
+        is_main = threading.current_thread() is threading.main_thread()
+        handled = [one for one in _ENDING if is_main and signal.getsignal(one) is signal.SIG_DFL]
 
+        def end(number: int, _: object) -> None:
+            for one in handled:  # the first is enough, and nothing disturbs what it ends
+                signal.signal(one, signal.SIG_IGN)
+            sys.exit(128 + number)  # as in shells
 
-@contextmanager
-def _exiting_on_signals() -> Iterator[None]:
-    """Exit when told to end, or when the terminal is closed, as on Ctrl-C: without litter."""
-    is_main = threading.current_thread() is threading.main_thread()
-    handled = [one for one in _ENDING if is_main and signal.getsignal(one) is signal.SIG_DFL]
-
-    def end(number: int, _: object) -> None:
-        for one in handled:  # the first is enough, and nothing disturbs what it ends
-            signal.signal(one, signal.SIG_IGN)
-        sys.exit(128 + number)  # as in shells
-
-    for one in handled:
-        signal.signal(one, end)
-    try:
-        yield
-    finally:
         for one in handled:
-            signal.signal(one, signal.SIG_DFL)
+            signal.signal(one, end)
+        try:
+            return super().invoke(ctx)
+        finally:
+            for one in handled:
+                signal.signal(one, signal.SIG_DFL)
 
 
 @click.group(
@@ -57,7 +52,7 @@ def _exiting_on_signals() -> Iterator[None]:
     example="fuzzydict lookup data/car.json colour topSpeed",
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-@click.version_option(package_name="fuzzydict", message=f"%(prog)s %(version)s\n{_LICENCES}")
+@click.version_option(package_name="fuzzydict", message=_VERSION)
 def main() -> None:
     """Look up keys by meaning and spelling.
 

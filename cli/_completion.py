@@ -12,94 +12,35 @@ import warnings
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any
 
 import click
 
 _READ = 2**18  # bytes of a text file
 _MOST = 2**22  # bytes of what is read of a workbook before its first row
-#: What completes the value of an option.
+#: The files that commands read, by their place among the arguments.
+_PLACES = {"dict": 0, "left": 0, "table": 1, "right": 1}
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-class Source(NamedTuple):
-    """A file that a command reads.
-
-    Attributes:
-        place: its place among the arguments.
-        form: the parameter that names its format.
-        prefix: of the parameters that name its sheet, delimiter and encoding, if there are such.
-    """
-
-    place: int
-    form: str
-    prefix: str
-
-    def columns(self, ctx: click.Context) -> list[str]:
-        """Return the names of the columns."""
-        from fuzzydict.io.records import Reading
-        from fuzzydict.io.tables import open_table
-
-        path, form = self._file(ctx)
-        is_only = self is DICT and "dict_sheet" not in ctx.params
-        prefix = "" if is_only else self.prefix
-        reading: dict[str, Any] = {
-            name: ctx.params.get(prefix + name) for name in ("sheet", "delimiter", "encoding")
-        }
-        if form == "xlsx":
-            return _first_row(path, reading["sheet"])
-        table = path if form == "parquet" else _beginning(path)
-        with open_table(table, Reading(format=form, side=None, **reading)) as opened:
-            return [*filter(None, opened.names)]
-
-    def sheets(self, ctx: click.Context) -> list[str]:
-        """Return the names of the sheets, if it is a workbook."""
-        path, form = self._file(ctx)
-        return list(_workbook(path).sheetnames) if form == "xlsx" else []
-
-    def _file(self, ctx: click.Context) -> tuple[Path, str | None]:
-        """Return the path, and the format."""
-        from fuzzydict.io.tables import table_format
-
-        words: list[str | Path] = []
-        for parameter in ctx.command.params:
-            if isinstance(parameter, click.Argument):
-                given = ctx.params.get(parameter.name or "") or ()
-                words += given if isinstance(given, tuple) else [given]
-        # click leaves arguments unread where the last option has no value yet.
-        path = Path([*words, *ctx.args][self.place]).expanduser()
-        form = ctx.params.get(self.form) or table_format(path)
-        if not path.is_file():  # to open a pipe would wait for its writer
-            raise FileNotFoundError(path)
-        return path, form
-
-
-#: That of a command which reads no table has the options of one.
-DICT = Source(0, "format", "dict_")
-TABLE = Source(1, "table_format", "")
-LEFT = Source(0, "left_format", "left_")
-RIGHT = Source(1, "right_format", "right_")
-
-
-def columns_of(*sources: Source) -> Completion:
+def columns_of(*files: str) -> Completion:
     """Return what completes the name of a column, which all of some files must have."""
 
     def names(ctx: click.Context) -> list[str]:
-        first, *others = (source.columns(ctx) for source in sources)
+        first, *others = (_columns(ctx, file) for file in files)
         return [name for name in first if all(name in columns for columns in others)]
 
     return _completing(names)
 
 
-def sheets_of(source: Source) -> Completion:
+def sheets_of(file: str) -> Completion:
     """Return what completes the name of a sheet."""
-    return _completing(source.sheets)
 
+    def names(ctx: click.Context) -> list[str]:
+        path, reading = _file(ctx, file)
+        return list(_workbook(path).sheetnames) if reading["format"] == "xlsx" else []
 
-def sheets_of_table(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a sheet of the table, or of DICT in a command that reads no table."""
-    reads_table = any(parameter.name == "dict_sheet" for parameter in ctx.command.params)
-    return sheets_of(TABLE if reads_table else DICT)(ctx, option, incomplete)
+    return _completing(names)
 
 
 def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
@@ -108,52 +49,59 @@ def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
         try:
             with warnings.catch_warnings(action="ignore"):
                 offered = dict.fromkeys(names(ctx))
-                found = [name for name in offered if name.casefold().startswith(begin)]
         except Exception:  # whatever is wrong, a command that runs will say so
             return []
         # A name with the end of a line cannot be typed.
-        return [*filter(None, (_as_taken(name) for name in found if name.isprintable()))]
+        found = [n for n in offered if n.casefold().startswith(begin) and n.isprintable()]
+        if not os.environ.get("_FUZZYDICT_COMPLETE", "").startswith("bash"):
+            return found
+        word = os.environ["COMP_WORDS"].split("\n")[int(os.environ["COMP_CWORD"])]
+        if word[:1] in ("'", '"'):
+            special = "'" if word[0] == "'" else '$`"\\!'  # which the shell would expand
+            return [name for name in found if not set(special) & set(name)]
+        escaped = (re.sub(r"([^\w@%+=:,./-])", r"\\\1", name) for name in found)
+        return [name.replace("\\", r"\\") for name in escaped]  # click's script reads half of it
 
     return complete
 
 
-def _as_taken(name: str) -> str | None:
-    """Return a name as the script of click for a shell takes it; None if it cannot."""
-    from click.shell_completion import split_arg_string
+def _file(ctx: click.Context, file: str) -> tuple[Path, dict[str, Any]]:
+    """Return the path of a file on a command line, and how it is read."""
+    from fuzzydict.io.tables import table_format
 
-    shell = os.environ.get("_FUZZYDICT_COMPLETE", "").partition("_")[0]
-    words, place = os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", "")
-    if shell == "bash":
-        if (quote := words.split("\n")[int(place)][:1]) in ("'", '"'):
-            special = "'" if quote == "'" else '$`"\\!'  # which the shell would expand
-            return None if set(special) & set(name) else name
-        escaped = re.sub(r"([^\w@%+=:,./-])", r"\\\1", name)
-        return escaped.replace("\\", r"\\")  # of which `read` in the script takes half
-    if shell == "fish" and "," in name:  # its script would take the first part
-        return None
-    # What is offered takes the place of the whole of --option=value.
-    typed = split_arg_string(words)  # in which an empty last word is left out
-    word = place if shell == "fish" else "".join(typed[int(place) : int(place) + 1])
-    option, sign, _ = word.partition("=")
-    return f"{option}={name}" if sign and option.startswith("--") else name
+    words: list[str | Path] = []
+    for parameter in ctx.command.params:
+        if isinstance(parameter, click.Argument):
+            given = ctx.params.get(parameter.name or "") or ()
+            words += given if isinstance(given, tuple) else [given]
+    # click leaves arguments unread where the last option has no value yet.
+    path = Path([*words, *ctx.args][_PLACES[file]]).expanduser()
+    if not path.is_file():  # to open a pipe would wait for its writer
+        raise FileNotFoundError(path)
+    prefix = f"{file}_" if f"{file}_sheet" in ctx.params else ""
+    reading = {name: ctx.params[prefix + name] for name in ("sheet", "delimiter", "encoding")}
+    form = ctx.params.get("format" if file == "dict" else f"{file}_format")
+    return path, {"format": form or table_format(path), **reading}
 
 
-def _beginning(path: Path) -> BinaryIO:
-    """Return the first lines of a text file."""
-    with path.open("rb") as file:
-        data = file.read(_READ)
-    return BytesIO(data if len(data) < _READ else data[: data.rfind(b"\n") + 1])
-
-
-def _first_row(path: Path, sheet: str | None) -> list[str]:
-    """Return the texts of the first row of a sheet; by default of the first that is shown."""
-    from fuzzydict.io.records import cell_text
+def _columns(ctx: click.Context, file: str) -> list[str]:
+    from fuzzydict.io.records import Reading, cell_text
     from fuzzydict.io.sheets import cell_value
+    from fuzzydict.io.tables import open_table
 
-    book = _workbook(path)
-    shown = [one for one in book.worksheets if one.sheet_state == "visible"]
-    (row,) = (book[sheet] if sheet else shown[0]).iter_rows(max_row=1)
-    return [*filter(None, (cell_text(cell_value(cell)) for cell in row))]
+    path, reading = _file(ctx, file)
+    if reading["format"] == "xlsx":
+        book = _workbook(path)
+        shown = (sheet for sheet in book.worksheets if sheet.sheet_state == "visible")
+        (row,) = (book[reading["sheet"]] if reading["sheet"] else next(shown)).iter_rows(max_row=1)
+        return [*filter(None, (cell_text(cell_value(cell)) for cell in row))]
+    table: Path | BytesIO = path
+    if reading["format"] != "parquet":
+        with path.open("rb") as opened:
+            data = opened.read(_READ)
+        table = BytesIO(data if len(data) < _READ else data[: data.rfind(b"\n") + 1])
+    with open_table(table, Reading(**reading, side=None)) as read:
+        return [*filter(None, read.names)]
 
 
 def _workbook(path: Path) -> Any:

@@ -1,30 +1,30 @@
-"""Printing: every line that a command writes for people to read goes through `echo`."""
+"""What people read: lines, which all go through `echo`, and progress on standard error."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Timer
 from typing import TextIO
+
+import click
 
 from fuzzydict.errors import printable
 
 STANDARD_OUTPUT = "standard output"  # as errors name it
+_STEPS = 1000  # of a whole bar
+_PATIENCE = 2.0  # seconds
 
 
 def echo(*lines: str, err: bool = False, now: bool = True) -> None:
-    """Print lines on standard output, or on standard error if ``err``.
+    """Print lines on standard output, or on standard error if ``err``; flush them if ``now``.
 
     Escapes replace what a terminal would obey, except for tabs. So a line stays one line, and
-    shows what stands in a key, a file or its name.
-
-    Without lines, it flushes what was printed before. If nobody reads standard error any more, its
-    lines are dropped, and the command goes on.
-
-    Args:
-        lines: the lines, without their ends.
-        err: whether to print on standard error.
-        now: whether to flush them, and what was printed before.
+    shows what stands in a key, a file or its name. Without lines, it flushes what was printed
+    before. If nobody reads standard error any more, its lines are dropped, and the command goes on.
 
     Raises:
         OSError: standard output cannot be written.
@@ -76,3 +76,47 @@ def prepare_streams() -> None:
     if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: it would write a part, and not say so
         encoding, errors = sys.stdout.encoding, sys.stdout.errors
         sys.stdout = os.fdopen(raw.fileno(), "w", -1, encoding, errors, closefd=False)
+
+
+# ---- progress, for terminals only ---------------------------------------------------------
+
+
+def is_watched() -> bool:
+    """Tell whether standard error is a terminal, where somebody may wait."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function to call with the amount done and the total amount."""
+    hidden = not shown or os.environ.get("TERM") == "dumb" or not is_watched()
+    with click.progressbar(length=_STEPS, label=label, file=sys.stderr, hidden=hidden) as bar:
+        yield lambda done, total: bar.update(_STEPS * done // max(1, total) - bar.pos)
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function to call with a label, of which each has a bar, and these two amounts."""
+    with ExitStack() as stack:
+        shown: list[tuple[str, Callable[[int, int], None]]] = []
+
+        def update(label: str, done: int, total: int) -> None:
+            if not shown or shown[-1][0] != label:
+                stack.close()
+                shown.append((label, stack.enter_context(progress_bar(label))))
+            shown[-1][1](done, total)
+
+        yield update
+
+
+@contextmanager
+def telling_if_slow(what: str) -> Iterator[None]:
+    """Print on a terminal what is done, if it takes more than two seconds."""
+    timer = Timer(_PATIENCE, lambda: echo(f"{what} ...", err=True))
+    timer.daemon = True
+    if is_watched():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

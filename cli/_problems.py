@@ -1,18 +1,16 @@
-"""What all commands share: errors and warnings in one line each, and checks of output files."""
+"""Commands that report their problems: each error and warning is one line, and has an exit code."""
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
-from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import click
 
@@ -22,84 +20,14 @@ from fuzzydict.mapping import suggestion
 
 from ._output import STANDARD_OUTPUT, echo, is_lost, prepare_streams
 
-#: What adds an option to a command.
-Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 # Exit codes; 130 is 128 plus the number of the signal, as in shells.
 _USAGE, _BUG, _INTERRUPTED = 2, 3, 130
-#: Endings of files that are neither dicts nor tables.
-_OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
-_OTHER_ENDINGS[".htm"] = "html"
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
 #: The parts of an address in which passwords stand; a message may leave out what follows.
 _SECRETS = re.compile(
     r"(?<=://).*(?:@|\.\.\.)|(?:(?<=[?&]api_key=)|(?<=password=))[^&\s]*", re.I | re.S
 )
 #: Options by the names that they had before those of Python.
 _RENAMED = {"--cutoff": "--score-cutoff", "--number": "--topn", "--vectors": "--embedding"}
-
-
-class _File(click.Path):
-    """An argument that names a file; or a folder that may be a new one, or a store of keys."""
-
-    def __init__(self, *, is_folder: bool = False, is_store: bool = False) -> None:
-        super().__init__()
-        self._is_folder, self._is_store = is_folder, is_store
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path | str:
-        """Return the path, if the system can have a file of this name; an address as it is."""
-        if is_address(value) and self._is_store:
-            return str(value)
-        if is_address(value):
-            problem = (
-                "expected a file, got the address of a store, which only DICT of explain, lookup "
-                "and map may be"
-            )
-            self.fail(problem, param, ctx)
-        try:
-            is_possible = value and b"\0" not in os.fsencode(value)
-        except UnicodeError:
-            is_possible = False
-        if not is_possible:
-            self.fail(f"{quoted(value)} cannot be the name of a file", param, ctx)
-        path = Path(value)
-        ends_as_folder = os.path.split(value)[1] in ("", os.curdir)
-        if ends_as_folder and not path.is_dir() and not self._is_folder:
-            self.fail(f"{quoted(value)} names a folder, and there is none", param, ctx)
-        return path
-
-
-class _Unchecked(click.Path):
-    """An option that names a file or a folder; which of them, another argument tells."""
-
-    def convert(self, value: Any, _param: Any, _ctx: Any) -> str:
-        """Return the name as it is."""
-        return str(value)
-
-
-#: The type of all arguments and options that name files.
-FILE = _File()
-FILE_OR_STORE = _File(is_store=True)
-#: The type of those that name a folder, which need not exist.
-FOLDER = _File(is_folder=True)
-#: The type of an option that is of one of these, and is converted later.
-FILE_OR_FOLDER = _Unchecked()
-#: Addresses of stores, for errors.
-STORES = "postgresql://HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME"
-
-
-def is_address(value: Any) -> bool:
-    """Tell whether an argument is the address of a store, and not the name of a file."""
-    return isinstance(value, str) and _SCHEME.match(value) is not None
-
-
-class Choice(click.Choice[str]):
-    """An option that takes one of a few names."""
-
-    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """Return what is wrong, and which names are right."""
-        return f"{quoted(value)}{one_of(value, self.choices)}"
 
 
 def one_of(name: str, valid: Iterable[str]) -> str:
@@ -116,11 +44,7 @@ class Command(click.Command):
         self._example = example
 
     def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> click.Context:
         """Read the arguments."""
         with nullcontext() if parent else reporting_problems():
@@ -194,7 +118,7 @@ def reporting_problems() -> Iterator[None]:
     except click.ClickException as error:
         ctx = getattr(error, "ctx", None)  # of an error about arguments
         hint = "" if ctx is None else f" (see {ctx.command_path} --help)"
-        _exit(_without_secrets(error.format_message()).rstrip(".") + hint, _USAGE)
+        _exit(_without_secrets(error.format_message()).rstrip(".") + hint)
     except (click.exceptions.Exit, click.Abort):
         raise  # click handles these
     except KeyboardInterrupt:
@@ -203,15 +127,15 @@ def reporting_problems() -> Iterator[None]:
         is_lost(sys.stdout)
         sys.exit(0)
     except FuzzyDictError as error:
-        _exit(str(error), _USAGE)
+        _exit(str(error))
     except OSError as error:
         why = error.strerror or str(error)
         name = STANDARD_OUTPUT if is_lost(sys.stdout) else error.filename
-        _exit(f"{name}: {why}" if name else why, _USAGE)
+        _exit(f"{name}: {why}" if name else why)
     except RecursionError:
-        _exit("a value is nested too deeply to be printed; flatten it", _USAGE)
+        _exit("a value is nested too deeply to be printed; flatten it")
     except MemoryError:
-        _exit("not enough memory for this file; use a smaller one", _USAGE)
+        _exit("not enough memory for this file; use a smaller one")
     except Exception as error:
         bug = _without_secrets(f"{type(error).__name__}: {error}")
         report = "please report it with the traceback that FUZZYDICT_DEBUG=1 shows"
@@ -227,7 +151,7 @@ def _without_secrets(message: str) -> str:
     return _SECRETS.sub(lambda found: "...@" if found[0].endswith("@") else "...", message)
 
 
-def _exit(message: str, code: int) -> NoReturn:
+def _exit(message: str, code: int = _USAGE) -> NoReturn:
     if os.environ.get("FUZZYDICT_DEBUG"):
         echo(*map(_without_secrets, traceback.format_exc().rstrip().split("\n")), err=True)
     echo("Error: " + " ".join(message.split()), err=True)
@@ -237,34 +161,3 @@ def _exit(message: str, code: int) -> NoReturn:
 def reason(error: NoMatchError) -> str:
     """Return why nothing matches, without the advice for programs."""
     return error.message.partition("; to forget it, ")[0]
-
-
-def load_matplotlib() -> None:
-    """Check that pictures can be drawn: into files, whatever window other programs draw to."""
-    os.environ["MPLBACKEND"] = "agg"
-    from fuzzydict.results.plotting import load_pyplot
-
-    load_pyplot()
-
-
-def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
-    """Check before any work that ``output`` can be written and is none of ``sources``."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        output.stat()  # fails if it is in a loop of links, or where nobody may look
-    if any(output.exists() and source.exists() and output.samefile(source) for source in sources):
-        raise click.UsageError(f"{output} is one of the files to read; save elsewhere (-o)")
-    if output.is_dir():
-        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
-    folder = next(place for place in output.parents if place.exists())
-    if not folder.is_dir():
-        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
-    if folder != output.parent:
-        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(output.parent))
-
-
-def check_ending(output: Path, content: str, own: str) -> None:
-    """Refuse an output file whose ending names another format than ``own``."""
-    from fuzzydict.io.records import ENDINGS
-
-    if (ENDINGS | _OTHER_ENDINGS).get(output.suffix.lower(), own) != own:
-        raise click.UsageError(f"{output} would hold {content}, but its ending says otherwise")

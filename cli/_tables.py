@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -13,8 +14,8 @@ import click
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
 
+from ._options import Choice, check_place
 from ._output import echo
-from ._problems import FILE, Choice, Decorator, check_place
 
 STANDARD = Path("-")  # standard input
 _BEGINNINGS = {b"PK\3\4": "xlsx", b"PAR1": "parquet"}
@@ -24,32 +25,17 @@ fail_option = click.option(
 )
 
 
-def output_option(table: str, type: Any = FILE, help: str = "") -> Decorator:  # noqa: A002
-    """Return the option that says where the table goes to."""
-    return click.option(
-        "-o",
-        "--output",
-        metavar="OUT",
-        type=type,
-        help=f"File to write the table to, which may be {table}; by default standard output.{help}",
-    )
-
-
-def format_option(name: str, table: str) -> Decorator:
+def format_option(name: str, table: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return the option that names the format of a table."""
-    return click.option(
-        name, type=Choice(TABLES), help=f"Format of {table}; by default what its ending says."
-    )
+    text = f"Format of {table}; by default what its ending says."
+    return click.option(name, type=Choice(TABLES), help=text)
 
 
 def opened(table: Path, form: str | None, option: str) -> tuple[Path | BinaryIO, str]:
     """Return the file of a table, or the bytes of standard input, and its format.
 
-    Args:
-        table: the file, or `STANDARD`.
-        form: the format, if it is known. Otherwise the ending tells it, or the first line of
-            standard input.
-        option: what names it.
+    The format is the one that the option of this name gives. Otherwise the ending tells it, or the
+    first line of standard input.
 
     Raises:
         click.UsageError: nothing tells the format; the message names the option that would.
@@ -66,7 +52,7 @@ def opened(table: Path, form: str | None, option: str) -> tuple[Path | BinaryIO,
     return table, form
 
 
-def _standard_input(form: str | None) -> tuple[Path | BinaryIO, str]:
+def _standard_input(form: str | None) -> tuple[BinaryIO, str]:
     # Standard streams are None if they were closed before the start.
     stream: Any = BytesIO() if sys.stdin is None else sys.stdin.buffer
     if form is None:
@@ -117,22 +103,20 @@ def is_same(path: Path, other: Path | str) -> bool:
     return isinstance(other, Path) and path.exists() and other.exists() and path.samefile(other)
 
 
-def counted(counts: Cleaned, sure: float) -> str:
-    """Return the numbers of rows as a line."""
-    refused = f"{counts.refused} without a key as decided, " if counts.refused else ""
-    rows = "1 row" if counts.rows == 1 else f"{counts.rows} rows"
-    return (
-        f"{rows}: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
-        f"below {sure:g}), {counts.unmatched} unmatched, {refused}{counts.blank} blank"
-    )
-
-
-def finish(place: Path | BinaryIO, counts: Cleaned, *summary: str, fails: bool = False) -> NoReturn:
-    """Print the last lines of a command on standard error, and exit.
+def finish(
+    place: Path | BinaryIO, counts: Cleaned, sure: float, *more: str, fails: bool
+) -> NoReturn:
+    """Print the numbers of rows, and more lines, on standard error, and exit.
 
     The code is 1 if ``fails``, and a row matches nothing; otherwise 0.
     """
     if not isinstance(place, Path):
         place.flush()  # so that a closed pipe is handled as one
-    echo(*summary, err=True)
+    refused = f"{counts.refused} without a key as decided, " if counts.refused else ""
+    rows = "1 row" if counts.rows == 1 else f"{counts.rows} rows"
+    told = (
+        f"{rows}: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
+        f"below {sure:g}), {counts.unmatched} unmatched, {refused}{counts.blank} blank"
+    )
+    echo(told, *more, err=True)
     sys.exit(1 if fails and counts.unmatched else 0)

@@ -9,17 +9,23 @@ from typing import Any
 
 import click
 
-from fuzzydict import Attention, FuzzyDict, NoMatchError
+from fuzzydict import FuzzyDict, NoMatchError
 from fuzzydict.errors import quoted
 from fuzzydict.mapping import suggestion
 
-from ._dicts import dict_argument, opens_dict
+from ._options import FILE, check_picture, dict_command
 from ._output import echo, echo_text
-from ._problems import FILE, Command, check_place, load_matplotlib, reason
+from ._problems import reason
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Attention of {}</title></head>
+<body style="font-family:sans-serif">{}</body>
+</html>
+"""
 
 
-@click.command("attend", cls=Command, example="fuzzydict attend data/car.json performance -n 3")
-@dict_argument
+@dict_command("attend", "fuzzydict attend data/car.json performance -n 3", has_cutoff=False)
 @click.argument("query")
 @click.option(
     "-n",
@@ -37,7 +43,6 @@ from ._problems import FILE, Command, check_place, load_matplotlib, reason
     type=FILE,
     help="Draw the weights to a .png or .svg file (both need matplotlib) or an .html file.",
 )
-@opens_dict()
 def command(
     d: FuzzyDict[Any],
     query: str,
@@ -57,15 +62,10 @@ def command(
             raise click.UsageError(
                 f"--mask: {quoted(key)} is not a key of the dict{meant}; give a key exactly"
             )
-    kind = "" if plot is None else plot.suffix[1:].lower()
+    kind = ""
     if plot is not None:
-        if kind not in ("png", "svg", "html"):
-            raise click.UsageError(
-                f"--plot: {plot}: expected a name that ends in .png, .svg or .html"
-            )
-        check_place(plot)
-        if kind != "html":
-            load_matplotlib()
+        expected = ": expected a name that ends in .png, .svg or .html"
+        kind = check_picture("--plot", plot, expected, "png", "svg", "html")
     if temperature is not None:
         d.temperature = temperature
     try:
@@ -73,30 +73,17 @@ def command(
     except NoMatchError as error:
         echo(reason(error), err=True)
         sys.exit(1)
-    echo_text(_drawable(attention.chart(topn)))
+    chart = attention.chart(topn)
+    try:
+        "█".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:  # the terminal has no block characters
+        chart = chart.replace("█", "#").replace("…", "~")
+    echo_text(chart)
     if plot is not None:
         from fuzzydict._files import replacing
         from fuzzydict.results.plotting import drawn
 
-        page = _page(attention, topn) if kind == "html" else drawn(attention.plot(topn), kind)
+        page = _PAGE.format(escape(attention.text), attention.chart_html(topn))
+        data = page.encode("utf-8", "xmlcharrefreplace")
         with replacing(plot) as file:
-            file.write(page)
-
-
-def _page(attention: Attention, topn: int) -> bytes:
-    page = f"""<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><title>Attention of {escape(attention.text)}</title></head>
-<body style="font-family:sans-serif">{attention.chart_html(topn)}</body>
-</html>
-"""
-    return page.encode("utf-8", "xmlcharrefreplace")
-
-
-def _drawable(chart: str) -> str:
-    """Return the chart with # as bars if the terminal's encoding has no block characters."""
-    try:
-        "█".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return chart.replace("█", "#").replace("…", "~")
-    return chart
+            file.write(data if kind == "html" else drawn(attention.plot(topn), kind))

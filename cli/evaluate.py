@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,11 @@ from fuzzydict.evaluation.evaluate import (
     shown_command,
     text_table,
 )
-from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, System, fuzzy_dict, sentence_encoder
+from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, sentence_encoder
 
-from ._dicts import embedding_of, embedding_option
-from ._output import echo, echo_text
-from ._problems import FILE, Choice, Command
-from ._progress import progress_bar
+from ._options import EMBEDDING, FILE, Choice, embedding_of
+from ._output import echo, echo_text, progress_bar
+from ._problems import Command
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
 
@@ -35,9 +33,9 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     "evaluate",
     cls=Command,
     example="fuzzydict evaluate --peer difflib --peer rapidfuzz data/spelling.json",
+    params=[EMBEDDING],
 )
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
-@embedding_option
 @click.option("--english", is_flag=True, help="Also measure FuzzyDict without Brown's vectors.")
 @click.option("--encoder", is_flag=True, help=f"Also measure FuzzyDict with {ENCODER_NAME}.")
 @click.option(
@@ -99,7 +97,13 @@ def command(
         systems.append(fuzzy_dict("FuzzyDict, english", ENGLISH))
     if encoder:
         systems.append(fuzzy_dict(f"FuzzyDict, {ENCODER_NAME}", sentence_encoder()))
-    systems += [] if no_peers else _peers(peers)
+    for name in dict.fromkeys(() if no_peers else peers or PEERS):
+        try:
+            systems.append(PEERS[name]())
+        except (MissingCorpusError, MissingExtraError) as error:
+            if peers:
+                raise
+            echo(f"Note: not compared with {name}, which is optional: {error}", err=True)
     with progress_bar("measuring", shown=bool(sets)) as progress:
         report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
     made_by, machine = _made_by(click.get_current_context()), environment("rapidfuzz")
@@ -111,31 +115,15 @@ def command(
     echo(f"Made by `{made_by}` ({machine}).")
 
 
-def _peers(names: Sequence[str]) -> list[System]:
-    """Return the peers of these names, or all that are installed."""
-    systems = []
-    for name in dict.fromkeys(names or PEERS):
-        try:
-            systems.append(PEERS[name]())
-        except (MissingCorpusError, MissingExtraError) as error:
-            if names:
-                raise
-            echo(f"Note: not compared with {name}, which is optional: {error}", err=True)
-    return systems
-
-
 def _made_by(ctx: click.Context) -> str:
     """Return the command line that makes the report again."""
     words: list[str | Path] = []
     for option in ctx.command.params:
-        name = option.name or ""
-        value: Any = ctx.params.get(name)
-        is_given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if not isinstance(option, click.Option) or not is_given:
-            continue
-        if isinstance(value, bool):
+        value: Any = ctx.params.get(option.name or "")
+        is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if isinstance(option, click.Option) and is_given and isinstance(value, bool):
             words.append((option.opts if value else option.secondary_opts)[0])
-            continue
-        for one in value if isinstance(value, tuple) else (value,):
-            words += [option.opts[0], one]
+        elif isinstance(option, click.Option) and is_given:
+            for one in value if isinstance(value, tuple) else (value,):
+                words += [option.opts[0], one]
     return shown_command("fuzzydict", "evaluate", *words, *ctx.params["paths"])

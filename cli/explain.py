@@ -7,22 +7,21 @@ from typing import Any
 
 import click
 
-from fuzzydict import Explanation, NoMatchError
+from fuzzydict import NoMatchError
 from fuzzydict.io.records import as_json
 
-from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, opens_dict
+from ._options import AnyDict, dict_command
 from ._output import echo, echo_text
-from ._problems import Command, reason
+from ._problems import reason
+
+_SHOWN = ("query", "matches", "equal", "synonyms", "tells_words", "none", "margin", "cutoff")
 
 
-@click.command("explain", cls=Command, example="fuzzydict explain data/car.json colour")
-@dict_or_store_argument
+@dict_command("explain", "fuzzydict explain data/car.json colour", takes_store=True)
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @click.option(
     "--json", "in_json", is_flag=True, help="Print all numbers as JSON, one object per query."
 )
-@cutoff_option
-@opens_dict()
 def command(d: AnyDict, queries: tuple[str, ...], in_json: bool) -> None:
     """Explain why each QUERY finds a key of DICT, or none.
 
@@ -31,32 +30,24 @@ def command(d: AnyDict, queries: tuple[str, ...], in_json: bool) -> None:
     """
     shown = missed = 0
     for query in queries:
-        explanation: Explanation | None = None
+        told: dict[str, Any] = {"query": query, "matches": False, "best": None}
         try:
             explanation = d.explain(query)
         except NoMatchError as error:  # there is nothing to compare
             echo(reason(error), err=True)
-        missed += explanation is None or not explanation.matches
-        if in_json:
-            echo(as_json(_as_object(query, explanation)))
-        elif explanation is not None:
+            missed += 1
+            if in_json:
+                echo(as_json(told))
+            continue
+        missed += not explanation.matches
+        if not in_json:
             echo_text(f"\n{explanation}" if shown else str(explanation))
             shown += 1
+            continue
+        told = {name: getattr(explanation, name) for name in _SHOWN}
+        told["words"] = [word._asdict() for word in explanation.words]
+        for name in ("best", "runner_up"):
+            match, parts = getattr(explanation, name), getattr(explanation, f"{name}_parts")
+            told[name] = match and {**match._asdict(), "parts": parts and parts._asdict()}
+        echo(as_json(told))
     sys.exit(1 if missed else 0)
-
-
-def _as_object(query: str, explanation: Explanation | None) -> dict[str, Any]:
-    """Return an explanation as an object of JSON."""
-    if explanation is None:
-        return {"query": query, "matches": False, "best": None}
-    named = ("query", "matches", "equal", "synonyms", "tells_words", "none", "margin", "cutoff")
-    return {
-        **{name: getattr(explanation, name) for name in named},
-        "words": [word._asdict() for word in explanation.words],
-        "best": _key(explanation.best, explanation.best_parts),
-        "runner_up": _key(explanation.runner_up, explanation.runner_up_parts),
-    }
-
-
-def _key(match: Any, parts: Any) -> dict[str, Any] | None:
-    return match and {**match._asdict(), "parts": parts and parts._asdict()}

@@ -14,13 +14,11 @@ from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.io.explore.teaching import saved_as
 from fuzzydict.saving import check_items
 
-from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._options import FILE, check_place, dict_command
 from ._output import echo
-from ._problems import FILE, Command, check_place
 
 
-@click.command("explore", cls=Command, example="fuzzydict explore data/car.json")
-@dict_argument
+@dict_command("explore", "fuzzydict explore data/car.json")
 @click.option(
     "--port", type=click.IntRange(1024, 65535), help="Where to serve; by default any free port."
 )
@@ -34,14 +32,8 @@ from ._problems import FILE, Command, check_place
     help="Save at once what the page teaches: the dict in a .fuzzydict file, or decisions for "
     "`fuzzydict map` in a .csv, .tsv or .jsonl file.",
 )
-@cutoff_option
-@opens_dict()
 def command(
-    d: FuzzyDict[Any],
-    port: int | None,
-    no_browser: bool,
-    title: str | None,
-    output: Path | None,
+    d: FuzzyDict[Any], port: int | None, no_browser: bool, title: str | None, output: Path | None
 ) -> None:
     """Serve a page on which queries to DICT can be typed, until Ctrl-C.
 
@@ -55,10 +47,9 @@ def command(
     dict_file: Path = given["dict_file"]
     if output is not None:
         _check_output(output, d, dict_file, given["embedding"])
+    called = printable(title or dict_file.stem)
     try:
-        server = ExploreServer(
-            d, title=printable(title or dict_file.stem), port=port or 0, output=output
-        )
+        server = ExploreServer(d, title=called, port=port or 0, output=output)
     except OSError as error:
         if error.filename is not None:  # the output
             raise
@@ -82,13 +73,13 @@ def command(
 
 def _check_output(output: Path, d: FuzzyDict[Any], dict_file: Path, vectors: Path | None) -> None:
     """Refuse before any work what cannot be saved, or would overwrite what is read."""
-    form, sources = saved_as(output), [] if vectors is None else [vectors]
+    form = saved_as(output)
     is_own = output.exists() and dict_file.exists() and output.samefile(dict_file)
     if is_own and not (form == "fuzzydict" and is_saved_dict(dict_file)):
         raise click.UsageError(
             f"{output} is the dict, which was read and not saved by fuzzydict; save elsewhere (-o)"
         )
-    check_place(output, sources)
+    check_place(output, [] if vectors is None else [vectors])
     if form == "fuzzydict":
         if output.exists() and not is_own:
             raise click.UsageError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,15 @@ from fuzzydict.io.review import is_undecided, read_examples
 from fuzzydict.mapping import suggestion
 from fuzzydict.saving import check_items
 
-from ._dicts import dict_argument, opens_dict
-from ._output import echo, echo_text
-from ._problems import FILE, Command, check_ending, check_place
-from ._progress import progress_bar
+from ._options import FILE, SEED, check_ending, check_place, dict_command
+from ._output import echo, echo_text, progress_bar
 
 
-@click.command(
+@dict_command(
     "fit",
-    cls=Command,
-    example="fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
+    "fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
+    has_cutoff=False,
 )
-@dict_argument
 @click.argument("examples_file", metavar="EXAMPLES", type=FILE)
 @click.option(
     "-o", "--output", metavar="FILE", type=FILE, required=True, help="File to write (.fuzzydict)."
@@ -49,22 +45,8 @@ from ._progress import progress_bar
     type=click.IntRange(1),
     help="Maximum number of passes over the examples; by default 30.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    help="Seed of the random numbers; by default 0.",
-)
-@opens_dict()
-def command(
-    d: FuzzyDict[Any],
-    examples_file: Path,
-    output: Path,
-    remember: bool,
-    validation: float | None,
-    epochs: int | None,
-    seed: int,
-) -> None:
+@click.option("--seed", type=SEED, default=0, help="Seed of the random numbers; by default 0.")
+def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any) -> None:
     """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.
 
     EXAMPLES is a CSV, TSV or JSON Lines file with the columns query and target. The target is the
@@ -79,18 +61,10 @@ def command(
     read = [given[name] for name in ("dict_file", "embedding", "synonyms") if given[name]]
     check_place(output, [examples_file, *read])
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
-    examples = read_examples(examples_file)
-    _check_examples(d, examples, examples_file)
+    targets = _targets(d, examples_file)
     check_items(d)  # before the work, not after it
     with progress_bar("learning") as progress:
-        report = d.fit(
-            _targets(examples),
-            remember=remember,
-            validation=validation,
-            epochs=epochs,
-            seed=seed,
-            progress=progress,
-        )
+        report = d.fit(targets, progress=progress, **options)
     echo_text(str(report))
     if not report.kept and not report.remembered:
         echo(f"nothing was saved to {output}: the dict did not get better", err=True)
@@ -99,34 +73,26 @@ def command(
     echo(f"saved: {output} ({output.stat().st_size / 1e3:,.0f} kB)")
 
 
-def _targets(examples: Sequence[tuple[str, str | None]]) -> dict[str, list[str] | None]:
-    """Return the right keys of each query, which has a row for each; None if no key is right."""
-    targets: dict[str, list[str] | None] = {}
-    for query, key in examples:
-        targets[query] = None if key is None else [*(targets.get(query) or ()), key]
-    return targets
-
-
-def _undecided(count: int) -> str:
-    return "1 target is undecided" if count == 1 else f"{count} targets are undecided"
-
-
-def _check_examples(
-    d: FuzzyDict[Any], examples: Sequence[tuple[str, str | None]], examples_file: Path
-) -> None:
-    """Refuse an empty list, undecided targets, and targets that are not keys."""
+def _targets(d: FuzzyDict[Any], examples_file: Path) -> dict[str, list[str] | None]:
+    """Return the right keys of each query, or None; refuse undecided targets, and no keys."""
+    examples = read_examples(examples_file)
     if not examples:
         raise OptionError(f"{examples_file}: has no examples; add some")
     unknown = [(query, key) for query, key in examples if key is not None and key not in d]
     undecided = [(query, key) for query, key in unknown if is_undecided(key)]
     for query, key in undecided[:1]:
+        are = "1 target is" if len(undecided) == 1 else f"{len(undecided)} targets are"
         raise OptionError(
-            f"{examples_file}: {_undecided(len(undecided))}, first {quoted(key)} for "
-            f"{quoted(query)}; write the right key, without the question mark, or nothing if none "
-            f"is right, or remove the line"
+            f"{examples_file}: {are} undecided, first {quoted(key)} for {quoted(query)}; write "
+            f"the right key, without the question mark, or nothing if none is right, or remove "
+            f"the line"
         )
     for query, key in unknown[:1]:
         raise OptionError(
             f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is not a key of the "
             f"dict{suggestion(key, d)}; write one of its keys, or nothing if none is right"
         )
+    targets: dict[str, list[str] | None] = {}
+    for query, right in examples:
+        targets[query] = None if right is None else [*(targets.get(query) or ()), right]
+    return targets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,25 +11,31 @@ from fuzzydict.frames.match import HOWS, SUFFIX
 from fuzzydict.io.columns import SURE, Source, join_tables
 from fuzzydict.io.records import Reading
 
-from ._completion import LEFT, RIGHT, columns_of
-from ._dicts import cutoff_option, embedding_of, reading_options, scoring_options, synonyms_of
-from ._problems import FILE, Choice, Command
-from ._progress import progress_bar
+from ._completion import columns_of
+from ._options import (
+    CUTOFF,
+    EMBEDDING,
+    FILE,
+    SCORER,
+    SYNONYMS,
+    Choice,
+    embedding_of,
+    reading_options,
+    synonyms_of,
+    taken,
+)
+from ._output import progress_bar
+from ._problems import Command
 from ._tables import (
     STANDARD,
     check_tables,
-    counted,
     fail_option,
     finish,
     format_option,
     on_terminal,
     opened,
-    output_option,
     place_of,
 )
-
-#: What the options of each table name.
-_READING = ("sheet", "delimiter", "encoding")
 
 
 @click.command(
@@ -41,16 +48,16 @@ _READING = ("sheet", "delimiter", "encoding")
 @click.option(
     "--on",
     metavar="NAME",
-    shell_complete=columns_of(LEFT, RIGHT),
+    shell_complete=columns_of("left", "right"),
     help="The column of texts, if it has one name in both tables.",
 )
 @click.option(
-    "--left-on", metavar="NAME", shell_complete=columns_of(LEFT), help="The column of LEFT."
+    "--left-on", metavar="NAME", shell_complete=columns_of("left"), help="The column of LEFT."
 )
 @click.option(
     "--right-on",
     metavar="NAME",
-    shell_complete=columns_of(RIGHT),
+    shell_complete=columns_of("right"),
     help="The column of RIGHT, whose texts are the keys. Each comes once.",
 )
 @click.option(
@@ -61,7 +68,13 @@ _READING = ("sheet", "delimiter", "encoding")
     help="Which rows of LEFT are written: all, those that match, or those that match nothing, as "
     "they are.",
 )
-@output_option("LEFT")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=FILE,
+    help="File to write the table to, which may be LEFT; by default standard output.",
+)
 @fail_option
 @click.option(
     "--suffix",
@@ -72,26 +85,8 @@ _READING = ("sheet", "delimiter", "encoding")
 @click.option("--no-score", is_flag=True, help="Leave out the column `score`.")
 @format_option("--left-format", "LEFT")
 @format_option("--right-format", "RIGHT")
-@reading_options("left-", "LEFT", LEFT)
-@reading_options("right-", "RIGHT", RIGHT)
-@scoring_options
-@cutoff_option
 def command(
-    left: Path,
-    right: Path,
-    on: str | None,
-    left_on: str | None,
-    right_on: str | None,
-    how: str,
-    output: Path | None,
-    fail_unmatched: bool,
-    suffix: str,
-    no_score: bool,
-    scorer: str | None,
-    score_cutoff: float | None,
-    embedding: Path | None,
-    synonyms: Path | None,
-    **reading: str | None,
+    left: Path, right: Path, output: Path | None, fail_unmatched: bool, no_score: bool, **given: Any
 ) -> None:
     """Add to each row of LEFT the row of RIGHT whose text means the same, and the score.
 
@@ -103,30 +98,22 @@ def command(
     """
     if right == STANDARD:
         raise click.UsageError("RIGHT cannot be standard input; give it as LEFT")
-    tables = []
-    for side, table in (("left", left), ("right", right)):
-        source, form = opened(table, reading[f"{side}_format"], f"--{side}-format")
-        given = {name: reading[f"{side}_{name}"] for name in _READING}
-        tables.append((source, Reading(form, **given, side=f"{side}-")))
-    (of_left, left_reading), (of_right, right_reading) = tables
-    check_tables(str(left_reading.format), left, output, right, "right table")
-    left_on, right_on = _columns(on, left_on, right_on)
+    columns = _columns(*(given.pop(name) for name in ("on", "left_on", "right_on")))
+    sources = []
+    for side, table, column in zip(("left", "right"), (left, right), columns, strict=True):
+        source, form = opened(table, given.pop(f"{side}_format"), f"--{side}-format")
+        reading = Reading(form, **taken(given, f"{side}-"), side=f"{side}-")
+        sources.append(Source(source, column, reading))
+    of_left, of_right = sources
+    check_tables(str(of_left.reading.format), left, output, right, "right table")
     place = place_of(output)
+    given["embedding"] = embedding_of(given["embedding"])
+    given["synonyms"] = synonyms_of(given["synonyms"])
     with progress_bar("joining", shown=not on_terminal(output)) as progress:
         counts = join_tables(
-            Source(of_left, left_on, left_reading),
-            Source(of_right, right_on, right_reading),
-            place,
-            how=how,
-            add_score=not no_score,
-            suffix=suffix,
-            progress=progress,
-            score_cutoff=score_cutoff,
-            embedding=embedding_of(embedding),
-            scorer=scorer,
-            synonyms=synonyms_of(synonyms),
+            of_left, of_right, place, add_score=not no_score, progress=progress, **given
         )
-    finish(place, counts, counted(counts, SURE), fails=fail_unmatched)
+    finish(place, counts, SURE, fails=fail_unmatched)
 
 
 def _columns(on: str | None, left_on: str | None, right_on: str | None) -> tuple[str, str]:
@@ -138,3 +125,7 @@ def _columns(on: str | None, left_on: str | None, right_on: str | None) -> tuple
     if left_on is None or right_on is None:
         raise click.UsageError("no column to join on; give --on, or --left-on and --right-on")
     return left_on, right_on
+
+
+command.params += [*reading_options("left", "left-"), *reading_options("right", "right-")]
+command.params += [EMBEDDING, SYNONYMS, SCORER, CUTOFF]

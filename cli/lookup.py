@@ -15,17 +15,14 @@ from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.records import MAX_LINE, as_json, as_line
 from fuzzydict.text.words import plain
 
-from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, opens_dict
+from ._options import AnyDict, dict_command
 from ._output import echo
-from ._problems import Command, reason
+from ._problems import reason
 
 _STANDARD_INPUT = "standard input"
 
-Answer = tuple[list[Match | None], str]  # the matches, or None and why there is none
 
-
-@click.command("lookup", cls=Command, example="fuzzydict lookup data/car.json colour")
-@dict_or_store_argument
+@dict_command("lookup", "fuzzydict lookup data/car.json colour", takes_store=True)
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @click.option(
     "-n",
@@ -42,8 +39,6 @@ Answer = tuple[list[Match | None], str]  # the matches, or None and why there is
     help="Print key and score after the value, separated by tabs; then the query, if there are "
     "several with several keys each.",
 )
-@cutoff_option
-@opens_dict()
 def command(
     d: AnyDict, queries: tuple[str, ...], topn: int | None, in_json: bool, verbose: bool
 ) -> None:
@@ -59,11 +54,12 @@ def command(
     missed = 0
     mixed = len(queries) != 1 and (topn or 1) > 1  # a line's query cannot be counted
     for query in queries or _lines():
-        matches, problem = _answer(d, query, topn or 1)
-        if problem:
-            missed += 1
+        try:
+            matches: list[Match | None] = _matches(d, query, topn or 1)
+        except NoMatchError as error:
+            matches, missed = [None], missed + 1
             echo()  # keeps answers and messages in order on a terminal
-            echo(problem, err=True)
+            echo(_problem(query, error), err=True)
         for match in matches:
             if in_json:
                 key, value, score = match or (None, None, None)
@@ -79,18 +75,6 @@ def command(
     sys.exit(1 if missed else 0)
 
 
-def _answer(d: AnyDict, query: str, topn: int) -> Answer:
-    try:
-        return _matches(d, query, topn), ""
-    except NoMatchError as error:
-        if error.key is None:
-            return [None], reason(error)
-        return [None], (
-            f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with score "
-            f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--score-cutoff sets it)"
-        )
-
-
 def _matches(d: AnyDict, query: str, topn: int) -> list[Match | None]:
     """Return up to ``topn`` keys that reach the cutoff, best first."""
     nearest: Match = d.nearest(query)
@@ -98,6 +82,15 @@ def _matches(d: AnyDict, query: str, topn: int) -> list[Match | None]:
         return [nearest]
     others = [match for match in d.most_similar(query, topn=topn) if match.key != nearest.key]
     return [nearest, *(match for match in others[: topn - 1] if match.matches)]
+
+
+def _problem(query: str, error: NoMatchError) -> str:
+    if error.key is None:
+        return reason(error)
+    return (
+        f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with score "
+        f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--score-cutoff sets it)"
+    )
 
 
 def _field(part: Any) -> str:

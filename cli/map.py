@@ -15,20 +15,17 @@ from fuzzydict.io.dict_files import dict_format
 from fuzzydict.io.folders import Workers, map_parts
 from fuzzydict.io.records import Reading
 
-from ._completion import TABLE, columns_of
-from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, no_nan, opens_dict
-from ._problems import FILE, FILE_OR_FOLDER, FOLDER, Choice, Command, check_place
-from ._progress import progress_bar, progress_bars
+from ._completion import columns_of
+from ._options import FILE, FOLDER, AnyDict, Choice, check_place, dict_command, no_nan, taken
+from ._output import progress_bar, progress_bars
 from ._tables import (
     check_tables,
-    counted,
     fail_option,
     finish,
     format_option,
     is_same,
     on_terminal,
     opened,
-    output_option,
     place_of,
 )
 
@@ -38,21 +35,35 @@ _OF_DICT = {"format", "key", "value", "dict_sheet", "dict_delimiter", "dict_enco
 _OF_DICT |= {"embedding", "scorer", "score_cutoff"}
 
 
-@click.command(
+class _FileOrFolder(click.Path):
+    """Names one of both; which, TABLE tells, so that it is checked later."""
+
+    def convert(self, value: Any, _param: Any, _ctx: Any) -> str:
+        return str(value)
+
+
+@dict_command(
     "map",
-    cls=Command,
-    example="fuzzydict map data/countries.csv data/orders.csv --column country -o orders.csv",
+    "fuzzydict map data/countries.csv data/orders.csv --column country -o orders.csv",
+    takes_store=True,
+    beside_table=True,
 )
-@dict_or_store_argument
 @click.argument("table", type=FILE)
 @click.option(
     "--column",
     metavar="NAME",
     required=True,
-    shell_complete=columns_of(TABLE),
+    shell_complete=columns_of("table"),
     help="The column to match.",
 )
-@output_option("TABLE", FILE_OR_FOLDER, " If TABLE is a folder, a new one.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=_FileOrFolder(),
+    help="File to write the table to, which may be TABLE; by default standard output. If TABLE is "
+    "a folder, a new one.",
+)
 @fail_option
 @format_option("--table-format", "TABLE")
 @click.option("--prefix", help="Prefix of the names of the new columns; by default NAME and `_`.")
@@ -89,8 +100,6 @@ _OF_DICT |= {"embedding", "scorer", "score_cutoff"}
     help="Address of the scheduler of a Dask cluster, such as tcp://host:8786; by default a "
     "cluster is started on this machine, with N workers.",
 )
-@cutoff_option
-@opens_dict(beside_table=True)
 def command(
     d: AnyDict,
     table: Path,
@@ -105,7 +114,7 @@ def command(
     jobs: int | None,
     engine: str | None,
     scheduler: str | None,
-    **reading: str | None,
+    **reading: Any,
 ) -> None:
     """Add the matching key of DICT, its value and its score to each row of TABLE.
 
@@ -123,23 +132,70 @@ def command(
     right key, or by nothing if no key is right. Run the command again: what was decided holds, and
     only what is new is asked. `fuzzydict fit` learns from the file.
     """
-    place = _output(output, table)
+    ctx = click.get_current_context()
+    dict_file: Path | str = ctx.params["dict_file"]
+    place: Any = None
+    if output is not None:
+        option = next(one for one in ctx.command.params if one.name == "output")
+        place = (FOLDER if table.is_dir() else FILE).convert(output, option, ctx)
     deciding = Deciding(decisions, review, SURE if sure is None else sure)
-    _check_files(deciding)
+    _check_files(deciding, dict_file)
     workers = _workers(d, jobs, engine, scheduler)
     source: tuple[Path | BinaryIO, str | None] = table, table_format
     if not table.is_dir():
         source = opened(table, table_format, "--table-format")
-    asked = Source(source[0], column, Reading(source[1], **reading))
+    asked = Source(source[0], column, Reading(source[1], **taken(reading)))
     if table.is_dir() or workers is not None:
         counts = _map_parts(d, asked, place, prefix, deciding, workers or Workers())
     else:
-        check_tables(str(source[1]), table, place, _dict_file(), "dict")
+        check_tables(str(source[1]), table, place, dict_file, "dict")
         with progress_bar("matching", shown=not on_terminal(place)) as progress:
             counts = clean_column(
                 d, asked, place_of(place), prefix=prefix, deciding=deciding, progress=progress
             )
-    finish(place_of(place), counts, *_summary(counts, deciding), fails=fail_unmatched)
+    texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
+    more = [f"{review}: {texts} to decide on"] if review else []
+    finish(place_of(place), counts, deciding.sure, *more, fails=fail_unmatched)
+
+
+def _check_files(deciding: Deciding, dict_file: Path | str) -> None:
+    """Refuse misuse before any work."""
+    for option, path in {"--review": deciding.review, "--decisions": deciding.decisions}.items():
+        if path is not None and is_same(path, dict_file):
+            raise OptionError(f"{path} is the dict; name another file as {option}")
+    if deciding.review is not None:
+        check_place(deciding.review)
+    if deciding.decisions is not None and not deciding.decisions.exists():
+        raise OptionError(
+            f"{deciding.decisions}: No such file; name one that `--review` wrote, or one with the "
+            f"columns query and target"
+        )
+
+
+def _workers(
+    d: AnyDict, jobs: int | None, engine: str | None, scheduler: str | None
+) -> Workers | None:
+    """Return who looks texts up, if an option says so.
+
+    Other processes open DICT by themselves, if it is a file of `FuzzyDict.save` as it stands.
+    """
+    if jobs is None and engine is None and scheduler is None:
+        return None
+    if scheduler is None:
+        scheduler = LOCAL if engine == _DASK else None
+    elif engine != _DASK:
+        raise click.UsageError(f"--scheduler is of Dask; give --engine {_DASK}, too")
+    elif jobs is not None:
+        raise click.UsageError("--jobs: the cluster has its own number of workers; leave it out")
+    given, matcher = click.get_current_context().params, None
+    is_as_it_stands = isinstance(given["dict_file"], Path) and not (
+        given["scorer"] or given["synonyms"]
+    )
+    if is_as_it_stands and dict_format(given["dict_file"], Reading(given["format"])) == "fuzzydict":
+        embedding: Any = None if given["embedding"] is None else d.embedding
+        cutoff = given["score_cutoff"]
+        matcher = Matcher(given["dict_file"], score_cutoff=cutoff, embedding=embedding)
+    return Workers(jobs, scheduler, matcher)
 
 
 def _map_parts(
@@ -151,7 +207,8 @@ def _map_parts(
     workers: Workers,
 ) -> Cleaned:
     """Match the column of all tables in a folder, or of one, in several processes."""
-    ctx, dict_file, table = click.get_current_context(), _dict_file(), source.table
+    ctx, table = click.get_current_context(), source.table
+    dict_file = ctx.params["dict_file"]
     if not isinstance(d, FuzzyDict) or not isinstance(dict_file, Path):
         raise click.UsageError(
             "a folder, --jobs and --engine need a DICT in a file, which processes open; name the "
@@ -164,13 +221,12 @@ def _map_parts(
         raise click.UsageError("standard input can be read only once; name a file", ctx)
     if not dict_file.is_file():
         raise click.UsageError(f"{dict_file} is no regular file; save the dict in one", ctx)
-    if table.is_dir():
-        if output.is_file():
-            raise click.UsageError(f"{output} is a file; name a folder for those of {table}", ctx)
-        if not output.exists():
-            check_place(output)
-    elif source.reading.format is not None:
-        check_tables(source.reading.format, table, output, dict_file, "dict")
+    if table.is_dir() and output.is_file():
+        raise click.UsageError(f"{output} is a file; name a folder for those of {table}", ctx)
+    if not table.is_dir():
+        check_tables(str(source.reading.format), table, output, dict_file, "dict")
+    elif not output.exists():
+        check_place(output)
     with dict_file.open("rb") as file:
         basis: dict[str, Any] = {"the dict": file_digest(file, "blake2b").hexdigest()}
     for option in ctx.command.params:
@@ -187,67 +243,4 @@ def _map_parts(
             workers=workers,
             basis=basis,
             progress=progress,
-        )
-
-
-def _workers(
-    d: AnyDict, jobs: int | None, engine: str | None, scheduler: str | None
-) -> Workers | None:
-    """Return who looks texts up, if an option says so."""
-    if jobs is None and engine is None and scheduler is None:
-        return None
-    if scheduler is None:
-        scheduler = LOCAL if engine == _DASK else None
-    elif engine != _DASK:
-        raise click.UsageError(f"--scheduler is of Dask; give --engine {_DASK}, too")
-    elif jobs is not None:
-        raise click.UsageError("--jobs: the cluster has its own number of workers; leave it out")
-    return Workers(jobs, scheduler, _matcher(d))
-
-
-def _matcher(d: AnyDict) -> Matcher | None:
-    """Return DICT as other processes open it, if it is a file of `FuzzyDict.save` as it stands."""
-    options, dict_file = click.get_current_context().params, _dict_file()
-    if not isinstance(dict_file, Path) or options["scorer"] or options["synonyms"]:
-        return None
-    if dict_format(dict_file, Reading(options["format"])) != "fuzzydict":
-        return None
-    embedding = None if options["embedding"] is None else d.embedding
-    return Matcher(dict_file, score_cutoff=options["score_cutoff"], embedding=embedding)
-
-
-def _dict_file() -> Path | str:
-    path: Path | str = click.get_current_context().params["dict_file"]
-    return path
-
-
-def _output(output: str | None, table: Path) -> Path | None:
-    """Return where the table goes to: a file, or a folder if it is one."""
-    if output is None:
-        return None
-    ctx = click.get_current_context()
-    option = next(one for one in ctx.command.params if one.name == "output")
-    return Path((FOLDER if table.is_dir() else FILE).convert(output, option, ctx))
-
-
-def _summary(counts: Cleaned, deciding: Deciding) -> list[str]:
-    summary = counted(counts, deciding.sure)
-    if deciding.review is None:
-        return [summary]
-    texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
-    return [summary, f"{deciding.review}: {texts} to decide on"]
-
-
-def _check_files(deciding: Deciding) -> None:
-    """Refuse misuse before any work."""
-    files = {"--review": deciding.review, "--decisions": deciding.decisions}
-    for option, path in files.items():
-        if path is not None and is_same(path, _dict_file()):
-            raise OptionError(f"{path} is the dict; name another file as {option}")
-    if deciding.review is not None:
-        check_place(deciding.review)
-    if deciding.decisions is not None and not deciding.decisions.exists():
-        raise OptionError(
-            f"{deciding.decisions}: No such file; name one that `--review` wrote, or one with the "
-            f"columns query and target"
         )

@@ -8,25 +8,25 @@ import click
 
 from fuzzydict import FuzzyDict, connect
 
-from ._dicts import dict_argument, opens_dict
-from ._output import echo
-from ._problems import STORES, Command, is_address
-from ._progress import progress_bar
+from ._options import dict_command, is_address
+from ._output import echo, progress_bar
+
+_STORES = "postgresql://HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME"
 
 
 def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
     """Refuse what is no address, without showing it: it may hold a password."""
     if not is_address(url):
-        raise click.BadParameter(f"expected the address of a store: {STORES}", ctx, argument)
+        raise click.BadParameter(f"expected the address of a store: {_STORES}", ctx, argument)
     return url
 
 
-@click.command(
+@dict_command(
     "push",
-    cls=Command,
-    example="fuzzydict push data/countries.csv 'postgresql://localhost/names?table=countries'",
+    "fuzzydict push data/countries.csv 'postgresql://localhost/names?table=countries'",
+    has_cutoff=False,
+    is_scored=False,
 )
-@dict_argument
 @click.argument("url", callback=_address)
 @click.option(
     "--index",
@@ -34,7 +34,6 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
     help="Afterwards build the index by which PostgreSQL finds keys among many, if there is none. "
     "It may take minutes, while others read and write. Without one, a read compares with all keys.",
 )
-@opens_dict(is_scored=False)
 def command(d: FuzzyDict[Any], url: str, index: bool) -> None:
     """Write the keys, values, aliases and synonyms of DICT to the store at URL; the rest stays.
 

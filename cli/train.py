@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from ._output import echo
-from ._problems import FILE, Command, check_ending, check_place
-from ._progress import progress_bar
+from ._options import FILE, SEED, check_ending, check_place
+from ._output import echo, progress_bar
+from ._problems import Command
 
 _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
 
@@ -35,7 +35,7 @@ _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
 )
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**32 - 1),
+    type=SEED,
     default=1,
     show_default=True,
     help="Seed of the random numbers.",

@@ -1,11 +1,63 @@
-"""Demos: each file is a short lesson, to read and to run."""
+"""Demos: each file is a short lesson, to read and to run; ``--save`` draws its picture."""
 
 from __future__ import annotations
 
-__all__ = ["DEMOS"]
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+from fuzzydict._files import replacing
+from fuzzydict.cli._options import FILE, check_picture
+from fuzzydict.cli._output import echo, echo_text
+from fuzzydict.cli._problems import Command
+from fuzzydict.results.plotting import drawn, panels, plot_heatmap
+
+__all__ = ["DEMOS", "Picture", "demo", "echo", "echo_text", "heat_maps"]
 
 #: Their names, in an order to read them in.
 DEMOS = (
     *("dictionary", "column", "http_status", "colors"),
     *("selfattention", "sentence", "heads", "kernels", "performance", "decoder"),
 )
+#: What draws the picture of a lesson: it returns axes of matplotlib, or an array of them.
+Picture: TypeAlias = Callable[[], Any]
+
+
+def demo(lesson: Callable[..., Picture]) -> click.Command:
+    """Return the command of a lesson, a function that returns what draws its picture."""
+    name = Path(lesson.__code__.co_filename).stem
+
+    @click.option(
+        "--save",
+        metavar="FILE",
+        type=FILE,
+        help="Draw its picture to FILE.png or FILE.svg, with matplotlib.",
+    )
+    @functools.wraps(lesson)
+    def run(save: Path | None, **options: Any) -> None:
+        kind = ""
+        if save is not None:
+            kind = check_picture("--save", save, " ends in none of .png, .svg", "png", "svg")
+        picture = lesson(**options)
+        if save is not None:
+            data = drawn(picture(), kind)
+            with replacing(save) as file:
+                file.write(data)
+
+    example = f"fuzzydict demo {name} --save {name}.png"
+    made: Any = click.command(name, cls=Command, example=example)
+    command: click.Command = made(run)
+    return command
+
+
+def heat_maps(
+    maps: Mapping[str, tuple[Any, Sequence[str], Sequence[str]]], size: tuple[float, float]
+) -> Any:
+    """Draw weights side by side by their titles, with the names of their rows and columns."""
+    grid = panels(1, len(maps), size)
+    for axes, (title, shown) in zip(grid[0], maps.items(), strict=True):
+        plot_heatmap(*shown, title=title, axes=axes)
+    return grid

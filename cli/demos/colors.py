@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import FuzzyDict
-from fuzzydict.cli.demos._lesson import Picture, demo, echo
+from fuzzydict.cli.demos import Picture, demo, echo
 from fuzzydict.results.plotting import panels
 
 QUERIES = ("crimsn", "sea", "night sky", "forest", "blood", "sunset")
@@ -35,7 +35,8 @@ def swatch(rgb: Any) -> str:
     return "\033[48;2;{};{};{}m      \033[0m ".format(*(round(number) for number in rgb))
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """Colours of CSS pooled by meaning: "sea", "blood", "sunset"."""
     colors = json.loads((resources.files("fuzzydict.data") / "colors.json").read_text("utf-8"))
     d = FuzzyDict(colors, mode="pool")
@@ -64,6 +65,5 @@ def lesson() -> Picture:
     return picture
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -8,7 +8,7 @@ of 1 - score over the accepted cells is the expected number of mistakes among th
 from __future__ import annotations
 
 from fuzzydict import FuzzyDict, Match
-from fuzzydict.cli.demos._lesson import Picture, demo, echo
+from fuzzydict.cli.demos import Picture, demo, echo
 from fuzzydict.results.plotting import plot_heatmap
 
 COUNTRIES = FuzzyDict(
@@ -36,7 +36,8 @@ def best(cell: str) -> Match | None:
     return found[0] if found else None
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """Cleaning a messy column: take, look at, or leave blank."""
     taken = []
     for cell in CELLS:
@@ -57,6 +58,5 @@ def lesson() -> Picture:
     return lambda: plot_heatmap(sure, shown, keys, title="Which country is meant", **labels)
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

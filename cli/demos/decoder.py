@@ -11,8 +11,6 @@ appendix A):
 
 The query is s_{t-1}; the h_i are keys and values. All matrices are learned from pairs of texts.
 
-Run it with:    fuzzydict demo decoder --save decoder.png
-
 Axes: B dates, S characters read, T = 10 characters written, V symbols, D the size of h and s.
 """
 
@@ -20,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import click
 import numpy as np
@@ -29,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from fuzzydict import Additive
 from fuzzydict._arrays import Array, glorot, linear, linear_backward
-from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text
+from fuzzydict.cli.demos import Picture, demo, echo
 from fuzzydict.learning.train import Adam
 from fuzzydict.nn.attention import attention_forward
 from fuzzydict.nn.softmax import softmax
@@ -50,6 +48,7 @@ FORMS = (
 EXAMPLE = "Sunday, the 3rd of May, 1998"
 Parameters: TypeAlias = Mapping[str, Array]
 Lengths: TypeAlias = NDArray[np.integer[Any]]
+Backward: TypeAlias = Callable[[Array], tuple[Array, Array, dict[str, Array]]]
 
 
 # ---- the data -----------------------------------------------------------------------------
@@ -79,13 +78,6 @@ def one_hot(texts: list[str], alphabet: str) -> Array:
     return vectors
 
 
-def windows(x: Array) -> Array:
-    """Return the vectors (B, S, V) with those of their neighbours beside them: (B, S, 9 V)."""
-    padded = np.pad(x, [(0, 0), (NEIGHBOURS, NEIGHBOURS), (0, 0)])
-    shifts = range(2 * NEIGHBOURS + 1)
-    return np.concatenate([padded[:, i : i + x.shape[1]] for i in shifts], axis=-1)
-
-
 # ---- the network --------------------------------------------------------------------------
 
 
@@ -107,23 +99,21 @@ def new_parameters(seed: int) -> dict[str, Array]:
 
 def read(p: Parameters, texts: list[str]) -> tuple[Array, Array, Lengths]:
     """Return each character with its neighbours (B, S, 9 V), the vectors h (B, S, D), lengths."""
-    x = windows(one_hot(texts, READ)).astype(p["W_h"].dtype)
+    symbols = one_hot(texts, READ)
+    padded = np.pad(symbols, [(0, 0), (NEIGHBOURS, NEIGHBOURS), (0, 0)])
+    shifts = range(2 * NEIGHBOURS + 1)
+    beside = [padded[:, shift : shift + symbols.shape[1]] for shift in shifts]
+    x = np.concatenate(beside, axis=-1).astype(p["W_h"].dtype)
     return x, np.tanh(linear(x, p["W_h"], p["b_h"])), np.array([len(text) for text in texts])
 
 
-class Step(NamedTuple):
-    """What one step of the decoder computes."""
-
-    state: Array  # s_t, (B, D)
-    features: Array  # [s_t; c_t], (B, 2 D)
-    weights: Array  # a, (B, 1, S): one query a date
-    backward: Callable[[Array], tuple[Array, Array, dict[str, Array]]]
-
-
-def step(p: Parameters, s: Array, previous: Array, h: Array, lengths: Lengths) -> Step:
+def step(
+    p: Parameters, s: Array, previous: Array, h: Array, lengths: Lengths
+) -> tuple[Array, Array, Array, Backward]:
     """Attend with the state (B, D), then compute the next one, given the character before, (B, V).
 
-    Its ``backward`` takes the gradient of the features, and returns those of s, h and parameters.
+    Returns the next state s_t (B, D), the features [s_t; c_t] (B, 2 D), the weights (B, 1, S), and
+    what takes the gradient of the features and returns those of s, h and parameters.
     """
     scorer = Additive(W_q=p["W_q"], W_k=p["W_k"], w=p["w"])
     contexts, weights, attention_backward = attention_forward(
@@ -141,7 +131,7 @@ def step(p: Parameters, s: Array, previous: Array, h: Array, lengths: Lengths) -
         d_state = d_inputs[:, :SIZE] + d.query[:, 0]
         return d_state, d.key + d.value, {**d.parameters, "W_s": d_w_s, "b_s": d_b_s}
 
-    return Step(state, np.concatenate([state, context], axis=-1), weights, backward)
+    return state, np.concatenate([state, context], axis=-1), weights, backward
 
 
 def loss_and_gradients(
@@ -150,11 +140,14 @@ def loss_and_gradients(
     """Return the mean cross-entropy of a character, in nats, and its gradients."""
     x, h, lengths = read(p, texts)
     target = one_hot(answers, WRITTEN).astype(h.dtype)  # (B, T, V)
-    steps, state, previous = list[Step](), np.zeros_like(h[:, 0]), np.zeros_like(target[:, 0])
+    state, previous = np.zeros_like(h[:, 0]), np.zeros_like(target[:, 0])
+    found, back = list[Array](), list[Backward]()
     for t in range(LENGTH):
-        steps.append(step(p, state, previous, h, lengths))
-        state, previous = steps[-1].state, target[:, t]
-    features = np.stack([one.features for one in steps], axis=1)  # (B, T, 2 D)
+        state, of_step, _, backward = step(p, state, previous, h, lengths)
+        previous = target[:, t]
+        found.append(of_step)
+        back.append(backward)
+    features = np.stack(found, axis=1)  # (B, T, 2 D)
     likelihoods = softmax(linear(features, p["W_y"], p["b_y"]))
     loss = -float(np.log((likelihoods * target).sum(-1)).mean())
 
@@ -164,9 +157,9 @@ def loss_and_gradients(
     d_h, d_state = np.zeros_like(h), np.zeros_like(state)
     for t in reversed(range(LENGTH)):
         d_features[:, t, :SIZE] += d_state
-        d_state, d_h_of_step, of_step = steps[t].backward(d_features[:, t])
+        d_state, d_h_of_step, d_parameters = back[t](d_features[:, t])
         d_h += d_h_of_step
-        for name, gradient in of_step.items():
+        for name, gradient in d_parameters.items():
             gradients[name] += gradient
     _, gradients["W_h"], gradients["b_h"] = linear_backward(d_h * (1 - h**2), x, p["W_h"])
     return loss, gradients
@@ -178,11 +171,11 @@ def write(p: Parameters, texts: list[str]) -> tuple[list[str], Array]:
     state, previous = np.zeros_like(h[:, 0]), np.zeros((len(texts), len(WRITTEN)), h.dtype)
     answers, weights = [""] * len(texts), []
     for _ in range(LENGTH):
-        now = step(p, state, previous, h, lengths)
-        best = linear(now.features, p["W_y"], p["b_y"]).argmax(axis=-1)
+        state, features, looked, _ = step(p, state, previous, h, lengths)
+        best = linear(features, p["W_y"], p["b_y"]).argmax(axis=-1)
         answers = [text + WRITTEN[i] for text, i in zip(answers, best, strict=True)]
-        state, previous = now.state, np.eye(len(WRITTEN), dtype=h.dtype)[best]
-        weights.append(now.weights[:, 0])
+        previous = np.eye(len(WRITTEN), dtype=h.dtype)[best]
+        weights.append(looked[:, 0])
     return answers, np.stack(weights, axis=1)
 
 
@@ -205,20 +198,10 @@ def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[s
 # ---- the lesson ---------------------------------------------------------------------------
 
 
-def heat_map(weights: Array, rows: str, columns: str) -> str:
-    """Draw weights (T, S) as text: the darker, the larger."""
-    shades = " .:-=+*#%@"
-    lines = [
-        "".join(shades[min(int(weight * len(shades)), len(shades) - 1)] for weight in row)
-        for row in weights
-    ]
-    drawn = [f"  {name} |{line}|" for name, line in zip(rows, lines, strict=True)]
-    return "\n".join([f"     {columns}", *drawn])
-
-
+@demo
 @click.option("--steps", type=click.IntRange(min=1), default=200, help="Of learning; 200.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Other dates and parameters.")
-def lesson(steps: int, seed: int) -> Picture:
+def main(steps: int, seed: int) -> Picture:
     """A decoder that learns to read dates, in about ten seconds."""
     # 1. Examples. The days to test are not among those to learn from.
     texts, answers = date_examples(LEARNED + TESTED, seed)
@@ -240,12 +223,14 @@ def lesson(steps: int, seed: int) -> Picture:
 
     # 4. Weights: each row shows where the decoder looked before it wrote that character.
     (written_date,), (weights,) = write(p, [EXAMPLE])
-    echo_text(heat_map(weights, written_date, EXAMPLE))
+    shades = np.array(list(" .:-=+*#%@"))  # the darker, the larger
+    echo(f"     {EXAMPLE}")
+    for name, row in zip(written_date, weights, strict=True):
+        echo(f"  {name} |{''.join(shades[np.minimum(row * 10, 9).astype(int)])}|")
     title = "Where the decoder looked"
     labels = {"row_label": "character written", "column_label": "character read"}
     return lambda: plot_heatmap(weights, list(written_date), list(EXAMPLE), title=title, **labels)
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

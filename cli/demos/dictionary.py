@@ -13,12 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from fuzzydict import FuzzyDict, NoMatchError
-from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text
+from fuzzydict.cli.demos import Picture, demo, echo, echo_text
 
 CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", "top speed": 260, "doors": 4}
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """Query, key, value: a car's data by other words."""
     d = FuzzyDict(CAR)
 
@@ -51,6 +52,5 @@ def lesson() -> Picture:
     return lambda: d.attend("maximum speed").plot(kind="map")
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

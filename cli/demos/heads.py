@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import MultiHeadAttention, attention
-from fuzzydict.cli.demos._lesson import Picture, demo, echo, heat_maps
+from fuzzydict.cli.demos import Picture, demo, echo, heat_maps
 
 TEXT = ["so", "the", "king", "rode", "the", "horse", "and", "the", "king"]
 N = len(TEXT)
@@ -43,7 +43,8 @@ def two_heads() -> MultiHeadAttention:
     return heads
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """Multi-head attention: each head looks for something else."""
     vocabulary = list(dict.fromkeys(TEXT))
     words = np.eye(N)[[vocabulary.index(word) for word in TEXT]]  # (L, N): a 1 for each word,
@@ -67,6 +68,5 @@ def lesson() -> Picture:
     return lambda: heat_maps({t: (w.round(3), TEXT, TEXT) for t, w in maps}, (4.2, 3.8))
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

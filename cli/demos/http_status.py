@@ -9,13 +9,14 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from fuzzydict import Attention, FuzzyDict
-from fuzzydict.cli.demos._lesson import Picture, demo, echo
+from fuzzydict.cli.demos import Picture, demo, echo
 
 CODES = {status.phrase: status.value for status in HTTPStatus}
 QUERIES = ["not found", "notFound", "unauthorised", "too many request", "moved permanent"]
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """HTTP status codes by the phrases that people remember."""
     d = FuzzyDict(CODES)
 
@@ -39,6 +40,5 @@ def lesson() -> Picture:
     return attention.plot
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import Gaussian, KernelRegression, attention
-from fuzzydict.cli.demos._lesson import Picture, demo, echo
+from fuzzydict.cli.demos import Picture, demo, echo
 from fuzzydict.results.plotting import plot_regression
 
 KERNELS = ("gaussian", "boxcar", "triangular", "epanechnikov")
@@ -33,7 +33,8 @@ def truth(x: Any) -> Any:
     return 2 * np.sin(x) + x
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """Attention as regression: kernels, widths, a learned width."""
     random = np.random.default_rng(0)
     x = np.sort(random.uniform(0, 5, 40))[:, None]  # (N, 1)
@@ -58,6 +59,5 @@ def lesson() -> Picture:
     return lambda: plot_regression(models, truth)
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

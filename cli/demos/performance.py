@@ -16,7 +16,7 @@ right for it. A dozen examples say too little about other queries to prove that 
 from __future__ import annotations
 
 from fuzzydict import FuzzyDict
-from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text
+from fuzzydict.cli.demos import Picture, demo, echo, echo_text
 
 KEYS = ["battery", "top speed", "horse power", "color", "brand", "model", "price", "seats", "doors"]
 SPORT = ["battery", "top speed", "horse power"]
@@ -37,7 +37,8 @@ EXAMPLES = {
 UNSEEN = ["colour", "how fast", "velocity", "expense", "battry"]  # none is among the examples
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """Learned Q and K: what a dozen examples change."""
     d = FuzzyDict(dict.fromkeys(KEYS, "..."))
 
@@ -59,6 +60,5 @@ def lesson() -> Picture:
     return report.plot
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

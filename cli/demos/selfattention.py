@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import attention
-from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text, heat_maps
+from fuzzydict.cli.demos import Picture, demo, echo, echo_text, heat_maps
 
 X = np.array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])  # (L, 4): three inputs
 W_Q = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]])  # (4, E): to queries,
@@ -29,7 +29,8 @@ def show(what: str, matrix: Any) -> None:
     echo_text(f"{what}\n{np.array2string(matrix, precision=3, suppress_small=True)}")
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """Self-attention by hand, step by step, on a worked example."""
     show("1. The inputs X, a row each", X)
 
@@ -62,6 +63,5 @@ def lesson() -> Picture:
     return lambda: heat_maps({t: (w, INPUTS, INPUTS) for t, w in maps.items()}, (3.8, 3.0))
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import Brown, attention
-from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text, heat_maps
+from fuzzydict.cli.demos import Picture, demo, echo, echo_text, heat_maps
 
 ONE = ["the", "king", "gave", "his", "daughter", "a", "horse"]
 OTHER = ["the", "queen", "rode", "away"]
@@ -32,7 +32,8 @@ def show(title: str, weights: Any, rows: list[str], columns: list[str]) -> None:
         echo(f"{word:>10}" + "".join(f"{share:9.0%}" if share else f"{'-':>9}" for share in row))
 
 
-def lesson() -> Picture:
+@demo
+def main() -> Picture:
     """Self-, cross- and masked attention over a sentence."""
     brown = Brown()
     x, y = brown.encode(ONE), brown.encode(OTHER)
@@ -61,6 +62,5 @@ def lesson() -> Picture:
     return lambda: heat_maps(maps, (4.0, 3.6))
 
 
-main = demo(lesson)
 if __name__ == "__main__":
     main()

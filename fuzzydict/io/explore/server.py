@@ -311,7 +311,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_error(self, code: int, message: str, **headers: str) -> None:
         with suppress(OSError):
-            self._send(*_as_json({"error": message}), code, **headers)
+            body, kind = _as_json({"error": message})
+            self._send(body, kind, code, **headers)
             # Who is still sending a refused body would not read why before it is read.
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(_LAST_WAIT)

@@ -1,0 +1,323 @@
+"""What commands share: files as arguments, the options of each, and DICT, opened as these say."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import math
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+from fuzzydict import (
+    ArgumentTypeError,
+    FuzzyDict,
+    OptionError,
+    RemoteDict,
+    WordVectors,
+    connect,
+)
+from fuzzydict.embedding.word_vectors import ENGLISH, English
+from fuzzydict.errors import quoted
+from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
+from fuzzydict.io.records import ENDINGS, Reading
+from fuzzydict.nn.scorers import SCORERS
+from fuzzydict.search.score import SPELLING
+from fuzzydict.search.synonyms import SynonymRules
+
+from ._completion import columns_of, sheets_of
+from ._output import is_watched, telling_if_slow
+from ._problems import Command, one_of
+
+#: What a command that only reads may get as DICT.
+AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
+#: Endings of files that are neither dicts nor tables.
+_OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
+_OTHER_ENDINGS[".htm"] = "html"
+
+
+# ---- files --------------------------------------------------------------------------------
+
+
+class _File(click.Path):
+    """An argument that names a file; or a folder that may be a new one, or a store of keys."""
+
+    def __init__(self, *, is_folder: bool = False, is_store: bool = False) -> None:
+        super().__init__()
+        self._is_folder, self._is_store = is_folder, is_store
+
+    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Path | str:
+        """Return the path, if the system can have a file of this name; an address as it is."""
+        if is_address(value) and self._is_store:
+            return str(value)
+        if is_address(value):
+            problem = (
+                "expected a file, got the address of a store, which only DICT of explain, lookup "
+                "and map may be"
+            )
+            self.fail(problem, param, ctx)
+        try:
+            is_possible = value and b"\0" not in os.fsencode(value)
+        except UnicodeError:
+            is_possible = False
+        if not is_possible:
+            self.fail(f"{quoted(value)} cannot be the name of a file", param, ctx)
+        path = Path(value)
+        ends_as_folder = os.path.split(value)[1] in ("", os.curdir)
+        if ends_as_folder and not path.is_dir() and not self._is_folder:
+            self.fail(f"{quoted(value)} names a folder, and there is none", param, ctx)
+        return path
+
+
+#: The types of arguments and options that name files, and folders that need not exist.
+FILE, FOLDER = _File(), _File(is_folder=True)
+
+
+def is_address(value: Any) -> bool:
+    """Tell whether an argument is the address of a store, and not the name of a file."""
+    return isinstance(value, str) and _SCHEME.match(value) is not None
+
+
+def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
+    """Check before any work that ``output`` can be written and is none of ``sources``."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        output.stat()  # fails if it is in a loop of links, or where nobody may look
+    if any(output.exists() and source.exists() and output.samefile(source) for source in sources):
+        raise click.UsageError(f"{output} is one of the files to read; save elsewhere (-o)")
+    folder = next((place for place in output.parents if place.exists()), output)
+    for is_wrong, code, path in (
+        (output.is_dir(), errno.EISDIR, output),
+        (not folder.is_dir(), errno.ENOTDIR, folder),
+        (folder != output.parent, errno.ENOENT, output.parent),
+    ):
+        if is_wrong:
+            raise OSError(code, os.strerror(code), str(path))
+
+
+def check_ending(output: Path, content: str, own: str) -> None:
+    """Refuse an output file whose ending names another format than ``own``."""
+    if (ENDINGS | _OTHER_ENDINGS).get(output.suffix.lower(), own) != own:
+        raise click.UsageError(f"{output} would hold {content}, but its ending says otherwise")
+
+
+def check_picture(option: str, output: Path, expected: str, *kinds: str) -> str:
+    """Return the kind of a picture to be drawn, once it is one of some and can be drawn."""
+    kind = output.suffix[1:].lower()
+    if kind not in kinds:
+        raise click.UsageError(f"{option}: {output}{expected}")
+    check_place(output)
+    if kind != "html":  # into files, whatever window other programs draw to
+        os.environ["MPLBACKEND"] = "agg"
+        from fuzzydict.results.plotting import load_pyplot
+
+        load_pyplot()
+    return kind
+
+
+# ---- options ------------------------------------------------------------------------------
+
+
+class Choice(click.Choice[str]):
+    """An option that takes one of a few names."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Return what is wrong, and which names are right."""
+        return f"{quoted(value)}{one_of(value, self.choices)}"
+
+
+def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) -> float | None:
+    """Refuse NaN as the value of an option: it is neither above nor below any score."""
+    if number is not None and math.isnan(number):
+        raise click.BadParameter("expected a number, got NaN", ctx, option)
+    return number
+
+
+CUTOFF = click.Option(
+    ["--score-cutoff"],
+    type=float,
+    callback=no_nan,
+    help="Lowest score that counts as a match; by default 0.5, more likely right than not.",
+)
+EMBEDDING = click.Option(
+    ["--embedding"],
+    metavar="NAME",
+    type=FILE,
+    help=f"`{ENGLISH}`, which is free for commercial use, or a file of word vectors that "
+    f"`fuzzydict train` made; by default the Brown vectors, which are for non-commercial use.",
+)
+SYNONYMS = click.Option(
+    ["--synonyms"],
+    metavar="FILE",
+    type=FILE,
+    help="Words, and the text that stands for each in all texts, or nothing: a CSV file of two "
+    "columns without a header, or a JSON object.",
+)
+SCORER = click.Option(
+    ["--scorer"],
+    type=Choice([SPELLING, *SCORERS]),
+    help="How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
+    "and identifiers.",
+)
+SEED = click.IntRange(0, 2**32 - 1)
+_OF_DICT = (
+    click.Option(
+        ["--format"],
+        type=Choice(FORMATS),
+        help="Format of DICT; by default what its ending says, or else JSON. A saved dict is "
+        "recognized.",
+    ),
+    click.Option(
+        ["--key"],
+        metavar="NAME",
+        shell_complete=columns_of("dict"),
+        help="Column of the keys in a CSV, TSV, JSON Lines or .xlsx file.",
+    ),
+    click.Option(
+        ["--value"],
+        metavar="NAME",
+        shell_complete=columns_of("dict"),
+        help="Column of the values.",
+    ),
+)
+_READING = {
+    "sheet": "Sheet of an .xlsx workbook; by default the first that is not hidden.",
+    "delimiter": "What is between cells of CSV: one character, `comma`, `semicolon`, `tab` or "
+    "`pipe`; by default a guess, which is told.",
+    "encoding": "Encoding of CSV, such as windows-1252; by default UTF-8, or a guess, which is "
+    "told.",
+}
+
+
+def reading_options(file: str, side: str = "") -> list[click.Option]:
+    """Return the options that say how a table is read: its sheet, delimiter and encoding.
+
+    They begin with ``side``, if there are two tables. ``file`` is its name for completion.
+    """
+    return [
+        click.Option(
+            [f"--{side}{name}"],
+            metavar="SIGN" if name == "delimiter" else "NAME",
+            shell_complete=sheets_of(file) if name == "sheet" else None,
+            help=f"{name.capitalize()} of {file.upper()}." if side else text,
+        )
+        for name, text in _READING.items()
+    ]
+
+
+def taken(given: dict[str, Any], side: str = "") -> dict[str, Any]:
+    """Take what `reading_options` of a side say out of the options that are given."""
+    prefix = side.replace("-", "_")
+    return {name: given.pop(f"{prefix}{name}") for name in _READING}
+
+
+def embedding_of(embedding: Path | None) -> WordVectors | None:
+    """Return what ``--embedding`` names; None for the default."""
+    if embedding is None:
+        return None
+    if str(embedding) == ENGLISH:
+        return English()
+    if not embedding.exists():
+        raise OptionError(
+            f"--embedding: {embedding}: No such file; name one that `fuzzydict train` made, or "
+            f"`{ENGLISH}`"
+        )
+    return WordVectors.load(embedding)
+
+
+def synonyms_of(synonyms: Path | None) -> dict[str, str]:
+    """Return what the file that ``--synonyms`` names says, with numbers as texts."""
+    if synonyms is None:
+        return {}
+    found = read_dict(synonyms).items()
+    texts = {name: str(text) if type(text) in (int, float) else text for name, text in found}
+    try:
+        return SynonymRules(texts).given
+    except (ArgumentTypeError, OptionError) as error:
+        raise OptionError(f"{synonyms}: {error}") from None
+
+
+# ---- DICT ---------------------------------------------------------------------------------
+
+
+def dict_command(
+    name: str,
+    example: str,
+    *,
+    takes_store: bool = False,
+    has_cutoff: bool = True,
+    beside_table: bool = False,
+    is_scored: bool = True,
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Return what makes a command of a function that gets the dict which DICT names.
+
+    Args:
+        name: of the command.
+        example: that ends its help.
+        takes_store: whether DICT may be the address of a store, too.
+        has_cutoff: whether the command decides what matches.
+        beside_table: whether the command reads a table, too, which has the options without a side.
+        is_scored: whether the command compares texts.
+    """
+    side = "dict-" if beside_table else ""
+    shared: list[click.Parameter] = [CUTOFF] if has_cutoff else []
+    shared += [*_OF_DICT, EMBEDDING, SYNONYMS, *([SCORER] if is_scored else [])]
+    shared += reading_options("dict", side)
+    shared += reading_options("table") if beside_table else []
+
+    def decorate(asked: Callable[..., None]) -> click.Command:
+        @click.argument("dict_file", metavar="DICT", type=_File(is_store=takes_store))
+        @functools.wraps(asked)
+        def run(dict_file: Path | str, **given: Any) -> None:
+            reading = {name: given.pop(name) for name in ("format", "key", "value")}
+            reading |= taken(given, side)
+            options: dict[str, Any] = {"embedding": embedding_of(given.pop("embedding"))}
+            options |= {name: given.pop(name, None) for name in ("scorer", "score_cutoff")}
+            synonyms = synonyms_of(given.pop("synonyms"))
+            if isinstance(dict_file, str):
+                with _connected(dict_file, side, reading, synonyms, options) as remote:
+                    asked(remote, **given)
+                return
+            with telling_if_slow(f"reading {dict_file}"):
+                d = open_dict(dict_file, Reading(**reading, side=side), **options)
+                if synonyms:
+                    d.synonyms.update(synonyms)
+            if is_scored and is_watched():  # before the command shows a bar of its own
+                with telling_if_slow("loading the word vectors, and encoding the keys"):
+                    d.nearest(["first of all"], default=None)
+            asked(d, **given)
+
+        command = click.command(name, cls=Command, example=example)(run)
+        command.params += shared
+        return command
+
+    return decorate
+
+
+def _connected(
+    url: str,
+    side: str,
+    reading: Mapping[str, Any],
+    synonyms: Mapping[str, str],
+    options: Mapping[str, Any],
+) -> RemoteDict:
+    """Connect to a store; refuse options that say how a file is read."""
+    for name, value in reading.items():
+        if value is not None:
+            option = f"--{side if name in _READING else ''}{name}"
+            raise click.UsageError(f"{option} is for a file; DICT is a store, so leave it out")
+    if synonyms:
+        raise click.UsageError(
+            "--synonyms is for a file; keys in a store were written with theirs: give them to "
+            "`fuzzydict push`"
+        )
+    remote = connect(url, embedding=options["embedding"])
+    for name in ("scorer", "score_cutoff"):
+        if options[name] is not None:
+            setattr(remote, name, options[name])
+    return remote
