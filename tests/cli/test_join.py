@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from importlib import import_module
 from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from tests.support.commands import SCRIPT
-
-main: click.Command = import_module("fuzzydict.cli").main
+from tests.support.commands import SCRIPT, run
 
 LEFT = 'n,country\n1,"Germny"\n2,qwzzt\n3,\n4,FRANCE\n'
 RIGHT = "country,code,n\nFrance,FR,33\nGermany,DE,49\n"
@@ -28,8 +24,8 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def join(*arguments: str | Path, text: str | None = None) -> Result:
-    return CliRunner().invoke(main, ["join", *map(str, arguments)], input=text)
+def join(*arguments: object) -> Result:
+    return run("join", *arguments)
 
 
 @pytest.mark.parametrize("columns", ["--on country", "--left-on country --right-on country"])

@@ -212,40 +212,6 @@ def test_a_file_that_cannot_be_read_is_one_line(folder: Path, command: str, file
     check_refused(folder, READING[command], *FILES[file])
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.json", "", "is empty"),
-        ("a.json", "color: black", "is not JSON"),
-        ("a.json", '["black"]', "expected an object"),
-        ("a.json", "null", "expected an object"),
-        ("a.json", '{"validation=0": 1, "validation=0": 2}', "the key 'validation=0' comes twice"),
-        ("a.json", '{"a": ' * 100_000, "nested too deeply"),
-        ("a.json", '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deeply"),
-        ("a.json", f'{{"a": {LONG}}}', "too many digits"),
-        ("a.toml", "color = black", "line 1 is not TOML"),
-        ("a.toml", "color = 0x" + "f" * 20_000, "digits"),
-        ("a.toml", "a." * 5_000 + "a = 1", "a.toml"),
-        ("a.yaml", "color: black\n  top: [1", "line 2 is not YAML"),
-        ("a.yaml", "color: 0x" + "f" * 20_000, "line 1 is not YAML"),
-        ("a.yaml", "color: !!int 1" + ":1" * 5_000, "a.yaml"),
-        ("a.yaml", "%YAML 1.3\n---\ncolor: 1", "a.yaml"),
-        ("a.csv", "a,1\nb,2,3\n", "line 2 has 3 cells"),
-        ("a.csv", 'a,"' + "\n" * 1_000_000, "a.csv"),
-        ("a.jsonl", '{"a": 1, "a": 2}\n', "comes twice"),
-        ("a.fuzzydict", "fuzzydct", "is not a fuzzydict file"),
-    ],
-)
-def test_a_dict_of_a_stranger_is_refused_by_its_name(
-    folder: Path, name: str, content: str, message: str
-) -> None:
-    (folder / name).write_text(content, newline="")
-    for command in ("lookup", "explain", "attend"):
-        line = refused(command, name, "colour")
-        assert line.startswith(f"Error: {name}")
-        assert message in line
-
-
 @pytest.mark.parametrize("second", ["x,y", '"open', "b\0"])
 def test_a_table_refused_at_its_first_row_prints_nothing(folder: Path, second: str) -> None:
     (folder / "t.csv").write_text(f"c\n{second}\n")
