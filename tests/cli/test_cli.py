@@ -118,24 +118,18 @@ def test_a_warning_of_the_library_is_one_line(car: Path, monkeypatch: pytest.Mon
     assert result.stderr == "Warning: two lines\n"
 
 
-@pytest.mark.parametrize(
-    ("command", "options", "message"),
-    [
-        ("lookup", {"index": "usearch"}, "pip install usearch"),
-        ("lookup", {"index": "usearch", "scorer": "gaussian"}, "'gaussian'"),
-        ("lookup", {"embedding": {"color": [1.0, 0.0]}}, "open it with"),
-    ],
-)
 def test_what_a_saved_dict_needs_and_is_not_there_is_one_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    options: dict[str, Any],
-    message: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    FuzzyDict({"color": "black", "price": 109000}, **options).save(tmp_path / "car.fuzzydict")
+    needs: list[tuple[dict[str, Any], str]] = [
+        ({"index": "usearch"}, "pip install usearch"),
+        ({"index": "usearch", "scorer": "gaussian"}, "'gaussian'"),
+        ({"embedding": {"color": [1.0, 0.0]}}, "open it with"),
+    ]
     monkeypatch.setitem(sys.modules, "usearch", None)
-    assert message in refused(command, tmp_path / "car.fuzzydict", "hue")
+    for options, message in needs:
+        FuzzyDict({"color": "black", "price": 109000}, **options).save(tmp_path / "car.fuzzydict")
+        assert message in refused("lookup", tmp_path / "car.fuzzydict", "hue")
 
 
 # ---- signals and pipes --------------------------------------------------------------------
@@ -271,15 +265,6 @@ def until_closed(terminal: int) -> Iterator[bytes]:
         if not data:
             return
         yield data
-
-
-def test_there_is_no_bar_and_no_colour_elsewhere(car: Path) -> None:
-    command = [SCRIPT, *["map", "car.json", "table.csv", "--column", "what", "-o", "out.csv"]]
-    done = subprocess.run(command, cwd=car.parent, capture_output=True, timeout=60)
-    assert done.stdout == b""
-    assert done.stderr == (
-        b"2 rows: 2 matched (0 doubtful, with a score below 0.8), 0 unmatched, 0 blank\n"
-    )
 
 
 def test_a_lookup_loads_no_more_than_it_needs(car: Path) -> None:

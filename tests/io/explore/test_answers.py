@@ -86,12 +86,6 @@ def test_the_page_is_told_of_the_dict(options: dict[str, Any], shown: dict[str, 
     assert about["licence"] or not shown.get("licence")
 
 
-@pytest.mark.parametrize("value", [[1e-6, 2e-6], [1e308, 1e308], 3e-7, 1e308, [1234567.5, 0.5], 0])
-def test_small_and_large_pooled_values_are_told_as_they_are(value: Any) -> None:
-    pooled = Answers(FuzzyDict({"red": value, "blue": value})).answer("red")["pooled"]
-    assert json.loads(pooled["text"]) == pytest.approx(value)
-
-
 @pytest.mark.parametrize(
     ("values", "aliases", "query", "why"),
     [
@@ -110,11 +104,11 @@ def test_why_there_is_no_pooled_value(
     assert told["taught"] == bool(aliases)
 
 
-@pytest.mark.parametrize("query", ["", "?!", "  "])
-def test_a_query_of_nothing_to_compare_has_a_verdict(server: ExploreServer, query: str) -> None:
-    told = answered(server, query)
-    assert "no letters or digits" in told["verdict"]
-    assert (told["matches"], told["keys"]) == (False, [])
+def test_a_query_of_nothing_to_compare_has_a_verdict(server: ExploreServer) -> None:
+    for query in ("", "?!", "  "):
+        told = answered(server, query)
+        assert "no letters or digits" in told["verdict"]
+        assert (told["matches"], told["keys"]) == (False, [])
     equal = Answers(FuzzyDict({"?!": 1, "red": 2})).answer("?!")
     assert (equal["matches"], "is a key" in equal["verdict"]) == (True, True)
 
@@ -178,18 +172,6 @@ def test_every_scorer_and_mode_is_answered(scorer: str | None, mode: str) -> Non
     else:
         assert {point["key"] for point in places["points"]} == set(COLORS)
         assert all(0 <= part <= 1 for part in answer["at"])
-
-
-def test_an_encoder_of_ones_own_is_asked_for_all() -> None:
-    axes = {"red": [1.0, 0.0, 0.0], "blue": [0.0, 1.0, 0.0], "green": [0.0, 0.0, 1.0]}
-    for embedding in (axes, lambda texts: [axes.get(text, [0.5, 0.5, 0]) for text in texts]):
-        answers = Answers(FuzzyDict(dict.fromkeys(axes, 1.5), embedding=embedding, scorer="dot"))
-        answer, points = answers.answer("violet"), answers.map()["points"]
-        assert answer["none"] is None
-        assert answer["pooled"] == {"text": "1.5", "color": None, "number": pytest.approx(1.5)}
-        places = {point["key"]: point["at"] for point in points}
-        assert len(set(map(tuple, places.values()))) == 3
-        assert {row["key"]: row["at"] for row in answer["keys"]} == places
 
 
 def test_the_map_has_keys_where_the_dict_reads_them() -> None:
@@ -317,13 +299,12 @@ def test_of_many_keys_some_are_shown_and_the_others_counted() -> None:
         ("top velocity", "Known words: top, velocity."),
         ("one two three four five six seven eight", "It has 2 more words."),
         ("brand", "An equal key always comes first."),
-        ("what it costs", "What was taught comes before all that is only similar."),
         ("zip", "What was taught comes before all that is only similar."),
     ],
 )
 def test_a_reason_is_a_sentence(query: str, said: str) -> None:
     d = FuzzyDict(CAR)
-    d.aliases = {"what it costs": "price", "zip": None}
+    d.aliases["zip"] = None
     assert any(line.startswith(said) for line in reasons(d.explain(query)))
 
 
@@ -339,9 +320,3 @@ def test_what_speaks_for_a_key_and_against_it_adds_up_to_its_log_odds() -> None:
     assert sum(for_it + against) == pytest.approx(math.log(score / (1 - score)), abs=0.5)
     opposite = reasons(FuzzyDict({"max speed": 1, "weight": 2}).explain("min speed"))
     assert any("Against it: " in line and "sets them apart" in line for line in opposite)
-
-
-def test_a_scorer_without_probabilities_has_scores_alone() -> None:
-    d = FuzzyDict({"red": 1, "blue": 2}, embedding=AXES, scorer="dot")
-    said = reasons(d.explain("violet"))
-    assert said[-2:] == ["'red' has 6.000.", "The next key, 'blue', has 4.000."]

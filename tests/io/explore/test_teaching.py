@@ -171,13 +171,15 @@ def test_of_a_text_decided_anew_only_the_target_changes(
     assert Teaching(car(), path).dict.aliases == {"hue": key, "zip": None}
 
 
-def test_what_the_encoding_of_the_file_lacks_is_refused_alone(tmp_path: Path) -> None:
+def test_what_the_file_cannot_hold_is_refused_alone(tmp_path: Path) -> None:
     path, d = tmp_path / "decisions.csv", car()
     path.write_bytes("query,target\ncouleur foncée,color\n".encode("windows-1252"))
     with pytest.warns(UserWarning, match="windows-1252"):
         teaching = Teaching(d, path)
     with pytest.raises(FileFormatError, match="'ř' cannot be written"):
         teaching.teach("šedý řetěz", "color")
+    with pytest.raises(OptionError, match="zero byte"):
+        teaching.teach("zero \0 byte", "color")
     assert (len(teaching), "šedý řetěz" in d.aliases) == (0, False)
     teaching.teach("hue", "color")
     assert path.read_bytes().decode("windows-1252").endswith("\nhue,color\n")
@@ -383,11 +385,3 @@ def test_any_decisions_are_read_again(
     path = tmp_path_factory.mktemp("any") / "decisions.csv"
     path.write_bytes(decisions_table(car(), table))
     assert dict(read_examples(path)) == dict(by_text.values())
-
-
-def test_what_a_table_cannot_hold_is_not_taught_to_one(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="zero byte"):
-        Teaching(car(), tmp_path / "taught.csv").teach("zero \0 byte", "color")
-    teaching = Teaching(car(), path := tmp_path / "taught.jsonl")
-    teaching.teach("zero \0 byte", "color")
-    assert dict(read_examples(path)) == {"zero \0 byte": "color"}

@@ -145,12 +145,6 @@ def test_each_line_of_a_text_is_a_cell(data: bytes, lines: list[str]) -> None:
     assert {cell["query"] for cell in found["cells"]} == set(filter(None, lines))
 
 
-def test_a_dict_that_matches_nothing_leaves_all_to_decide() -> None:
-    found = column(FuzzyDict({7: 1}), "a.txt", b"one\ntwo\none")
-    assert (found["matched"], found["unmatched"]) == (0, 3)
-    assert [(cell["query"], cell["keys"]) for cell in found["cells"]] == [("one", []), ("two", [])]
-
-
 def test_the_page_is_told_how_a_file_was_read(capsys: pytest.CaptureFixture[str]) -> None:
     data = "land;code\nS\u00fcdafrika;ZA\nGerm\u00e4ny;DE\n".encode("cp1252")
     told, found = table("a.csv", data), column(countries(), "a.csv", data, "land")

@@ -1,0 +1,183 @@
+"""Every command with wrong arguments: a line that says what was meant, and no file is changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fuzzydict import FuzzyDict
+from tests.support.commands import refused
+
+#: Stand for the beginning of a command.
+BEGIN = {
+    "MAP": "map codes.csv --key name --value code --column country",
+    "JOIN": "join --on country",
+    "FIT": "fit car.json -o o.fuzzydict",
+    "TRAIN": "train -o o.vectors --corpus",
+}
+#: A command, and a part of what is said of it.
+MISUSE = """
+--versoin -> No such option: --versoin (did you mean '--version'?); valid are --help,
+lookpu car.json -> No such command 'lookpu' (did you mean 'lookup'?); valid are attend
+qwzzt car.json -> No such command 'qwzzt'; valid are attend, demo
+lookup -> Missing argument 'DICT'
+lookup no.json colour -> no.json: No such file
+lookup . colour -> .: Is a directory
+lookup no.json/ colour -> Invalid value for 'DICT': 'no.json/' names a folder
+lookup car.json -q -> No such option: -q; valid are --delimiter, --
+lookup car.json colour --cutoff 1 -> --cutoff (it is --score-cutoff now)
+lookup car.json colour --vectors a -> --vectors (it is --embedding now)
+attend car.json colour --number 3 -> --number (it is --topn now)
+lookup car.json colour --score-cutoff high -> 'high' is not a valid float
+lookup car.json colour --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
+explain car.json colour --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
+explore car.json --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
+lookup car.json --scorer cosin -> 'cosin' (did you mean 'cosine'?); valid are spelling,
+lookup car.json --format tomll -> 'tomll' (did you mean 'toml'?); valid are json, toml
+explain car.json -> Missing argument 'QUERY...'
+attend car.json -> Missing argument 'QUERY'
+attend car.json colour speed -> Got unexpected extra argument (speed)
+attend car.json colour --temperature 0 -> temperature
+attend car.json colour -n 0 -> 0 is not in the range x>=1
+attend car.json x --mask colour -> not a key of the dict (did you mean 'color'?); give
+attend car.json x --plot w.pdf -> w.pdf: expected a name that ends in .png, .svg or
+demo kernel -> No such demo 'kernel' (did you mean 'kernels'?); valid are dictionary
+demo --hepl -> No such option: --hepl (did you mean '--help'?); valid are
+demo heads --sav a.png -> No such option: --sav (did you mean '--save'?); valid are
+demo heads --save heads.pdf -> heads.pdf ends in none of .png, .svg
+evaluate --no-pairs -> nothing to measure; name a retrieval set
+evaluate --no-peers --peer difflib -> drop one
+evaluate --peer difflb -> 'difflb' (did you mean 'difflib'?); valid are difflib, rapid
+evaluate --format html -> valid are table, markdown, json
+evaluate --no-peers car.json -> is no retrieval set; expected {
+evaluate --no-peers wrong.json -> 'b' accepts 'c', which is not among the keys; add it
+evaluate --no-peers t.csv -> t.csv: line 1, column 1 is not JSON
+evaluate --no-peers tables -> has no .json file
+evaluate --embedding mine.vectors -> mine.vectors: No such file
+evaluate --no-peers --embedding car.json -> car.json
+train notes.txt -> unexpected argument 'notes.txt'; put --corpus before
+train --corpus x --download -> --download is for the Brown corpus
+train --seed -3 -> -3 is not in the range
+TRAIN small.txt -> give more text
+TRAIN empty.txt -> give more text
+TRAIN small.txt latin.txt -> latin.txt: byte 3 is not UTF-8
+TRAIN small.txt -o small.txt -> is one of the files to read
+TRAIN small.txt -o a.csv -> its ending says otherwise
+TRAIN small.txt -o no/a.vectors -> no: No such file or directory
+TRAIN small.txt -o tables -> tables: Is a directory
+fit -> Missing argument 'DICT'
+FIT -> Missing argument 'EXAMPLES'
+fit car.json good.csv -> Missing option '-o'
+FIT good.csv --epochs 0 -> 0 is not in the range
+FIT good.csv --rank 3 -> No such option
+FIT good.csv --validation 0.6 -> 0.6 is not in the range
+FIT none.csv -> has no examples; add some
+FIT bad.csv -> bad.csv: 'colour', the target of 'hue', is not a key of the dict (did you mean 'c
+FIT review.csv -> 2 targets are undecided, first '? color' for 'hue'
+FIT no.csv -> no.csv: No such file or directory
+FIT good.csv -o car.json -> one of the files to read
+fit built.toml good.csv -o o.fuzzydict -> the item of key 'built' cannot be saved:
+map car.json t.csv -> Missing option '--column'
+map car.json t.csv --colum=x -> No such option: --colum (did you mean '--column'?)
+MAP t.xls -> .xls is not read; save the workbook as .xlsx, or give --table-format
+MAP t.txt -> names no table format; give --table-format
+MAP t.parquet -> parquet needs a file to be written to (-o)
+MAP t.xlsx -> xlsx needs a file to be written to (-o)
+MAP t.csv -o t.tsv -> t.tsv would hold csv, but its ending says otherwise
+MAP t.csv -o o.xlsx -> o.xlsx would hold csv, but its ending says otherwise; end it
+MAP t.csv -o o.csv.gz -> o.csv.gz would hold csv, but its ending says otherwise
+MAP t.csv -o codes.csv -> codes.csv is the dict; write the table elsewhere
+MAP t.csv -o . -> .: Is a directory
+MAP t.csv -o t.csv/x/o.csv -> t.csv: Not a directory
+MAP - --table-format parquet -o o.parquet -> parquet cannot be read from standard input
+MAP t.csv --table-format xml -> '--table-format': 'xml'; valid are csv, tsv
+MAP t.csv --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
+MAP t.csv --review r.csv --sure nan -> '--sure': expected a number, got NaN
+MAP t.csv --review r.txt -> r.txt: a review ends in .csv, .tsv or .jsonl
+MAP t.csv -o o.csv --review o.csv -> o.csv is the table to be written
+MAP t.csv --review t.csv -> t.csv is the table to be read
+MAP t.csv --review no/r.csv -> no: No such file or directory
+MAP t.csv --review codes.csv -> codes.csv is the dict; name another file as --review
+MAP t.csv --decisions t.csv -> t.csv is the table to be read
+MAP t.csv --decisions codes.csv -> codes.csv is the dict; name another file as --decisions
+MAP t.csv --decisions no.csv -> no.csv: No such file; name one that `--review` wrote
+MAP t.csv --decisions . -> .: a review ends in .csv, .tsv or .jsonl
+MAP no.csv -o o.csv -> no.csv: No such file or directory
+MAP t.csv --column land -> has no column 'land'; its columns are 'n', 'country'
+MAP t.csv --column cuontry -> has no column 'cuontry' (did you mean 'country'?)
+MAP t.csv --sheet A -> t.csv is csv, which has no sheets; leave it out
+MAP t.csv --prefix= --column n --key x -> has no column 'x'
+MAP tables -> no place to write to; name one (-o)
+MAP tables -o t.csv -> t.csv is a file; name a folder for those of
+MAP tables -o no/such/folder -> no/such: No such file or directory
+MAP tables -o tables/out -> in it or around it; write to another folder
+MAP tables -o out --jobs 0 -> 0 is not in the range x>=1
+MAP t.csv --jobs 2 -> no place to write to; name one (-o)
+MAP t.csv --jobs 2 -o out/ -> 'out/' names a folder, and there is none
+MAP - --jobs 2 -o o.csv --table-format csv -> standard input can be read only once
+MAP t.csv --scheduler tcp://x:1 -o o.csv -> give --engine dask, too
+MAP t.csv --engine dask --scheduler tcp://x:1 --jobs 2 -o o.csv -> its own number of workers; leave
+join t.csv right.csv -> no column to join on; give --on, or --left-on and --right-on
+join t.csv right.csv --left-on n -> no column to join on; give --on, or --left-on and
+JOIN t.csv right.csv --left-on n -> --on names a column of both; drop it, or --l
+JOIN t.csv right.csv --on countri -> right.csv: has no column 'countri' (did you mean 'c
+join t.csv right.csv --left-on x --right-on country -> t.csv: has no column 'x'; its columns are
+JOIN t.csv no.csv -> no.csv: No such file or directory
+JOIN no.csv right.csv -> no.csv: No such file or directory
+JOIN t.csv right.csv --how lef -> 'lef' (did you mean 'left'?); valid are le
+JOIN t.csv right.csv --sufix x -> --sufix (did you mean '--suffix'?)
+JOIN t.csv right.csv --suffix= -> choose another suffix than ''
+JOIN t.csv right.csv -o right.csv -> right.csv is the right table; write the
+JOIN t.csv right.csv --synonyms s.csv -o s.csv -> s.csv is one of the files to read; save elsewhere
+JOIN t.csv right.csv -o out.xlsx -> out.xlsx would hold csv, but its ending
+JOIN t.csv right.csv -o no/o.csv -> no: No such file or directory
+JOIN t.csv right.csv -o out/ -> 'out/' names a folder, and there is none
+JOIN t.csv right.csv --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
+JOIN t.csv right.csv --left-sheet a -> t.csv is csv, which has no sheets
+JOIN t.csv right.csv --embedding no.vectors -> no.vectors: No such file
+JOIN t.csv - -> RIGHT cannot be standard input; give it as LEFT
+JOIN t.csv right.xml -> names no table format; give --right-format
+JOIN - right.csv --left-format xlsx -> xlsx cannot be read from standard input; name
+JOIN t.xlsx right.csv -> xlsx needs a file to be written to (-o)
+JOIN t.csv twice.csv -> 'France' comes twice in column 'country', on lines
+"""
+FILES = {
+    "car.json": json.dumps({"color": "black", "brand": "Porsche"}),
+    "wrong.json": '{"dictionaries": [{"keys": ["a"], '
+    '"queries": [{"query": "b", "accept": ["c"]}]}]}',
+    "built.toml": "color = 1\nbuilt = 2024-02-29\n",
+    "codes.csv": "name,code\nGermany,DE\nFrance,FR\n",
+    "t.csv": "n,country\n1,germany\n2,qwzzt\n",
+    "right.csv": "country,code\nGermany,DE\n",
+    "twice.csv": "country\nFrance\nFrance\n",
+    "s.csv": "FR,France\n",
+    "none.csv": "query,target\n",
+    "good.csv": "query,target\nhue,color\n",
+    "bad.csv": "query,target\nhue,colour\n",
+    "review.csv": "query,target\nmaker,brand\nhue,? color\nzebra,?\n",
+    "small.txt": "Each word once.",
+    "empty.txt": "",
+    "tables/part.csv": "n,country\n1,germany\n",
+}
+
+
+@pytest.mark.parametrize("line", MISUSE.strip().split("\n"))
+def test_misuse_is_a_line_that_says_what_was_probably_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(FuzzyDict, "fit", lambda *_, **__: pytest.fail("it learns"))
+    Path("tables").mkdir()
+    for name, content in FILES.items():
+        Path(name).write_text(content)
+    Path("latin.txt").write_bytes(b"caf\xe9")
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    command, message = line.split(" -> ")
+    first, *others = command.split(" ")
+    told = refused(*BEGIN.get(first, first).split(), *others)
+    assert message in told
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+    if "No such option" in told or "valid are" in told or "Missing" in told:
+        assert "--help)" in told
