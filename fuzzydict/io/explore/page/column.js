@@ -100,6 +100,7 @@ export function setUpColumn() {
 // ---- the table -----------------------------------------------------------------------------
 
 const say = (text) => show("cells-status", text);
+const sayDecided = (more = "") => say(`${count(decided.size, "text")} decided.${more}`);
 const errors = errorsIn("cells-error");
 const isOf = {
   all: () => true,
@@ -130,8 +131,8 @@ function showCells({ rows, matched, unmatched, blank, cells: given }) {
   byId("cells").hidden = false;
   errors(null);
   showPage();
-  const gone = `${count(dropped, "decision")} dropped, on texts that are not here.`;
-  if (dropped > 0) say(`${count(decided.size, "text")} decided. ${gone}`);
+  const gone = ` ${count(dropped, "decision")} dropped, on texts that are not here.`;
+  if (dropped > 0) sayDecided(gone);
 }
 
 function turn(to) {
@@ -154,7 +155,7 @@ function showPage() {
 
 function showDecided() {
   byId("save").disabled = byId("learn").disabled = decided.size === 0;
-  say(`${count(decided.size, "text")} decided.`);
+  sayDecided();
 }
 
 function cellRow(cell) {
@@ -162,15 +163,10 @@ function cellRow(cell) {
   if (cell.count > 1) name.push(quiet(` × ${number(cell.count)}`));
   if (isKey(cell)) return row(name, element("td", { class: "quiet" }, "is a key"), element("td"));
   const [select, check] = decision(cell);
-  const [kind, said] = verdict(cell);
-  const best = score(cell.keys[0]?.score ?? null);
-  const choice = element("td", {}, select, quiet(`${said} ${best}`, kind));
-  return row(name, choice, element("td", {}, check));
-}
-
-function verdict({ matches, doubtful }) {
-  if (!matches) return ["none", "not matched, the best has"];
-  return doubtful ? ["doubtful", "doubtful with"] : ["match", "matched with"];
+  const kind = cell.matches ? (cell.doubtful ? "doubtful" : "match") : "none";
+  const said = { none: "not matched, the best has", doubtful: "doubtful with", match: "matched with" };
+  const found = quiet(`${said[kind]} ${score(cell.keys[0]?.score ?? null)}`, kind);
+  return row(name, element("td", {}, select, found), element("td", {}, check));
 }
 
 // What a text is decided to be: one of its best keys, none, or another key, which a field asks for.
@@ -251,8 +247,7 @@ function save(file) {
   const link = element("a", { href: URL.createObjectURL(file), download: "decisions.csv" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  const apply = "decisions.csv has them. Apply it: fuzzydict map --decisions decisions.csv.";
-  say(`${count(decided.size, "text")} decided. ${apply}`);
+  sayDecided(" decisions.csv has them. Apply it: fuzzydict map --decisions decisions.csv.");
 }
 
 // Teach each text. What is not saved is saved with the next that can be.

@@ -20,9 +20,9 @@ let current = 0; // the point that Tab comes to
 
 export function setUpMap({ points: given, total, why }) {
   points = listed = given;
-  const some = given.length < total ? `${given.length} of ${total} keys. ` : "";
   const near = "Keys that mean alike are near each other, as far as two axes can show it.";
-  byId("map-say").textContent = given.length === 0 ? `There is none: ${why}.` : some + near;
+  const some = given.length < total ? `${given.length} of ${total} keys. ${near}` : near;
+  byId("map-say").textContent = given.length === 0 ? `There is none: ${why}.` : some;
   byId("map").hidden = byId("named").hidden = given.length === 0;
   if (given.length === 0) return;
   byId("map").append(picture);
@@ -65,9 +65,10 @@ function draw() {
     .sort((a, b) => weightOf(b) - weightOf(a));
   picture.replaceChildren(...points.map(dot));
   if (answer.at) {
-    const query = place(answer.at);
-    picture.prepend(...heavy.map((point) => line(query, point)));
-    picture.append(diamond(query));
+    const { x, y } = place(answer.at);
+    picture.prepend(...heavy.map((point) => line({ x, y }, point)));
+    const corners = `${x},${y - 8} ${x + 8},${y} ${x},${y + 8} ${x - 8},${y}`;
+    picture.append(element("polygon", { points: corners, class: "query", "aria-hidden": "true" }));
   }
   addLabels(heavy.slice(0, LABELS));
   if (hadFocus) dots()[current].focus();
@@ -75,9 +76,10 @@ function draw() {
 
 function line(from, point) {
   const to = place(point.at);
-  const ends = { x1: from.x, y1: from.y, x2: to.x, y2: to.y };
-  const width = 0.5 + 5 * weightOf(point);
-  return element("line", { ...ends, class: "attention", "stroke-width": width });
+  return element("line", {
+    x1: from.x, y1: from.y, x2: to.x, y2: to.y, class: "attention",
+    "stroke-width": 0.5 + 5 * weightOf(point),
+  });
 }
 
 function dot(point, index) {
@@ -89,38 +91,32 @@ function dot(point, index) {
   });
 }
 
-function diamond({ x, y }) {
-  const corners = `${x},${y - 8} ${x + 8},${y} ${x},${y + 8} ${x - 8},${y}`;
-  return element("polygon", { points: corners, class: "query", "aria-hidden": "true" });
-}
-
 // Label the query and some keys: right or left of a place, above or below it, where nothing is.
 function addLabels(heavy) {
-  const named = heavy.map(({ key, at }) => ({ text: key, at, kind: "label" }));
-  if (answer.at) named.unshift({ text: answer.query, at: answer.at, kind: "label query-label" });
-  const around = ({ x, y }, by) => ({ left: x - by, right: x + by, top: y - by, bottom: y + by });
-  const taken = heavy.map((point) => around(place(point.at), radius(point)));
-  if (answer.at) taken.push(around(place(answer.at), 9));
+  const named = heavy.map((point) => [point.key, point.at, radius(point), "label"]);
+  if (answer.at) named.unshift([answer.query, answer.at, 9, "label query-label"]);
+  const taken = named.map(([, at, by]) => {
+    const { x, y } = place(at);
+    return { left: x - by, right: x + by, top: y - by, bottom: y + by };
+  });
   const isFree = (box) =>
     box.left >= 0 && box.right <= width && box.top >= 0 && box.bottom <= height &&
     !taken.some((other) => overlap(box, other));
 
-  for (const { text, at, kind } of named) {
+  for (const [text, at, , kind] of named) {
     const { x, y } = place(at);
-    const shown = shortened(text, LONGEST);
-    const label = element("text", { class: kind, "aria-hidden": "true" }, shown);
+    const label = element("text", { class: kind, "aria-hidden": "true" }, shortened(text, LONGEST));
     picture.append(label);
     const length = label.getComputedTextLength();
     const middle = x - length / 2;
     const tries = [[x + 13, y + 4], [x - 13 - length, y + 4], [middle, y - 14], [middle, y + 22]];
-    const boxes = tries.map(([left, base]) => ({
-      left, right: left + length, top: base - 12, bottom: base + 4,
-    }));
-    const box = boxes.find(isFree);
+    const box = tries
+      .map(([left, y]) => ({ left, y, right: left + length, top: y - 12, bottom: y + 4 }))
+      .find(isFree);
     if (box) {
       taken.push(box);
       label.setAttribute("x", box.left);
-      label.setAttribute("y", box.bottom - 4);
+      label.setAttribute("y", box.y);
     } else label.remove();
   }
 }

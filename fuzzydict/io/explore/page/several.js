@@ -36,13 +36,9 @@ function table({ queries, keys, weights, others }) {
     if (hasOthers) cells.push(cell(others[place], "rest-share"));
     return row(written(query, "span"), ...cells);
   });
-  return element(
-    "table",
-    { class: "heat" },
-    element("caption", { class: "unseen" }, "Weights in percent"),
-    element("thead", {}, element("tr", {}, element("td"), ...heads)),
-    element("tbody", {}, ...rows),
-  );
+  const caption = element("caption", { class: "unseen" }, "Weights in percent");
+  const head = element("thead", {}, element("tr", {}, element("td"), ...heads));
+  return element("table", { class: "heat" }, caption, head, element("tbody", {}, ...rows));
 }
 
 function cell(weight, kind) {
