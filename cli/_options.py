@@ -34,6 +34,7 @@ from ._completion import columns_of, sheets_of
 from ._output import is_watched, telling_if_slow
 from ._problems import Command, one_of
 
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 #: What a command that only reads may get as DICT.
 AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
@@ -123,6 +124,25 @@ def check_picture(option: str, output: Path, expected: str, *kinds: str) -> str:
 # ---- options ------------------------------------------------------------------------------
 
 
+def option(written: str, text: str, **settings: Any) -> Decorator:
+    """Return what adds an option, written as the help shows it: "-o --output FILE", a path."""
+    words, settings = _parts(written, settings)
+    return click.option(*words, help=text, **settings)
+
+
+def shared(written: str, text: str, **settings: Any) -> click.Option:
+    """Return an option that several commands have, written as for `option`."""
+    words, settings = _parts(written, settings)
+    return click.Option(words, help=text, **settings)
+
+
+def _parts(written: str, settings: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    words = written.split()
+    metavar = words.pop() if words[-1].isupper() else None
+    given = {"type": FILE} if metavar == "FILE" else {}
+    return words, {"metavar": metavar, **given, **settings}
+
+
 class Choice(click.Choice[str]):
     """An option that takes one of a few names."""
 
@@ -138,52 +158,43 @@ def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) ->
     return number
 
 
-CUTOFF = click.Option(
-    ["--score-cutoff"],
+CUTOFF = shared(
+    "--score-cutoff",
+    "Lowest score that counts as a match; by default 0.5, more likely right than not.",
     type=float,
     callback=no_nan,
-    help="Lowest score that counts as a match; by default 0.5, more likely right than not.",
 )
-EMBEDDING = click.Option(
-    ["--embedding"],
-    metavar="NAME",
-    type=FILE,
-    help=f"`{ENGLISH}`, which is free for commercial use, or a file of word vectors that "
+EMBEDDING = shared(
+    "--embedding NAME",
+    f"`{ENGLISH}`, which is free for commercial use, or a file of word vectors that "
     f"`fuzzydict train` made; by default the Brown vectors, which are for non-commercial use.",
-)
-SYNONYMS = click.Option(
-    ["--synonyms"],
-    metavar="FILE",
     type=FILE,
-    help="Words, and the text that stands for each in all texts, or nothing: a CSV file of two "
+)
+SYNONYMS = shared(
+    "--synonyms FILE",
+    "Words, and the text that stands for each in all texts, or nothing: a CSV file of two "
     "columns without a header, or a JSON object.",
 )
-SCORER = click.Option(
-    ["--scorer"],
-    type=Choice([SPELLING, *SCORERS]),
-    help="How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
+SCORER = shared(
+    "--scorer",
+    "How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
     "and identifiers.",
+    type=Choice([SPELLING, *SCORERS]),
 )
 SEED = click.IntRange(0, 2**32 - 1)
 _OF_DICT = (
-    click.Option(
-        ["--format"],
-        type=Choice(FORMATS),
-        help="Format of DICT; by default what its ending says, or else JSON. A saved dict is "
+    shared(
+        "--format",
+        "Format of DICT; by default what its ending says, or else JSON. A saved dict is "
         "recognized.",
+        type=Choice(FORMATS),
     ),
-    click.Option(
-        ["--key"],
-        metavar="NAME",
+    shared(
+        "--key NAME",
+        "Column of the keys in a CSV, TSV, JSON Lines or .xlsx file.",
         shell_complete=columns_of("dict"),
-        help="Column of the keys in a CSV, TSV, JSON Lines or .xlsx file.",
     ),
-    click.Option(
-        ["--value"],
-        metavar="NAME",
-        shell_complete=columns_of("dict"),
-        help="Column of the values.",
-    ),
+    shared("--value NAME", "Column of the values.", shell_complete=columns_of("dict")),
 )
 _READING = {
     "sheet": "Sheet of an .xlsx workbook; by default the first that is not hidden.",
@@ -200,11 +211,10 @@ def reading_options(file: str, side: str = "") -> list[click.Option]:
     They begin with ``side``, if there are two tables. ``file`` is its name for completion.
     """
     return [
-        click.Option(
-            [f"--{side}{name}"],
-            metavar="SIGN" if name == "delimiter" else "NAME",
+        shared(
+            f"--{side}{name} {'SIGN' if name == 'delimiter' else 'NAME'}",
+            f"{name.capitalize()} of {file.upper()}." if side else text,
             shell_complete=sheets_of(file) if name == "sheet" else None,
-            help=f"{name.capitalize()} of {file.upper()}." if side else text,
         )
         for name, text in _READING.items()
     ]

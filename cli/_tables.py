@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -14,21 +13,19 @@ import click
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
 
-from ._options import Choice, check_place
+from ._options import Choice, Decorator, check_place, option
 from ._output import echo
 
 STANDARD = Path("-")  # standard input
 _BEGINNINGS = {b"PK\3\4": "xlsx", b"PAR1": "parquet"}
 
-fail_option = click.option(
-    "--fail-unmatched", is_flag=True, help="Exit with 1 if a row matches nothing."
-)
+fail_option = option("--fail-unmatched", "Exit with 1 if a row matches nothing.", is_flag=True)
 
 
-def format_option(name: str, table: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def format_option(name: str, table: str) -> Decorator:
     """Return the option that names the format of a table."""
     text = f"Format of {table}; by default what its ending says."
-    return click.option(name, type=Choice(TABLES), help=text)
+    return option(name, text, type=Choice(TABLES))
 
 
 def opened(table: Path, form: str | None, option: str) -> tuple[Path | BinaryIO, str]:

@@ -13,7 +13,7 @@ from fuzzydict import FuzzyDict, NoMatchError
 from fuzzydict.errors import quoted
 from fuzzydict.mapping import suggestion
 
-from ._options import FILE, check_picture, dict_command
+from ._options import check_picture, dict_command, option
 from ._output import echo, echo_text
 from ._problems import reason
 
@@ -27,21 +27,18 @@ _PAGE = """<!DOCTYPE html>
 
 @dict_command("attend", "fuzzydict attend data/car.json performance -n 3", has_cutoff=False)
 @click.argument("query")
-@click.option(
-    "-n",
-    "--topn",
+@option(
+    "-n --topn",
+    "Show this many keys, those with the largest weights.",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Show this many keys, those with the largest weights.",
 )
-@click.option("--temperature", type=float, help="Divide the scores by this before the softmax.")
-@click.option("--mask", metavar="KEY", multiple=True, help="Leave out this key; may be repeated.")
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=FILE,
-    help="Draw the weights to a .png or .svg file (both need matplotlib) or an .html file.",
+@option("--temperature", "Divide the scores by this before the softmax.", type=float)
+@option("--mask KEY", "Leave out this key; may be repeated.", multiple=True)
+@option(
+    "--plot FILE",
+    "Draw the weights to a .png or .svg file (both need matplotlib) or an .html file.",
 )
 def command(
     d: FuzzyDict[Any],

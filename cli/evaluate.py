@@ -22,7 +22,7 @@ from fuzzydict.evaluation.evaluate import (
 )
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, sentence_encoder
 
-from ._options import EMBEDDING, FILE, Choice, embedding_of
+from ._options import EMBEDDING, FILE, Choice, embedding_of, option
 from ._output import echo, echo_text, progress_bar
 from ._problems import Command
 
@@ -36,30 +36,28 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     params=[EMBEDDING],
 )
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
-@click.option("--english", is_flag=True, help="Also measure FuzzyDict without Brown's vectors.")
-@click.option("--encoder", is_flag=True, help=f"Also measure FuzzyDict with {ENCODER_NAME}.")
-@click.option(
-    "--peer",
-    "peers",
+@option("--english", "Also measure FuzzyDict without Brown's vectors.", is_flag=True)
+@option("--encoder", f"Also measure FuzzyDict with {ENCODER_NAME}.", is_flag=True)
+@option(
+    "--peer peers",
+    "Measure only this other system beside FuzzyDict; may be repeated. By default all that "
+    "are installed.",
     type=Choice(list(PEERS)),
     multiple=True,
-    help="Measure only this other system beside FuzzyDict; may be repeated. By default all that "
-    "are installed.",
 )
-@click.option("--no-peers", is_flag=True, help="Measure only FuzzyDict.")
-@click.option(
-    "--format",
-    "form",
+@option("--no-peers", "Measure only FuzzyDict.", is_flag=True)
+@option(
+    "--format form",
+    "Output format; JSON has unrounded numbers.",
     type=Choice([*_TABLES, "json"]),
     default="table",
     show_default=True,
-    help="Output format; JSON has unrounded numbers.",
 )
-@click.option(
+@option(
     "--pairs/--no-pairs",
+    "Measure the rank correlation with human judgement on WordSim-353 and SimLex-999.",
     default=True,
     show_default=True,
-    help="Measure the rank correlation with human judgement on WordSim-353 and SimLex-999.",
 )
 def command(
     paths: tuple[Path, ...],
@@ -118,12 +116,12 @@ def command(
 def _made_by(ctx: click.Context) -> str:
     """Return the command line that makes the report again."""
     words: list[str | Path] = []
-    for option in ctx.command.params:
-        value: Any = ctx.params.get(option.name or "")
-        is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if isinstance(option, click.Option) and is_given and isinstance(value, bool):
-            words.append((option.opts if value else option.secondary_opts)[0])
-        elif isinstance(option, click.Option) and is_given:
-            for one in value if isinstance(value, tuple) else (value,):
-                words += [option.opts[0], one]
+    for one in ctx.command.params:
+        value: Any = ctx.params.get(one.name or "")
+        is_given = ctx.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
+        if isinstance(one, click.Option) and is_given and isinstance(value, bool):
+            words.append((one.opts if value else one.secondary_opts)[0])
+        elif isinstance(one, click.Option) and is_given:
+            for part in value if isinstance(value, tuple) else (value,):
+                words += [one.opts[0], part]
     return shown_command("fuzzydict", "evaluate", *words, *ctx.params["paths"])

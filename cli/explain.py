@@ -10,7 +10,7 @@ import click
 from fuzzydict import NoMatchError
 from fuzzydict.io.records import as_json
 
-from ._options import AnyDict, dict_command
+from ._options import AnyDict, dict_command, option
 from ._output import echo, echo_text
 from ._problems import reason
 
@@ -19,9 +19,7 @@ _SHOWN = ("query", "matches", "equal", "synonyms", "tells_words", "none", "margi
 
 @dict_command("explain", "fuzzydict explain data/car.json colour", takes_store=True)
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
-@click.option(
-    "--json", "in_json", is_flag=True, help="Print all numbers as JSON, one object per query."
-)
+@option("--json in_json", "Print all numbers as JSON, one object per query.", is_flag=True)
 def command(d: AnyDict, queries: tuple[str, ...], in_json: bool) -> None:
     """Explain why each QUERY finds a key of DICT, or none.
 

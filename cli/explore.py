@@ -14,22 +14,17 @@ from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.io.explore.teaching import saved_as
 from fuzzydict.saving import check_items
 
-from ._options import FILE, check_place, dict_command
+from ._options import check_place, dict_command, option
 from ._output import echo
 
 
 @dict_command("explore", "fuzzydict explore data/car.json")
-@click.option(
-    "--port", type=click.IntRange(1024, 65535), help="Where to serve; by default any free port."
-)
-@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
-@click.option("--title", metavar="TEXT", help="What the page is called; by default as its file.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FILE,
-    help="Save at once what the page teaches: the dict in a .fuzzydict file, or decisions for "
+@option("--port", "Where to serve; by default any free port.", type=click.IntRange(1024, 65535))
+@option("--no-browser", "Print the address, and open nothing.", is_flag=True)
+@option("--title TEXT", "What the page is called; by default as its file.")
+@option(
+    "-o --output FILE",
+    "Save at once what the page teaches: the dict in a .fuzzydict file, or decisions for "
     "`fuzzydict map` in a .csv, .tsv or .jsonl file.",
 )
 def command(

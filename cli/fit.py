@@ -14,7 +14,7 @@ from fuzzydict.io.review import is_undecided, read_examples
 from fuzzydict.mapping import suggestion
 from fuzzydict.saving import check_items
 
-from ._options import FILE, SEED, check_ending, check_place, dict_command
+from ._options import FILE, SEED, check_ending, check_place, dict_command, option
 from ._output import echo, echo_text, progress_bar
 
 
@@ -24,28 +24,23 @@ from ._output import echo, echo_text, progress_bar
     has_cutoff=False,
 )
 @click.argument("examples_file", metavar="EXAMPLES", type=FILE)
-@click.option(
-    "-o", "--output", metavar="FILE", type=FILE, required=True, help="File to write (.fuzzydict)."
-)
-@click.option(
+@option("-o --output FILE", "File to write (.fuzzydict).", required=True)
+@option(
     "--remember/--no-remember",
+    "Whether the dict answers each example as shown from now on; by default it does.",
     default=True,
-    help="Whether the dict answers each example as shown from now on; by default it does.",
 )
-@click.option(
-    "--validation",
-    metavar="SHARE",
-    type=click.FloatRange(0, 0.5),
-    help="Share of the examples to hold out for deciding whether what is learned is kept; by "
+@option(
+    "--validation SHARE",
+    "Share of the examples to hold out for deciding whether what is learned is kept; by "
     "default 0.2. With 0 the examples learned from decide. If it is given, fewer than 100 examples "
     "are learned from, too.",
+    type=click.FloatRange(0, 0.5),
 )
-@click.option(
-    "--epochs",
-    type=click.IntRange(1),
-    help="Maximum number of passes over the examples; by default 30.",
+@option(
+    "--epochs", "Maximum number of passes over the examples; by default 30.", type=click.IntRange(1)
 )
-@click.option("--seed", type=SEED, default=0, help="Seed of the random numbers; by default 0.")
+@option("--seed", "Seed of the random numbers; by default 0.", type=SEED, default=0)
 def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any) -> None:
     """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.
 

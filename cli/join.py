@@ -20,6 +20,7 @@ from ._options import (
     SYNONYMS,
     Choice,
     embedding_of,
+    option,
     reading_options,
     synonyms_of,
     taken,
@@ -45,44 +46,38 @@ from ._tables import (
 )
 @click.argument("left", type=FILE)
 @click.argument("right", type=FILE)
-@click.option(
-    "--on",
-    metavar="NAME",
+@option(
+    "--on NAME",
+    "The column of texts, if it has one name in both tables.",
     shell_complete=columns_of("left", "right"),
-    help="The column of texts, if it has one name in both tables.",
 )
-@click.option(
-    "--left-on", metavar="NAME", shell_complete=columns_of("left"), help="The column of LEFT."
-)
-@click.option(
-    "--right-on",
-    metavar="NAME",
+@option("--left-on NAME", "The column of LEFT.", shell_complete=columns_of("left"))
+@option(
+    "--right-on NAME",
+    "The column of RIGHT, whose texts are the keys. Each comes once.",
     shell_complete=columns_of("right"),
-    help="The column of RIGHT, whose texts are the keys. Each comes once.",
 )
-@click.option(
+@option(
     "--how",
+    "Which rows of LEFT are written: all, those that match, or those that match nothing, as "
+    "they are.",
     type=Choice(HOWS),
     default="left",
     show_default=True,
-    help="Which rows of LEFT are written: all, those that match, or those that match nothing, as "
-    "they are.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="OUT",
+@option(
+    "-o --output OUT",
+    "File to write the table to, which may be LEFT; by default standard output.",
     type=FILE,
-    help="File to write the table to, which may be LEFT; by default standard output.",
 )
 @fail_option
-@click.option(
+@option(
     "--suffix",
+    "What is added to the names of columns of RIGHT that LEFT has as well.",
     default=SUFFIX,
     show_default=True,
-    help="What is added to the names of columns of RIGHT that LEFT has as well.",
 )
-@click.option("--no-score", is_flag=True, help="Leave out the column `score`.")
+@option("--no-score", "Leave out the column `score`.", is_flag=True)
 @format_option("--left-format", "LEFT")
 @format_option("--right-format", "RIGHT")
 def command(

@@ -15,7 +15,7 @@ from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.records import MAX_LINE, as_json, as_line
 from fuzzydict.text.words import plain
 
-from ._options import AnyDict, dict_command
+from ._options import AnyDict, dict_command, option
 from ._output import echo
 from ._problems import reason
 
@@ -24,20 +24,18 @@ _STANDARD_INPUT = "standard input"
 
 @dict_command("lookup", "fuzzydict lookup data/car.json colour", takes_store=True)
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
-@click.option(
-    "-n",
-    "--topn",
-    type=click.IntRange(min=1),
-    help="Print this many keys per query, best first, one a line. Without --score-cutoff low "
+@option(
+    "-n --topn",
+    "Print this many keys per query, best first, one a line. Without --score-cutoff low "
     "scores are printed, too.",
+    type=click.IntRange(min=1),
 )
-@click.option("--json", "in_json", is_flag=True, help="Print query, key, score and value as JSON.")
-@click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="Print key and score after the value, separated by tabs; then the query, if there are "
+@option("--json in_json", "Print query, key, score and value as JSON.", is_flag=True)
+@option(
+    "-v --verbose",
+    "Print key and score after the value, separated by tabs; then the query, if there are "
     "several with several keys each.",
+    is_flag=True,
 )
 def command(
     d: AnyDict, queries: tuple[str, ...], topn: int | None, in_json: bool, verbose: bool

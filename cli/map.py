@@ -16,7 +16,17 @@ from fuzzydict.io.folders import Workers, map_parts
 from fuzzydict.io.records import Reading
 
 from ._completion import columns_of
-from ._options import FILE, FOLDER, AnyDict, Choice, check_place, dict_command, no_nan, taken
+from ._options import (
+    FILE,
+    FOLDER,
+    AnyDict,
+    Choice,
+    check_place,
+    dict_command,
+    no_nan,
+    option,
+    taken,
+)
 from ._output import progress_bar, progress_bars
 from ._tables import (
     check_tables,
@@ -49,55 +59,39 @@ class _FileOrFolder(click.Path):
     beside_table=True,
 )
 @click.argument("table", type=FILE)
-@click.option(
-    "--column",
-    metavar="NAME",
-    required=True,
-    shell_complete=columns_of("table"),
-    help="The column to match.",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="OUT",
-    type=_FileOrFolder(),
-    help="File to write the table to, which may be TABLE; by default standard output. If TABLE is "
+@option("--column NAME", "The column to match.", required=True, shell_complete=columns_of("table"))
+@option(
+    "-o --output OUT",
+    "File to write the table to, which may be TABLE; by default standard output. If TABLE is "
     "a folder, a new one.",
+    type=_FileOrFolder(),
 )
 @fail_option
 @format_option("--table-format", "TABLE")
-@click.option("--prefix", help="Prefix of the names of the new columns; by default NAME and `_`.")
-@click.option(
-    "--review",
-    metavar="FILE",
-    type=FILE,
-    help="File (.csv, .tsv or .jsonl) for the doubtful queries, for a person to decide on. What is "
+@option("--prefix", "Prefix of the names of the new columns; by default NAME and `_`.")
+@option(
+    "--review FILE",
+    "File (.csv, .tsv or .jsonl) for the doubtful queries, for a person to decide on. What is "
     "decided in it holds, and stays.",
 )
-@click.option(
-    "--decisions",
-    metavar="FILE",
-    type=FILE,
-    help="A review to take decisions from. It is only read.",
-)
-@click.option(
+@option("--decisions FILE", "A review to take decisions from. It is only read.")
+@option(
     "--sure",
+    f"Matches with a lower score are doubtful: they are written, and go into the review; by "
+    f"default {SURE}.",
     type=float,
     callback=no_nan,
-    help=f"Matches with a lower score are doubtful: they are written, and go into the review; by "
-    f"default {SURE}.",
 )
-@click.option("--jobs", metavar="N", type=click.IntRange(1), help="Look texts up in N processes.")
-@click.option(
+@option("--jobs N", "Look texts up in N processes.", type=click.IntRange(1))
+@option(
     "--engine",
-    type=Choice([_PROCESSES, _DASK]),
-    help="Who looks texts up: processes of this machine, or the workers of a Dask cluster. By "
+    "Who looks texts up: processes of this machine, or the workers of a Dask cluster. By "
     "default this process alone.",
+    type=Choice([_PROCESSES, _DASK]),
 )
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Address of the scheduler of a Dask cluster, such as tcp://host:8786; by default a "
+@option(
+    "--scheduler ADDRESS",
+    "Address of the scheduler of a Dask cluster, such as tcp://host:8786; by default a "
     "cluster is started on this machine, with N workers.",
 )
 def command(
@@ -136,8 +130,8 @@ def command(
     dict_file: Path | str = ctx.params["dict_file"]
     place: Any = None
     if output is not None:
-        option = next(one for one in ctx.command.params if one.name == "output")
-        place = (FOLDER if table.is_dir() else FILE).convert(output, option, ctx)
+        named = next(one for one in ctx.command.params if one.name == "output")
+        place = (FOLDER if table.is_dir() else FILE).convert(output, named, ctx)
     deciding = Deciding(decisions, review, SURE if sure is None else sure)
     _check_files(deciding, dict_file)
     workers = _workers(d, jobs, engine, scheduler)
@@ -160,9 +154,9 @@ def command(
 
 def _check_files(deciding: Deciding, dict_file: Path | str) -> None:
     """Refuse misuse before any work."""
-    for option, path in {"--review": deciding.review, "--decisions": deciding.decisions}.items():
+    for name, path in {"--review": deciding.review, "--decisions": deciding.decisions}.items():
         if path is not None and is_same(path, dict_file):
-            raise OptionError(f"{path} is the dict; name another file as {option}")
+            raise OptionError(f"{path} is the dict; name another file as {name}")
     if deciding.review is not None:
         check_place(deciding.review)
     if deciding.decisions is not None and not deciding.decisions.exists():
@@ -229,9 +223,9 @@ def _map_parts(
         check_place(output)
     with dict_file.open("rb") as file:
         basis: dict[str, Any] = {"the dict": file_digest(file, "blake2b").hexdigest()}
-    for option in ctx.command.params:
-        if option.name in _OF_DICT:
-            basis[f"the option {option.opts[-1]}"] = ctx.params[option.name]
+    for one in ctx.command.params:
+        if one.name in _OF_DICT:
+            basis[f"the option {one.opts[-1]}"] = ctx.params[one.name]
     basis["the option --synonyms"] = dict(d.synonyms)
     with progress_bars() as progress:
         return map_parts(

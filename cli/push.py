@@ -8,7 +8,7 @@ import click
 
 from fuzzydict import FuzzyDict, connect
 
-from ._options import dict_command, is_address
+from ._options import dict_command, is_address, option
 from ._output import echo, progress_bar
 
 _STORES = "postgresql://HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME"
@@ -28,11 +28,11 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
     is_scored=False,
 )
 @click.argument("url", callback=_address)
-@click.option(
+@option(
     "--index",
-    is_flag=True,
-    help="Afterwards build the index by which PostgreSQL finds keys among many, if there is none. "
+    "Afterwards build the index by which PostgreSQL finds keys among many, if there is none. "
     "It may take minutes, while others read and write. Without one, a read compares with all keys.",
+    is_flag=True,
 )
 def command(d: FuzzyDict[Any], url: str, index: bool) -> None:
     """Write the keys, values, aliases and synonyms of DICT to the store at URL; the rest stays.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ._options import FILE, SEED, check_ending, check_place
+from ._options import FILE, SEED, check_ending, check_place, option
 from ._output import echo, progress_bar
 from ._problems import Command
 
@@ -19,33 +19,25 @@ _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
     example="fuzzydict train --corpus notes.txt letters.txt -o mine.vectors",
 )
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=FILE)
-@click.option(
-    "--corpus",
-    metavar="FILE...",
+@option(
+    "--corpus FILE...",
+    "Train on these text files (UTF-8) instead of the Brown corpus.",
     multiple=True,
     type=FILE,
-    help="Train on these text files (UTF-8) instead of the Brown corpus.",
 )
-@click.option("--download", is_flag=True, help="Download the Brown corpus if it is missing.")
-@click.option(
-    "-o",
-    "--output",
+@option("--download", "Download the Brown corpus if it is missing.", is_flag=True)
+@option(
+    "-o --output",
+    "File to write; by default brown.vectors, or words.vectors with --corpus.",
     type=FILE,
-    help="File to write; by default brown.vectors, or words.vectors with --corpus.",
 )
-@click.option(
-    "--seed",
-    type=SEED,
-    default=1,
-    show_default=True,
-    help="Seed of the random numbers.",
-)
-@click.option(
+@option("--seed", "Seed of the random numbers.", type=SEED, default=1, show_default=True)
+@option(
     "--min-count",
+    "Leave out words that occur fewer times.",
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
-    help="Leave out words that occur fewer times.",
 )
 def command(
     files: tuple[Path, ...],

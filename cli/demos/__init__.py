@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import click
 
 from fuzzydict._files import replacing
-from fuzzydict.cli._options import FILE, check_picture
+from fuzzydict.cli._options import check_picture, option
 from fuzzydict.cli._output import echo, echo_text
 from fuzzydict.cli._problems import Command
 from fuzzydict.results.plotting import drawn, panels, plot_heatmap
@@ -30,12 +30,7 @@ def demo(lesson: Callable[..., Picture]) -> click.Command:
     """Return the command of a lesson, a function that returns what draws its picture."""
     name = Path(lesson.__code__.co_filename).stem
 
-    @click.option(
-        "--save",
-        metavar="FILE",
-        type=FILE,
-        help="Draw its picture to FILE.png or FILE.svg, with matplotlib.",
-    )
+    @option("--save FILE", "Draw its picture to FILE.png or FILE.svg, with matplotlib.")
     @functools.wraps(lesson)
     def run(save: Path | None, **options: Any) -> None:
         kind = ""

@@ -27,6 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from fuzzydict import Additive
 from fuzzydict._arrays import Array, glorot, linear, linear_backward
+from fuzzydict.cli._options import option
 from fuzzydict.cli.demos import Picture, demo, echo
 from fuzzydict.learning.train import Adam
 from fuzzydict.nn.attention import attention_forward
@@ -199,8 +200,8 @@ def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[s
 
 
 @demo
-@click.option("--steps", type=click.IntRange(min=1), default=200, help="Of learning; 200.")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Other dates and parameters.")
+@option("--steps", "Of learning; 200.", type=click.IntRange(min=1), default=200)
+@option("--seed", "Other dates and parameters.", type=click.IntRange(0), default=0)
 def main(steps: int, seed: int) -> Picture:
     """A decoder that learns to read dates, in about ten seconds."""
     # 1. Examples. The days to test are not among those to learn from.

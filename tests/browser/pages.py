@@ -95,6 +95,19 @@ class Page:
         self.script("arguments[0].focus(); arguments[0].select()", self.find(css))
         self.press(text or "BACKSPACE")
 
+    def put(self, field: Any, text: str) -> None:
+        """Put a text into a field at once, as from the clipboard."""
+        self.script(
+            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
+            *(field, text),
+        )
+
+    def paste(self, lines: str) -> None:
+        """Match lines in the tab of a column."""
+        self.click("#tab-column")
+        self.put(self.find("#lines"), lines)
+        self.click_button("Match")
+
     def ask(self, query: str) -> None:
         self.type("#query", query)
         self.answered(query)

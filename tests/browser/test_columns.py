@@ -15,6 +15,7 @@ from tests.browser.pages import Page
 pytestmark = pytest.mark.more
 Opened = Callable[..., Page]
 COUNTRIES = {"Germany": "DE", "France": "FR", "Great Britain": "GB", "Netherlands": "NL"}
+STATUS, ERROR = "#cells-status", "#cells-error"
 TABLE = "id,country\n1,germny\n2,Germany\n3,Holland\n4,germny\n5,\n6,qwzzt\n"
 
 
@@ -24,14 +25,6 @@ def upload(page: Page, path: Path, column: str | None = None) -> None:
     if column is not None:
         page.wait(lambda: page.visible("#which-column"))
         page.choose("#which-column", column)
-    page.click_button("Match")
-
-
-def paste(page: Page, lines: str) -> None:
-    page.click("#tab-column")
-    field = page.find("#lines")
-    page.script("arguments[0].value = arguments[1]", field, lines)
-    page.script("arguments[0].dispatchEvent(new Event('input'))", field)
     page.click_button("Match")
 
 
@@ -91,7 +84,7 @@ def test_a_column_of_a_file_is_matched_decided_downloaded_and_taught(
     page.wait(lambda: page.visible(".cells .options"))
     page.press("ARROW_DOWN", "ENTER")
     page.wait(lambda: page.focused() == "Key of Holland")
-    assert page.text("#cells-status") == "3 texts decided."
+    assert page.text(STATUS) == "3 texts decided."
     assert decisions(page) == {"germny": "Germany", "qwzzt": "", "Holland": "Netherlands"}
 
     page.click_button("Teach these")
@@ -99,22 +92,14 @@ def test_a_column_of_a_file_is_matched_decided_downloaded_and_taught(
     assert (d["Holland"], d.get("qwzzt")) == ("NL", None)
 
 
-def status(page: Page) -> str:
-    return page.text("#cells-status")
-
-
-def alert(page: Page) -> str:
-    return page.text("#cells-error")
-
-
 def test_decisions_can_be_taken_back_and_stay_when_a_column_is_matched_again(
     opened: Opened,
 ) -> None:
     page = opened(FuzzyDict(COUNTRIES))
-    paste(page, "germny\nfrankreich\nqwzzt")
+    page.paste("germny\nfrankreich\nqwzzt")
     page.wait(lambda: len(page.rows(".cells")) == 3)
     page.click_button("Decide all shown")
-    assert status(page) == "3 texts decided."
+    assert page.text(STATUS) == "3 texts decided."
     line_of(page, "germny").find_element("css selector", "[type=checkbox]").click()
     page.choose("#kind", "Decided")
     assert sorted(row[0] for row in page.rows(".cells")) == ["frankreich", "qwzzt"]
@@ -122,11 +107,11 @@ def test_decisions_can_be_taken_back_and_stay_when_a_column_is_matched_again(
     assert set(kept) == {"frankreich", "qwzzt"}
     page.click_button("Match")
     page.wait(lambda: page.focused() == "Matched texts")
-    assert status(page) == "2 texts decided."
+    assert page.text(STATUS) == "2 texts decided."
     assert decisions(page) == kept
-    paste(page, "germny\nqwzzt\nholand")
-    page.wait(lambda: len(page.rows(".cells")) == 3 and "dropped" in status(page))
-    assert status(page) == "1 text decided. 1 decision dropped, on texts that are not here."
+    page.paste("germny\nqwzzt\nholand")
+    page.wait(lambda: len(page.rows(".cells")) == 3 and "dropped" in page.text(STATUS))
+    assert page.text(STATUS) == "1 text decided. 1 decision dropped, on texts that are not here."
     assert decisions(page) == {"qwzzt": ""}
 
 
@@ -134,16 +119,16 @@ def test_texts_of_equal_words_that_are_decided_differently_are_refused(opened: O
     d = FuzzyDict(COUNTRIES)
     page = opened(d)
     page.expected = "400 (Bad Request)"
-    paste(page, "germny\nGERMNY")
+    page.paste("germny\nGERMNY")
     page.wait(lambda: len(page.rows(".cells")) == 2)
     page.click_button("Decide all shown")
     assert set(decisions(page).values()) == {"Germany"}
-    assert status(page).startswith("2 texts decided. decisions.csv has them.")
+    assert page.text(STATUS).startswith("2 texts decided. decisions.csv has them.")
     choose(page, "GERMNY", "no key")
     for button in ("Download decisions", "Teach these"):
         page.click_button(button)
-        page.wait(lambda: "'GERMNY'" in alert(page) and "'germny'" in alert(page))
-        assert status(page) == "2 texts decided."
+        page.wait(lambda: "'GERMNY'" in page.text(ERROR) and "'germny'" in page.text(ERROR))
+        assert page.text(STATUS) == "2 texts decided."
     assert not d.aliases
 
 
@@ -154,16 +139,16 @@ def test_texts_that_are_taught_and_not_saved_are_counted_apart(
     folder.mkdir()
     page = opened(FuzzyDict(COUNTRIES), output=folder / "decisions.csv")
     page.expected = "the server responded with a status of"
-    paste(page, f"germny\n{long}\nqwzzt")
+    page.paste(f"germny\n{long}\nqwzzt")
     page.wait(lambda: len(page.rows(".cells")) == 3)
     page.click_button("Decide all shown")
     folder.rename(tmp_path / "away")
     page.click_button("Teach these")
-    page.wait(lambda: "not saved" in alert(page))
-    assert alert(page).startswith("2 texts taught, but not saved: decisions.csv was not saved")
-    assert "1 text not taught, first Germany Germany" in alert(page)
-    assert "shorten it to 500" in alert(page)
-    assert status(page) == "Taught 2 texts. They are listed below."
+    page.wait(lambda: "not saved" in page.text(ERROR))
+    assert page.text(ERROR).startswith("2 texts taught, but not saved: decisions.csv was not saved")
+    assert "1 text not taught, first Germany Germany" in page.text(ERROR)
+    assert "shorten it to 500" in page.text(ERROR)
+    assert page.text(STATUS) == "Taught 2 texts. They are listed below."
     assert len(page.texts("#taught-list li")) == 2
 
 
@@ -173,7 +158,7 @@ def test_a_pasted_list_takes_the_place_of_a_file(opened: Opened, tmp_path: Path)
     page = opened(FuzzyDict(COUNTRIES))
     upload(page, names)
     page.wait(lambda: [row[0] for row in page.rows(".cells")] == ["Frannce"])
-    paste(page, "germny")
+    page.paste("germny")
     page.wait(lambda: [row[0] for row in page.rows(".cells")] == ["germny"])
     assert page.find("#file").get_attribute("value") == ""
     table = tmp_path / "typed.csv"
@@ -187,13 +172,13 @@ def test_a_pasted_list_takes_the_place_of_a_file(opened: Opened, tmp_path: Path)
 
 def test_many_texts_are_shown_in_pages(opened: Opened) -> None:
     page = opened(FuzzyDict(COUNTRIES))
-    paste(page, "\n".join(f"Germany {number} x" for number in range(5000)))
+    page.paste("\n".join(f"Germany {number} x" for number in range(5000)))
     page.wait(lambda: page.visible("#cells"))
     assert len(page.rows(".cells")) == 50
     assert not page.find("#back").is_enabled()
     page.click_button("Next")
     assert "51\u2013100 of 5,000 texts" in page.text("#where")
-    paste(page, "\n".join(f"Germany {number} x" for number in range(5001)))
+    page.paste("\n".join(f"Germany {number} x" for number in range(5001)))
     page.expected = "400 (Bad Request)"
     page.wait(lambda: "5,000 different texts" in page.text("#column-error"))
 
