@@ -198,7 +198,7 @@ def test_a_disk_that_is_full_leaves_the_table_as_it_was(codes: Path) -> None:
     table.write_text("country\n" + "Germany\n" * 9000)
     before = table.read_bytes()
     line = 'ulimit -f 40; trap "" XFSZ; exec "$0" "$@"'
-    command = ["sh", "-c", line, SCRIPT, "map", codes, table, *NAMED, "-o", table]
+    command: list[str | Path] = ["sh", "-c", line, SCRIPT, "map", codes, table, *NAMED, "-o", table]
     done = subprocess.run(command, capture_output=True, timeout=60)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == f"Error: {table}: File too large\n".encode()
@@ -284,7 +284,17 @@ def test_ctrl_c_ends_all_processes(codes: Path, folder: Path) -> None:
 
     words = "".join(f"1,wrd{i}x{i * 7919 % 10007}\n" for i in range(20_000))
     (folder / "year=2020/part.csv").write_text("n,country\n" + words)
-    command = [SCRIPT, "map", codes, folder, *NAMED, "--jobs", "2", "-o", codes.parent / "out"]
+    command: list[str | Path] = [
+        SCRIPT,
+        "map",
+        codes,
+        folder,
+        *NAMED,
+        "--jobs",
+        "2",
+        "-o",
+        codes.parent / "out",
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, text=True)
     end = time.monotonic() + 120
     while not [*codes.parent.glob("out/.fuzzydict-copy-*/dict.fuzzydict")]:
