@@ -154,7 +154,7 @@ def test_torch_gives_the_same(option: str | None, kind: type) -> None:
     if option == "scale":
         kwargs["scale"] = 0.3
     elif option in ("bool", "float"):
-        mask = random.standard_normal((2, 1, 7, 9)).astype(kind)
+        mask: Array = random.standard_normal((2, 1, 7, 9)).astype(kind)
         kwargs["attn_mask"] = mask if option == "float" else mask < 0.8
     theirs = {n: torch.from_numpy(a) if isinstance(a, np.ndarray) else a for n, a in kwargs.items()}
     leaves = [torch.from_numpy(a).requires_grad_() for a in arrays]
