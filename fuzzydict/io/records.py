@@ -546,11 +546,12 @@ class Csv(TextTable):
     @contextmanager
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
         with super().copying(output, added):
-            raws = [self.header.raw] if self.header else []
-            self.write(
-                CellBlock([], None, (raws, raws)), [self.beside([one.name for one in added])]
-            )
+            raw = self.header.raw if self.header else ""
+            row = raw.rstrip("\r\n")
+            # Written with the first rows: if one of these is refused, nothing is.
+            self._begin = [row, self.beside([one.name for one in added]), raw[len(row) :]]
             yield
+            self.write(CellBlock([], None, ([], [])), [])  # a table without rows
 
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
@@ -561,7 +562,8 @@ class Csv(TextTable):
         return text
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, (raws, rows) = list[str](), block.rows
+        parts, self._begin = self._begin, list[str]()
+        raws, rows = block.rows
         if len(beside) < len(rows):
             new = iter(beside)
             beside = [next(new) if cells else "" for cells in rows]
