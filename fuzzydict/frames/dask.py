@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -183,25 +182,26 @@ def _error_of(client: Client, error: Exception) -> Exception:
     return WorkerError(told)
 
 
-_FILE = "sent.fuzzydict"
-
-
 class _Sent:
     """The keys of a dict, which travel as its file: a worker that gets it encodes no key again."""
 
-    def __init__(self, file: bytes, embedding: Any) -> None:
-        self._file, self._embedding = file, embedding
-
-    @cached_property
-    def d(self) -> FuzzyDict[Any]:
-        """The dict, with None as values."""
+    def __init__(self, d: FuzzyDict[Any]) -> None:
+        self.d = d.copy()
+        self.d.update(dict.fromkeys(d))
         with TemporaryDirectory() as folder:
-            path = Path(folder, _FILE)
-            path.write_bytes(self._file)
-            return FuzzyDict.load(path, embedding=self._embedding, trust=True)
+            path = Path(folder, "sent.fuzzydict")
+            self.d.save(path)
+            self._file = path.read_bytes()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Sent, (self._file, self._embedding)
+    def __getstate__(self) -> tuple[bytes, Any]:
+        return self._file, self.d.embedding
+
+    def __setstate__(self, state: tuple[bytes, Any]) -> None:
+        self._file, embedding = state
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "sent.fuzzydict")
+            path.write_bytes(self._file)
+            self.d = FuzzyDict.load(path, embedding=embedding, trust=True)
 
 
 def _answer(texts: list[str], sent: _Sent, score_cutoff: float | None) -> list[Match | None]:
@@ -309,11 +309,8 @@ def _looked_up(
         return _LookedUp(d, {text: m for chunk in answered for text, m in zip(*chunk, strict=True)})
     if client is None or not isinstance(d, FuzzyDict) or type(d) is not FuzzyDict:
         return d  # it is asked here, also if it has reads of its own
-    values, keys = dict(d), d.copy()
-    keys.update(dict.fromkeys(d))
-    with TemporaryDirectory() as folder:
-        keys.save(path := Path(folder, _FILE))
-        sent = client.scatter(_Sent(path.read_bytes(), d.embedding), broadcast=True, hash=False)
+    values = dict(d)
+    sent = client.scatter(_Sent(d), broadcast=True, hash=False)
     answered = by_dask(client, _answer, distinct, len(distinct), sent, score_cutoff)
     found = {
         text: match and match._replace(value=values[match.key])
