@@ -101,13 +101,17 @@ def test_this_process_answers_by_default(noted: Noted) -> None:
     assert noted.asked() == {str(os.getpid()): TEXTS}
 
 
-def test_several_processes_look_up_each_text_once(noted: Noted) -> None:
+LOCAL_CLUSTER = pytest.param(LOCAL, marks=[pytest.mark.more, needs_dask])
+
+
+@pytest.mark.parametrize("scheduler", [None, LOCAL_CLUSTER])
+def test_several_processes_look_up_each_text_once(noted: Noted, scheduler: Any) -> None:
     steps, noted.processes = list[tuple[int, int]](), 2
-    found = answers(noted, jobs=2, progress=lambda *step: steps.append(step))
+    how: Any = {"jobs": 2, "scheduler": scheduler}
+    found = answers(noted, **how, progress=lambda *step: steps.append(step))
     assert found == {text: len(text) for text in TEXTS}
     asked = noted.asked()
-    assert len(asked) == 2
-    assert str(os.getpid()) not in asked
+    assert len(asked.keys() - {str(os.getpid())}) == len(asked) == 2
     assert Counter(text for texts in asked.values() for text in texts) == Counter(TEXTS)
     assert steps == sorted(steps)
     assert steps[-1] == (300, 300)
@@ -131,16 +135,24 @@ def test_texts_are_read_as_they_are_needed(noted: Noted) -> None:
 
 
 def test_a_process_that_ends_is_replaced(noted: Noted) -> None:
-    deaths = noted.folder.with_name("deaths")
     assert answers(Dying(noted.folder, 2), jobs=2) == {text: len(text) for text in TEXTS}
-    assert len(deaths.read_text()) == 2
+    assert len(noted.folder.with_name("deaths").read_text()) == 2
 
 
 @SLOW
-def test_processes_that_end_again_and_again_are_one_error(noted: Noted) -> None:
-    with pytest.raises(WorkerError, match=r"3 processes ended while .* texts, the first 'text "):
-        answers(Dying(noted.folder, 9), jobs=2)
-    assert len(noted.folder.with_name("deaths").read_text()) == 3
+@pytest.mark.parametrize(
+    ("scheduler", "times", "message"),
+    [
+        (None, 3, r"3 processes ended while .* texts, the first 'text "),
+        pytest.param(LOCAL, 4, r"several workers of .* ended", marks=LOCAL_CLUSTER.marks),
+    ],
+)
+def test_processes_that_end_again_and_again_are_one_error(
+    noted: Noted, scheduler: Any, times: int, message: str
+) -> None:
+    with pytest.raises(WorkerError, match=message):
+        answers(Dying(noted.folder, 99), jobs=2, scheduler=scheduler)
+    assert len(noted.folder.with_name("deaths").read_text()) >= times
 
 
 @pytest.mark.parametrize(
@@ -207,17 +219,6 @@ def is_running(pid: int) -> bool:
 
 @needs_dask
 @pytest.mark.more
-def test_a_cluster_of_this_machine_looks_up_each_text_once(noted: Noted) -> None:
-    noted.processes = 2
-    found = answers(noted, jobs=2, scheduler=LOCAL)
-    assert found == {text: len(text) for text in TEXTS}
-    asked = noted.asked()
-    assert len(asked) == 2
-    assert Counter(text for texts in asked.values() for text in texts) == Counter(TEXTS)
-
-
-@needs_dask
-@pytest.mark.more
 def test_a_cluster_is_found_by_its_address_or_client(noted: Noted) -> None:
     from distributed import Client, LocalCluster
 
@@ -231,16 +232,6 @@ def test_a_cluster_is_found_by_its_address_or_client(noted: Noted) -> None:
             with pytest.raises(WorkerError, match=r"OddError: 1 and 2"):
                 answers(raise_odd, scheduler=client)
             assert client.status == "running"
-
-
-@needs_dask
-@pytest.mark.more
-@pytest.mark.slow("it waits for processes to be started again")
-def test_workers_of_dask_that_end_are_told(noted: Noted) -> None:
-    assert answers(Dying(noted.folder, 2), jobs=2, scheduler=LOCAL).keys() == set(TEXTS)
-    noted.folder.with_name("deaths").unlink()
-    with pytest.raises(WorkerError, match=r"several workers of .* ended"):
-        answers(Dying(noted.folder, 99), jobs=2, scheduler=LOCAL)
 
 
 @needs_dask
