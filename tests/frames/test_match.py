@@ -58,14 +58,6 @@ def test_what_are_no_keys_is_refused(keys: Any) -> None:
         fuzzydict.match(pd.Series(["colour"]), keys)
 
 
-def test_options_are_those_of_a_dict_that_has_none_of_its_own() -> None:
-    column: Any = pd.Series(["colour"])
-    with pytest.raises(OptionError, match="scorer: keys is a FuzzyDict"):
-        fuzzydict.match(column, FuzzyDict(CAR), scorer="cosine")
-    with pytest.raises(UnknownOptionError, match=r"match takes no 'scorers' .did you mean 'scor"):
-        fuzzydict.match(column, ["color"], scorers="cosine")
-
-
 # ---- joins --------------------------------------------------------------------------------------
 
 LEFT: dict[str, list[Any]] = {"field": ["colour", "qwzzt", "brnd", None], "count": [1, 2, 3, 4]}
@@ -76,8 +68,9 @@ RIGHT: dict[str, list[Any]] = {"name": ["brand", "color", None], "count": [5, 6,
 @pytest.mark.parametrize("library", FRAMES)
 def test_a_left_join_keeps_all_rows_in_order(library: str) -> None:
     frame = FRAMES[library]
-    found = fuzzydict.join(frame(LEFT), frame(RIGHT), **ON)
-    assert type(found) is type(frame(LEFT))
+    left, right = frame(LEFT), frame(RIGHT)
+    found = fuzzydict.join(left, right, **ON)
+    assert type(found) is type(left)
     assert listed(found) == {
         "field": LEFT["field"],
         "count": LEFT["count"],
@@ -85,6 +78,18 @@ def test_a_left_join_keeps_all_rows_in_order(library: str) -> None:
         "count_right": [6, None, 5, None],
         "score": [pytest.approx(1, abs=0.05), None, pytest.approx(1, abs=0.05), None],
     }
+    assert listed(fuzzydict.join(left, right[:0], **ON))["count_right"] == [None] * 4
+    assert len(fuzzydict.join(left[:0], right, **ON)) == 0
+    blanks = frame({"name": ["color", "", "", " "]})
+    found = fuzzydict.join(frame({"name": ["", " ", "colour"]}), blanks, on="name")
+    assert listed(found)["name_right"] == [None, None, "color"]
+
+
+def test_a_join_of_pandas_keeps_the_index_of_the_left_frame() -> None:
+    left = pd.DataFrame(LEFT, index=[7, 8, 8, 9])
+    right = pd.DataFrame(RIGHT, index=["x", "y", "z"])
+    assert fuzzydict.join(left, right, **ON).index.tolist() == [7, 8, 8, 9]
+    assert fuzzydict.join(left, right, **ON, how="inner").index.tolist() == [7, 8]
 
 
 def test_a_join_takes_the_options_of_a_dict() -> None:
@@ -94,20 +99,6 @@ def test_a_join_takes_the_options_of_a_dict() -> None:
     pytest.importorskip("usearch")
     by_graph = fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON, index="usearch")
     assert listed(by_graph)["name"] == ["color", None, "brand", None]
-
-
-def test_a_join_keeps_the_index_of_the_left_frame() -> None:
-    left = pd.DataFrame(LEFT, index=[7, 8, 8, 9])
-    right = pd.DataFrame(RIGHT, index=["x", "y", "z"])
-    assert fuzzydict.join(left, right, **ON).index.tolist() == [7, 8, 8, 9]
-    assert fuzzydict.join(left, right, **ON, how="inner").index.tolist() == [7, 8]
-
-
-@pytest.mark.parametrize("library", FRAMES)
-def test_frames_may_be_empty(library: str) -> None:
-    left, right = FRAMES[library](LEFT), FRAMES[library](RIGHT)
-    assert listed(fuzzydict.join(left, right[:0], **ON))["count_right"] == [None] * 4
-    assert len(fuzzydict.join(left[:0], right, **ON)) == 0
 
 
 def test_columns_keep_their_type_and_integers_beside_nulls_their_value() -> None:
@@ -131,41 +122,20 @@ def test_columns_keep_their_type_and_integers_beside_nulls_their_value() -> None
     assert empty[same].dtypes.tolist() == right[same].dtypes.tolist()
 
 
-@pytest.mark.parametrize("library", FRAMES)
-def test_blanks_match_nothing(library: str) -> None:
-    left = FRAMES[library]({"name": ["", " ", "colour"]})
-    right = FRAMES[library]({"name": ["color", "", "", " "]})
-    found = fuzzydict.join(left, right, on="name")
-    assert listed(found)["name_right"] == [None, None, "color"]
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_frames_of_modin_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODIN_ENGINE", "python")
     modin = pytest.importorskip("modin.pandas")
     for how in ("left", "inner", "anti"):
-        options: dict[str, Any] = {"left_on": "field", "right_on": "name", "how": how}
-        found = fuzzydict.join(modin.DataFrame(LEFT), modin.DataFrame(RIGHT), **options)
-        expected = fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **options)
+        found = fuzzydict.join(modin.DataFrame(LEFT), modin.DataFrame(RIGHT), **ON, how=how)
+        expected = fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON, how=how)
         assert type(found) is modin.DataFrame
         assert listed(found) == listed(expected)
 
 
 # ---- joins beside a slow and obvious one --------------------------------------------------------
 
-WORDS = [
-    "color",
-    "colour",
-    "colors",
-    "colr",
-    "brand",
-    "brnd",
-    "maker",
-    "top speed",
-    "qwzzt",
-    "",
-    None,
-]
+WORDS = ["color", "colour", "colors", "brand", "brnd", "maker", "top speed", "qwzzt", "", None]
 
 
 def joined_slowly(
@@ -251,14 +221,18 @@ def test_keys_that_are_one_text_are_refused_or_told(other: str) -> None:
     fuzzydict.match(left["name"], {"Germany": 1, other: 1})  # a mapping may list both
 
 
-def test_keys_that_differ_by_a_sign_or_a_word_are_joined() -> None:
-    names = ["C", "C#", "C++", "Congo", "DR Congo", "?", "!"]
-    frame = pd.DataFrame({"name": names})
-    assert fuzzydict.join(frame, frame, on="name", how="inner")["name_right"].tolist() == names
+def test_keys_that_differ_by_a_sign_are_joined_and_those_that_come_twice_refused() -> None:
+    frame = pd.DataFrame({"name": ["C", "C#", "C++", "Congo", "DR Congo", "?", "!"]})
+    found = fuzzydict.join(frame, frame, on="name", how="inner")["name_right"]
+    assert found.tolist() == frame["name"].tolist()
     twice = pd.DataFrame({"name": ["C#", "C", "C#", "", ""]})
     message = "right: 'C#' comes twice in column 'name', in rows 0 and 2; keep one"
     with pytest.raises(OptionError, match=message):
         fuzzydict.join(frame, twice, on="name")
+    with pytest.raises(OptionError, match="scorer: keys is a FuzzyDict"):
+        fuzzydict.match(frame["name"], FuzzyDict(CAR), scorer="cosine")
+    with pytest.raises(UnknownOptionError, match=r"match takes no 'scorers' .did you mean 'scor"):
+        fuzzydict.match(frame["name"], ["color"], scorers="cosine")
 
 
 def test_frames_of_two_libraries_or_not_collected_are_refused(
