@@ -84,10 +84,9 @@ class Plan:
 
     def settings(self, task: _Keyed | _Valued) -> Settings:
         """Return how to learn; OptionError if an argument does not go with keys or targets."""
-        scorer, keys, roles = task.state.scorer, task.state.keys, {"query", "key"}
-        pools, loss = isinstance(task, _Valued), _name_in_loss(scorer)
+        state, pools, roles = task.state, isinstance(task, _Valued), {"query", "key"}
         if self.rank is not None:
-            whole_number("rank", self.rank, most=keys.vectors.shape[1])
+            whole_number("rank", self.rank, most=state.keys.vectors.shape[1])
         if self.learn is not None:
             try:
                 roles = {self.learn} if isinstance(self.learn, str) else set(self.learn)
@@ -98,22 +97,22 @@ class Plan:
                 raise OptionError(f"learn: expected some of {expected}, got {quoted(self.learn)}")
             if "value" in roles and not pools:
                 raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
-        settings = Settings(scorer=loss, roles=roles, seed=self.seed)
+        options: dict[str, Any] = {"scorer": state.loss, "roles": roles, "seed": self.seed}
         if pools:  # many long steps: an error of a value says little about which key is right
             epochs = int(np.clip(_STEPS * _BATCH // len(task.texts), 30, 100))
-            warm = _POOLING_TEMPERATURE if loss == "cosine" else 1.0
-            settings = replace(settings, epochs=epochs, patience=epochs // 5, learning_rate=0.1)
-            settings = replace(settings, identity_penalty=3.0, start_temperature=warm)
-        elif scorer is None:
+            options |= {"epochs": epochs, "patience": epochs // 5, "learning_rate": 0.1}
+            warm = _POOLING_TEMPERATURE if state.loss == "cosine" else 1.0
+            options |= {"identity_penalty": 3.0, "start_temperature": warm}
+        elif state.scorer is None:
             # It is fixed: a cosine that lies a standard deviation above the usual makes a key e
             # times as likely.
-            spread = float(np.clip(keys.background.spread, _COLDEST, _WARMEST))
-            settings = replace(settings, temperature=spread)
+            spread = state.keys.background.spread
+            options["temperature"] = float(np.clip(spread, _COLDEST, _WARMEST))
         if self.validation == 0 or not (pools or len(task.texts) >= task.many):
             # All are learned from: the loss of a few says little about when to stop early.
-            settings = replace(settings, validation=0.0)
+            options["validation"] = 0.0
         given = {name: getattr(self, name) for name in ("rank", "epochs", "learning_rate")}
-        return replace(settings, **{name: one for name, one in given.items() if one is not None})
+        return Settings(**options | {name: one for name, one in given.items() if one is not None})
 
 
 class DictState:
@@ -127,6 +126,10 @@ class DictState:
         options: those that `fit` may set, by name, as they are before it.
         synonyms: what words are replaced by.
         is_current: whether the vectors of the keys are projected as the options say.
+
+    Attributes:
+        by: the scorer of vectors; None where they are compared by their letters alone.
+        loss: the name of it for which Q and K are learned; None if they are learned for none.
     """
 
     def __init__(
@@ -143,6 +146,10 @@ class DictState:
         self.every, self.names, self.values = every, found.living(), values
         self.embedding, self.options, self._found = embedding, options, found
         self.scorer, self._is_current = options["scorer"], is_current
+        spelling = is_spelling(self.scorer)
+        self.by = None if spelling else as_scorer("cosine" if self.scorer is None else self.scorer)
+        by_dot = "scaled_dot" if isinstance(self.by, ScaledDot | Dot) else None
+        self.loss = "cosine" if isinstance(self.by, Cosine) else by_dot
         cutoff: float | None = options["score_cutoff"]
         self.cutoff = as_score(self.scorer).score_cutoff if cutoff is None else cutoff
         self.nothing = Learned(temperature=options["temperature"], scorer=self.scorer)
@@ -352,22 +359,13 @@ _LEAST = -20.0  # a log-probability, so that one example does not outweigh all o
 _AT_ONCE = 128  # queries that are compared at a time
 
 
-def _learnable(scorer: Any) -> Cosine | ScaledDot | Dot | None:
-    """Return the scorer for which Q and K are learned; None if they are learned for none."""
-    made = Cosine() if scorer is None else None if is_spelling(scorer) else as_scorer(scorer)
-    return made if isinstance(made, Cosine | ScaledDot | Dot) else None
-
-
-def _name_in_loss(scorer: Any) -> str:
-    return "cosine" if isinstance(_learnable(scorer), Cosine) else "scaled_dot"
-
-
-def _learned_for(scorer: Any, learned: Learned, size: int) -> Learned:
-    """Return what was learned by a loss, with vectors of this size, for a scorer."""
-    temperature, scale = learned.temperature, getattr(_learnable(scorer), "scale", 1.0)
+def _learned_for(scorer: Any, learned: Learned, state: DictState) -> Learned:
+    """Return what was learned by a loss for a scorer: of another scale, it may be."""
+    temperature, scale = learned.temperature, getattr(state.by, "scale", 1.0)
     if scorer is None:
         temperature = None
-    elif _name_in_loss(scorer) != "cosine" and scale is not None and temperature is not None:
+    elif state.loss == "scaled_dot" and scale is not None and temperature is not None:
+        size = state.keys.vectors.shape[1]
         temperature = float(temperature * scale * size**0.5)  # 1 for a plain dot, None for E^-0.5
     return learned._replace(scorer=scorer, temperature=temperature)
 
@@ -432,7 +430,7 @@ class _Keyed:
         x, keys = self.asked.vectors[queries], self.state.keys.vectors
         pairs = np.stack([np.arange(len(x)), right], axis=1)
         learned = fit_retrieval(x, keys, pairs, settings)
-        return _learned_for(self.state.scorer, learned, x.shape[1])
+        return _learned_for(self.state.scorer, learned, self.state)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp], rights: Any = None) -> Answers:
         """Return the answers to those in some rows; other right keys may be given."""
@@ -496,7 +494,7 @@ class _Valued:
         """Learn Q, K and a temperature (and V) by which queries pool their targets."""
         x, y = self.asked.vectors[rows], self.state.keys.vectors
         learned = fit_pooling(x, y, self.values, self.targets[rows], settings)
-        return _learned_for(self.scorer, learned, x.shape[1])
+        return _learned_for(self.scorer, learned, self.state)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Errors:
         """Return the errors of those in some rows."""
@@ -534,10 +532,8 @@ def learn_from(
 
     Return the report, and what to remember: for each query a key, or None for "no key".
     """
-    given, scorer = checked_examples(queries, targets, state), state.scorer
-    pools, learns = isinstance(given, tuple), _learnable(scorer) is not None
-    shown = scorer if is_spelling(scorer) or learns else as_scorer(scorer)
-    if (pools or not plan.remember) and not learns:
+    given, shown = checked_examples(queries, targets, state), state.by or state.scorer
+    if state.loss is None and (isinstance(given, tuple) or not plan.remember):
         raise OptionError(
             f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
             f"got {shown!r}; set d.scorer to one of these first"
@@ -556,7 +552,7 @@ def learn_from(
                 "targets: expected a key for at least one query, got None for all; add a query "
                 "that has a key, or give remember=True"
             )
-    elif not learns:
+    elif state.loss is None:
         why_not = f"no Q and K are learned for the scorer {shown!r}"
     elif len(task.texts) < ENOUGH and plan.validation is None:
         why_not = (
