@@ -85,10 +85,9 @@ def attention(
         ArgumentTypeError: An argument has the wrong type.
         OptionError: The scorer or normalizer is unknown, or scale or temperature not valid.
 
-    Example:
-        >>> key = [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
-        >>> attention([[1, 0, 2]], key, [[1], [2], [8]], scorer="dot").round(2)
-        array([[4.75]])
+    >>> key = [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
+    >>> attention([[1, 0, 2]], key, [[1], [2], [8]], scorer="dot").round(2)
+    array([[4.75]])
     """
     asked = _Asked.of(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
     temperature = positive("temperature", temperature)
@@ -117,11 +116,10 @@ def attention_forward(
         The output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
         loss with respect to the output to its ``AttentionGradients``.
 
-    Example:
-        >>> output, weights, backward = attention_forward([[1.0]], [[0.0], [1.0]], [[0.0], [2.0]])
-        >>> backward(np.ones_like(output)).value.round(3)
-        array([[0.269],
-               [0.731]])
+    >>> output, weights, backward = attention_forward([[1.0]], [[0.0], [1.0]], [[0.0], [2.0]])
+    >>> backward(np.ones_like(output)).value.round(3)
+    array([[0.269],
+           [0.731]])
     """
     asked = _Asked.of(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
     return _forward(asked, temperature, normalizer)
@@ -252,9 +250,8 @@ def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[A
 def pool(weights: ArrayLike, value: ArrayLike) -> Array:
     """Return the weighted sums (..., L, Ev) of the values (..., S, Ev), by weights (..., L, S).
 
-    Example:
-        >>> pool([[0.25, 0.75]], [[0.0, 8.0], [4.0, 0.0]])
-        array([[3., 2.]])
+    >>> pool([[0.25, 0.75]], [[0.0, 8.0], [4.0, 0.0]])
+    array([[3., 2.]])
     """
     w, v = _pooling(weights=weights, value=value)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -298,10 +295,9 @@ class Partial(NamedTuple):
 def partial(scores: ArrayLike, value: ArrayLike, temperature: float = 1.0) -> Partial:
     """Return softmax attention over some keys, from scores (..., L, S) and values (..., S, Ev).
 
-    Example:
-        >>> left, right = partial([[0.0]], [[1.0]]), partial([[0.0, 0.0]], [[4.0], [7.0]])
-        >>> finish(merge(left, right))
-        array([[4.]])
+    >>> left, right = partial([[0.0]], [[1.0]]), partial([[0.0, 0.0]], [[4.0], [7.0]])
+    >>> finish(merge(left, right))
+    array([[4.]])
     """
     s, v = _pooling(scores=scores, value=value)
     tops = finite_tops(s)

@@ -32,13 +32,12 @@ class KernelRegression:
         y_: Their targets (N,) or (N, Ev).
         n_features_in_: E.
 
-    Example:
-        >>> x = np.linspace(0, 4, 9)[:, None]
-        >>> model = KernelRegression(bandwidth="fit").fit(x, x[:, 0] ** 2)
-        >>> model.predict([[2.0]]).round(1)
-        array([4.])
-        >>> model.attention([[2.0]]).shape
-        (1, 9)
+    >>> x = np.linspace(0, 4, 9)[:, None]
+    >>> model = KernelRegression(bandwidth="fit").fit(x, x[:, 0] ** 2)
+    >>> model.predict([[2.0]]).round(1)
+    array([4.])
+    >>> model.attention([[2.0]]).shape
+    (1, 9)
     """
 
     _estimator_type = "regressor"  # for scikit-learn before 1.6
@@ -217,10 +216,9 @@ def leave_one_out(kernel: Kernel, x: Array, y: Array) -> float:
     An example with no other inside the kernel is predicted by the mean of all others, so that a
     narrow kernel is not rewarded for predicting nothing.
 
-    Example:
-        >>> from fuzzydict.nn.scorers import Boxcar
-        >>> leave_one_out(Boxcar(1.5), np.arange(3.0)[:, None], np.array([[0.0], [3.0], [6.0]]))
-        6.0
+    >>> from fuzzydict.nn.scorers import Boxcar
+    >>> leave_one_out(Boxcar(1.5), np.arange(3.0)[:, None], np.array([[0.0], [3.0], [6.0]]))
+    6.0
     """
     error = 0.0
     for rows in slices(len(x), _ROWS):

@@ -61,12 +61,11 @@ class MultiHeadAttention:
         OptionError: A size is below 1, or num_heads does not divide embed_dim.
         ArgumentTypeError: A size is not a whole number, or the dtype is not floating.
 
-    Example:
-        >>> heads = MultiHeadAttention(embed_dim=8, num_heads=2)
-        >>> x = np.ones((3, 8))
-        >>> output, weights = heads(x, x, x, is_causal=True, need_weights=True)
-        >>> output.shape, weights[1].round(2)
-        ((3, 8), array([0.5, 0.5, 0. ]))
+    >>> heads = MultiHeadAttention(embed_dim=8, num_heads=2)
+    >>> x = np.ones((3, 8))
+    >>> output, weights = heads(x, x, x, is_causal=True, need_weights=True)
+    >>> output.shape, weights[1].round(2)
+    ((3, 8), array([0.5, 0.5, 0. ]))
     """
 
     def __init__(

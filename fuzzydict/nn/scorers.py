@@ -137,9 +137,8 @@ class FunctionScorer(Scorer):
 class Dot(Scorer):
     """The dot product ``q.k`` (Luong et al. 2015, equation 8, "dot").
 
-    Example:
-        >>> Dot()([[1.0, 2.0]], [[3.0, 4.0], [0.0, 1.0]])
-        array([[11.,  2.]])
+    >>> Dot()([[1.0, 2.0]], [[3.0, 4.0], [0.0, 1.0]])
+    array([[11.,  2.]])
     """
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
@@ -160,9 +159,8 @@ class ScaledDot(Scorer):
     The spread of the scores of random vectors then does not depend on E (Vaswani et al. 2017,
     equation 1). A ``scale`` above 0 takes the place of the factor ``E ** -0.5``.
 
-    Example:
-        >>> ScaledDot()([[1.0, 2.0, 2.0, 0.0]], [[3.0, 4.0, 0.0, 0.0]])
-        array([[5.5]])
+    >>> ScaledDot()([[1.0, 2.0, 2.0, 0.0]], [[3.0, 4.0, 0.0, 0.0]])
+    array([[5.5]])
     """
 
     def __init__(self, scale: float | None = None) -> None:
@@ -186,9 +184,8 @@ class Bilinear(Scorer):
     From Luong et al. 2015, equation 8, "general". Queries (..., L, Eq) and keys (..., S, Ek) may
     differ in size.
 
-    Example:
-        >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
-        array([[5.]])
+    >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
+    array([[5.]])
     """
 
     same_size = False
@@ -224,9 +221,8 @@ class Bilinear(Scorer):
 class Cosine(Scorer):
     """The cosine of the angle, ``q.k / (|q| |k|)``, in [-1, 1]; 0 where a vector is zero.
 
-    Example:
-        >>> Cosine()([[3.0, 4.0]], [[30.0, 40.0], [4.0, 3.0], [0.0, 0.0]]).round(2)
-        array([[1.  , 0.96, 0.  ]])
+    >>> Cosine()([[3.0, 4.0]], [[30.0, 40.0], [4.0, 3.0], [0.0, 0.0]]).round(2)
+    array([[1.  , 0.96, 0.  ]])
     """
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
@@ -318,9 +314,8 @@ class Kernel(Scorer):
 class Gaussian(Kernel):
     """The gaussian, ``log g = -d^2 / (2 width^2)``; width is its standard deviation.
 
-    Example:
-        >>> Gaussian(width=2.0)([[0.0, 0.0]], [[3.0, 4.0], [0.0, 2.0]])
-        array([[-3.125, -0.5  ]])
+    >>> Gaussian(width=2.0)([[0.0, 0.0]], [[3.0, 4.0], [0.0, 2.0]])
+    array([[-3.125, -0.5  ]])
     """
 
     def _log(self, u: Array) -> Array:
@@ -335,9 +330,8 @@ class Boxcar(Kernel):
 
     Its gradients are zero, so its width cannot be learned by gradient descent.
 
-    Example:
-        >>> Boxcar(width=2.0)([[0.0]], [[1.0], [2.0], [3.0]])
-        array([[  0.,   0., -inf]])
+    >>> Boxcar(width=2.0)([[0.0]], [[1.0], [2.0], [3.0]])
+    array([[  0.,   0., -inf]])
     """
 
     def _log(self, u: Array) -> Array:
@@ -350,9 +344,8 @@ class Boxcar(Kernel):
 class Triangular(Kernel):
     """The triangle, ``g = max(0, 1 - d / width)``; some textbooks call this one Epanechnikov.
 
-    Example:
-        >>> np.exp(Triangular(width=4.0)([[0.0]], [[1.0], [2.0], [4.0]]))
-        array([[0.75, 0.5 , 0.  ]])
+    >>> np.exp(Triangular(width=4.0)([[0.0]], [[1.0], [2.0], [4.0]]))
+    array([[0.75, 0.5 , 0.  ]])
     """
 
     def _log(self, u: Array) -> Array:
@@ -367,9 +360,8 @@ class Triangular(Kernel):
 class Epanechnikov(Kernel):
     """The parabola, ``g = max(0, 1 - d^2 / width^2)`` (Epanechnikov 1969).
 
-    Example:
-        >>> np.exp(Epanechnikov(width=4.0)([[0.0]], [[0.0], [2.0], [5.0]]))
-        array([[1.  , 0.75, 0.  ]])
+    >>> np.exp(Epanechnikov(width=4.0)([[0.0]], [[0.0], [2.0], [5.0]]))
+    array([[1.  , 0.75, 0.  ]])
     """
 
     def _log(self, u: Array) -> Array:
@@ -413,9 +405,8 @@ class Additive(Scorer):
     By default, the projections of queries and keys are the identity, and the weights of the hidden
     layer all 1: the score is the sum of ``tanh(q + k)``. W_q is (A, Eq), W_k (A, Ek), w (A,).
 
-    Example:
-        >>> Additive()([[0.0, 1.0]], [[0.0, -1.0], [0.0, 99.0]])
-        array([[0., 1.]])
+    >>> Additive()([[0.0, 1.0]], [[0.0, -1.0], [0.0, 99.0]])
+    array([[0., 1.]])
     """
 
     same_size = False
@@ -478,9 +469,8 @@ class Concat(Scorer):
     From Luong et al. 2015, equation 8, "concat". The left and right columns of W, (A, Eq + Ek), are
     the two projections of ``Additive``; w is (A,).
 
-    Example:
-        >>> Concat(W=[[1.0, 0.0, 0.0, -1.0]], w=[2.0])([[5.0, 0.0]], [[0.0, 5.0]])
-        array([[0.]])
+    >>> Concat(W=[[1.0, 0.0, 0.0, -1.0]], w=[2.0])([[5.0, 0.0]], [[0.0, 5.0]])
+    array([[0.]])
     """
 
     same_size = False
@@ -557,9 +547,8 @@ SCORERS: dict[str, Callable[[], Scorer]] = {
 def as_scorer(scorer: ScorerLike) -> Scorer:
     """Return the scorer for a ``Scorer``, the name of one, or a function of queries and keys.
 
-    Example:
-        >>> as_scorer("gaussian")
-        Gaussian(width=1)
+    >>> as_scorer("gaussian")
+    Gaussian(width=1)
     """
     if isinstance(scorer, Scorer):
         return scorer

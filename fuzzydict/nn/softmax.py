@@ -31,9 +31,8 @@ def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
         ShapeError: A score is NaN or +inf.
         OptionError: The temperature is not a finite number above 0.
 
-    Example:
-        >>> softmax([[2.0, 4.0, 4.0]]).round(3)
-        array([[0.063, 0.468, 0.468]])
+    >>> softmax([[2.0, 4.0, 4.0]]).round(3)
+    array([[0.063, 0.468, 0.468]])
     """
     return normalize(scores, temperature, "softmax")[0]
 
@@ -44,9 +43,8 @@ def sparsemax(scores: ArrayLike, temperature: float = 1.0) -> Array:
     The result is the point of the simplex nearest to the scores (Martins and Astudillo 2016,
     algorithm 1). Arguments and errors are those of ``softmax``.
 
-    Example:
-        >>> sparsemax([[2.0, 4.0, 4.5]])
-        array([[0.  , 0.25, 0.75]])
+    >>> sparsemax([[2.0, 4.0, 4.5]])
+    array([[0.  , 0.25, 0.75]])
     """
     return normalize(scores, temperature, "sparsemax")[0]
 

@@ -347,9 +347,8 @@ class Attention:
         Numbers give a float, arrays and lists of numbers an array of their shape, and texts the
         pooled vector (E,).
 
-        Raises:
-            PoolingError: the values cannot be pooled; the message names the first such key.
-            NoMatchError: there are no keys.
+        It raises a PoolingError, which names the first key whose value cannot be pooled, or a
+        NoMatchError if there are no keys.
         """
         if not self.names:
             raise NoMatchError(self.text, f"{quoted(self.text)} attends to no key")
@@ -369,10 +368,6 @@ class Attention:
         Args:
             n: how many keys to show or name, those with the largest weights.
             kind: "weights" for bars, or "map" for the vectors of query and keys as points.
-
-        Raises:
-            OptionError: the kind is unknown.
-            MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
         from fuzzydict.results.plotting import plot_map, plot_weights
 
@@ -446,7 +441,9 @@ class Attentions(Results[Attention]):
             shares.append(max(0.0, 1 - sum(shares)))
             if tells_none:
                 shares.append(one.none)
-            rows.append([label(one.text), *(Number(f"{one:.1%}", one, True) for one in shares)])
-        titles = [*map(label, names), "other keys", *(["none is right"] * tells_none)]
+            rows.append(
+                [label(one.text), *(Number(f"{share:.1%}", share, True) for share in shares)]
+            )
+        titles = [*map(label, names), "other keys", *["none is right"] * tells_none]
         notes = and_more(len(self) - len(shown), "queries")
         return html_table(rows, header=["query", *map(Number, titles)], notes=notes)
