@@ -156,10 +156,10 @@ def _inputs(vectors: WordVectors, texts: Sequence[str], buckets: int) -> _Inputs
     words = {word: i for i, word in enumerate(dict.fromkeys(w for s in split for w in s))}
     rows = [_ngrams(word, buckets) for word in words]
     of_words = _sparse_rows(rows, [np.full(len(r), len(r) ** -0.5) for r in rows], buckets)
-    weigh = cache(vectors.vocabulary.weight)
+    find = cache(vectors.vocabulary.find)
     shares = []
     for some in split:
-        weights = np.array([w if (w := weigh(word)) < _FULL_WEIGHT else 1.0 for word in some])
+        weights = np.array([w if (w := find(word).weight) < _FULL_WEIGHT else 1.0 for word in some])
         shares.append(weights / weights.sum())
     of_texts = _sparse_rows([[words[word] for word in s] for s in split], shares, len(words))
     return _Inputs(units(vectors.encode(texts)), (of_texts @ of_words).tocsr())

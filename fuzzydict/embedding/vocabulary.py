@@ -128,19 +128,14 @@ class Vocabulary:
                     rows.setdefault((letters, len(word)), []).append(row)
         return rows
 
-    def weight(self, word: str) -> float:
-        """Return the weight of ``word`` in a phrase: near 1 if it is rare, 0.03 for "of".
-
-        A word never seen weighs as much as the rarest one.
-
-        The weight is ``a / (a + p)``, with the relative frequency ``p`` of the word (Arora, Liang
-        and Ma, 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", equation 1).
-        """
-        return float(self._weights[self._rows.get(word, -1)])
-
     @cached_property
     def _weights(self) -> NDArray[np.float64]:
-        """The weight of each word, and at last that of a word never seen, (V + 1,)."""
+        """The weight of each word, and at last that of a word never seen, (V + 1,).
+
+        It is near 1 if the word is rare, 0.03 for "of": ``a / (a + p)``, with the relative
+        frequency ``p`` of the word (Arora, Liang and Ma, 2017, "A Simple but Tough-to-Beat Baseline
+        for Sentence Embeddings", equation 1). One never seen weighs as much as the rarest.
+        """
         if not len(self):
             return np.ones(1)
         shares = np.append(self.counts, self.counts.min()) / max(self.counts.sum(), 1)

@@ -22,19 +22,10 @@ from fuzzydict.text.words import words
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n\s*\n")
 
 
-def split_sentences(text: str) -> list[str]:
-    """Return the sentences of ``text``, by its punctuation and blank lines.
-
-    >>> split_sentences("It rained. Nobody came!")
-    ['It rained.', 'Nobody came!']
-    """
-    return [sentence for part in _END.split(text) if (sentence := part.strip())]
-
-
 def read_sentences(paths: Iterable[Path]) -> list[str]:
-    """Return the sentences of text files in UTF-8; OSError or FileFormatError if one is no such."""
+    """Return the sentences of text files in UTF-8, by their punctuation and blank lines."""
     texts = (decoded(bytes_of(path), path).removeprefix("\ufeff") for path in paths)
-    return [sentence for text in texts for sentence in split_sentences(text)]
+    return [one for text in texts for part in _END.split(text) if (one := part.strip())]
 
 
 _OF_GENSIM = {"sg", "window", "vector_size", "epochs", "sample", "negative"}

@@ -72,7 +72,7 @@ def test_any_mapping_of_any_vectors() -> None:
             embedding: Any = as_embedding(given)
             assert embedding.words == WORDS
             assert embedding.vectors.tolist() == ROWS.tolist()
-            assert len(set(map(embedding.vocabulary.weight, WORDS))) == 1  # none is frequent
+            assert len({embedding.word(word).weight for word in WORDS}) == 1  # none is frequent
 
 
 def test_a_model_of_gensim_brings_its_counts() -> None:
@@ -95,10 +95,10 @@ def test_files_without_counts_are_taken_by_the_order_of_their_words(tmp_path: Pa
         keyed.save_word2vec_format(tmp_path / "vectors", binary=binary)
         several.append(KeyedVectors.load_word2vec_format(tmp_path / "vectors", binary=binary))
     for vectors in several:
-        vocabulary = WordVectors.from_gensim(vectors).vocabulary
-        assert (np.diff(vocabulary.counts) <= 0).all()
-        assert vocabulary.weight("word0") < 0.02
-        assert vocabulary.weight("word999") > 0.8
+        table = WordVectors.from_gensim(vectors)
+        assert (np.diff(table.counts) <= 0).all()
+        assert table.word("word0").weight < 0.02
+        assert table.word("word999").weight > 0.8
 
 
 def test_each_kind_serves_a_dict() -> None:

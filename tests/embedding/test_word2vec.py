@@ -22,7 +22,7 @@ from fuzzydict import (
     ShapeError,
     WordVectors,
 )
-from fuzzydict.embedding.word2vec import Model, combine, read_sentences, split_sentences
+from fuzzydict.embedding.word2vec import Model, combine, read_sentences
 from fuzzydict.text.words import words
 
 Recipe = tuple[Model, ...]
@@ -31,7 +31,7 @@ Recipe = tuple[Model, ...]
 # ---- sentences of text files ----------------------------------------------------------------
 
 
-def test_sentences_end_with_their_mark_or_paragraph() -> None:
+def test_sentences_end_with_their_mark_or_paragraph(tmp_path: Path) -> None:
     for text, sentences in {
         " \n\n \n": [],
         "Did it rain? Nobody came!": ["Did it rain?", "Nobody came!"],
@@ -40,7 +40,8 @@ def test_sentences_end_with_their_mark_or_paragraph() -> None:
         '"It rained." "All day."': ['"It rained.', '"All day."'],
         "It cost 3.5 marks.": ["It cost 3.5 marks."],
     }.items():
-        assert split_sentences(text) == sentences
+        (tmp_path / "text").write_bytes(text.encode())
+        assert read_sentences([tmp_path / "text"]) == sentences
 
 
 def test_files_follow_each_other(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_word_has_the_vector_that_a_text_of_it_has() -> None:
         vector = SMALL.encode([text])[0]
         np.testing.assert_allclose(word.unit * word.length, vector, rtol=1e-5)
         np.testing.assert_allclose(word.unit, units(vector[None])[0], rtol=1e-5)
-        assert word.weight == SMALL.vocabulary.weight(text)
+        assert word.weight == SMALL.vocabulary.find(text).weight
         assert word.is_known == (text in KNOWN)
         assert bool(word.trust) == word.unit.any()
     assert SMALL.look_up([]) == []
@@ -237,8 +237,7 @@ def test_the_default_has_the_numbers_of_english_beside_those_of_brown(brown: Wor
     assert not brown.encode(["smartphone"])[0, english.size :].any()
     assert {*english.words} < {*brown.words}
     for word in asked:
-        of_english = english.vocabulary.weight(word)
-        assert brown.vocabulary.weight(word) == pytest.approx(of_english, abs=0.01)
+        assert brown.word(word).weight == pytest.approx(english.word(word).weight, abs=0.01)
 
 
 # ---- the Brown corpus, and the vectors that ship ----------------------------------------------
