@@ -528,18 +528,12 @@ ScorerLike: TypeAlias = Scorer | str | Callable[[Array, Array], Array]
 
 #: The kernels by name. By name alone, their width is 1.
 KERNELS: dict[str, type[Kernel]] = {
-    "gaussian": Gaussian,
-    "boxcar": Boxcar,
-    "triangular": Triangular,
-    "epanechnikov": Epanechnikov,
+    kernel.__name__.lower(): kernel for kernel in (Gaussian, Boxcar, Triangular, Epanechnikov)
 }
 
 #: The scorers that need no arguments, by name.
 SCORERS: dict[str, Callable[[], Scorer]] = {
-    "dot": Dot,
-    "scaled_dot": ScaledDot,
-    "cosine": Cosine,
-    "additive": Additive,
+    **{"dot": Dot, "scaled_dot": ScaledDot, "cosine": Cosine, "additive": Additive},
     **KERNELS,
 }
 
