@@ -533,7 +533,10 @@ KERNELS: dict[str, type[Kernel]] = {
 
 #: The scorers that need no arguments, by name.
 SCORERS: dict[str, Callable[[], Scorer]] = {
-    **{"dot": Dot, "scaled_dot": ScaledDot, "cosine": Cosine, "additive": Additive},
+    "dot": Dot,
+    "scaled_dot": ScaledDot,
+    "cosine": Cosine,
+    "additive": Additive,
     **KERNELS,
 }
 
