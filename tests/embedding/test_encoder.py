@@ -6,6 +6,8 @@ import itertools
 import math
 import pickle
 from collections import UserDict
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +20,7 @@ from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVecto
 from fuzzydict.embedding.encoder import Encoder, as_embedding, background_of, name_of
 from fuzzydict.embedding.word_vectors import English
 from tests.support.reference import cosine_of
+from tests.support.refusals import Refused, refused
 
 WORDS = ["the", "red", "blue"]
 ROWS = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], np.float32)
@@ -137,46 +140,39 @@ def test_anything_else_is_told_what_can_be_taken() -> None:
             as_embedding(embedding)
 
 
-@pytest.mark.parametrize(
-    ("mapping", "kind", "message"),
-    [
-        ({}, ShapeError, "got no word"),
-        ({"red": [1.0, 2.0], "blue": [1.0]}, ShapeError, r"got shape \(1,\) for 'blue'"),
-        (KeyedVectors(2), ShapeError, "each of the 0 words"),
-        ({"red": 1.0}, ShapeError, "a row for each"),
-        ({"red": []}, ShapeError, "E of 1 or more"),
-        ({"red": [[1.0]]}, ShapeError, r"got shape \(1, 1, 1\)"),
-        ({"red": [1.0, [2.0]]}, ShapeError, "embedding of 'red' is ragged"),
-        ({"red": [float("nan")]}, ShapeError, "'red' has NaN or infinity"),
-        ({"red": "crimson"}, ArgumentTypeError, "embedding of 'red' must be an array of real"),
-        ({"red": None}, ArgumentTypeError, "embedding of 'red' must be an array of real"),
-        ({"red": [1j]}, ArgumentTypeError, "embedding of 'red' must be an array of real"),
-        ({7: [1.0]}, ArgumentTypeError, "expected texts, got 7"),
-    ],
-)
-def test_mappings_that_hold_no_vectors(mapping: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
-        as_embedding(mapping)
+def given(vectors: Any) -> Callable[[], object]:
+    """Return a call of a function that gives some vectors for two texts."""
+    return lambda: as_embedding(lambda _: vectors).encode(["red", "blue"])
 
 
-@pytest.mark.parametrize(
-    ("given", "kind", "message"),
-    [
-        ([[1.0]], ShapeError, r"for 2 texts it gave shape \(1, 1\)"),
-        ([1.0, 2.0], ShapeError, r"for 2 texts it gave shape \(2,\)"),
-        ([[], []], ShapeError, r"for 2 texts it gave shape \(2, 0\)"),
-        ([[[1.0]], [[2.0]]], ShapeError, r"for 2 texts it gave shape \(2, 1, 1\)"),
-        ([[1.0], [1.0, 2.0]], ShapeError, "ragged"),
-        ([[1.0], [float("inf")]], ShapeError, "gave NaN or infinity for 'blue'"),
-        (None, ArgumentTypeError, "must be an array of real numbers, got NoneType"),
-        ("vectors", ArgumentTypeError, "must be an array of real numbers, got str"),
-        ({"red": [1.0]}, ArgumentTypeError, "must be an array of real numbers, got dict"),
-    ],
-    ids=repr,
-)
-def test_functions_that_give_no_vectors(given: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=f"embedding: .*{message}"):
-        as_embedding(lambda _: given).encode(["red", "blue"])
+REFUSED: Refused = {
+    ShapeError: {
+        "got no word": partial(as_embedding, {}),
+        r"got shape \(1,\) for 'blue'": partial(as_embedding, {"red": [1.0, 2.0], "blue": [1.0]}),
+        "each of the 0 words": partial(as_embedding, KeyedVectors(2)),
+        "a row for each": partial(as_embedding, {"red": 1.0}),
+        "E of 1 or more": partial(as_embedding, {"red": []}),
+        r"got shape \(1, 1, 1\)": partial(as_embedding, {"red": [[1.0]]}),
+        "embedding of 'red' is ragged": partial(as_embedding, {"red": [1.0, [2.0]]}),
+        "'red' has NaN or infinity": partial(as_embedding, {"red": [float("nan")]}),
+        r"embedding: .*for 2 texts it gave shape \(1, 1\)": given([[1.0]]),
+        r"embedding: .*for 2 texts it gave shape \(2,\)": given([1.0, 2.0]),
+        r"embedding: .*for 2 texts it gave shape \(2, 0\)": given([[], []]),
+        "embedding: .*ragged": given([[1.0], [1.0, 2.0]]),
+        "embedding: .*gave NaN or infinity for 'blue'": given([[1.0], [float("inf")]]),
+    },
+    ArgumentTypeError: {
+        "embedding of 'red' must be an array of real": [
+            partial(as_embedding, {"red": vector}) for vector in ("crimson", None, [1j])
+        ],
+        "expected texts, got 7": partial(as_embedding, {7: [1.0]}),
+        "embedding: .*must be an array of real numbers, got": [
+            *map(given, (None, "vectors", {"red": [1.0]}))
+        ],
+    },
+}
+
+test_what_holds_no_vectors_is_named = refused(REFUSED)
 
 
 # ---- what a dict makes of them --------------------------------------------------------------

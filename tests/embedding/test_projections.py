@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from fuzzydict.errors import (
     ShapeError,
 )
 from tests.support.gradients import check_gradients
-from tests.support.refusals import refusals
+from tests.support.refusals import Refused, refused
 
 
 def drawn(*shape: int, seed: int = 0) -> Array:
@@ -140,35 +140,31 @@ def test_projections_go_with_the_embedding_they_were_learned_for() -> None:
     assert as_projections(OF_RED) is OF_RED
 
 
-@refusals(
-    {
-        OptionError: {
-            "these are for word vectors .*, and": lambda: require_learned_for(BLUE, OF_RED),
-            "None, 'identity', which is the same": [
-                lambda: as_projections("english"),
-                lambda: as_projections(3),
-            ],
-        },
-        ShapeError: {
-            "query must be a matrix": lambda: Projections([1.0, 2.0]),
-            "key.*finite": lambda: Projections(key=[[np.inf]]),
-            "value: .* beyond 1e.06": lambda: Projections(value=[[1e9]]),
-            "one size": lambda: Projections(np.ones((4, 3)), np.ones((4, 2))),
-            "one shape": lambda: Projections(Factors(np.eye(4), np.ones((4, 2)))),
-            "vectors of 4 numbers, got shape": lambda: some().project_keys(drawn(2, 3)),
-            "takes vectors of 2 numbers": lambda: some().project_values(drawn(3)),
-        },
-        ArgumentTypeError: {"value": lambda: Projections(value=[["a"]])},
-        FileFormatError: {
-            "no whole proj": [partial(Projections.from_arrays, arrays) for arrays in NO_WHOLE]
-        },
-    }
-)
-def test_what_does_not_fit_is_told(
-    kind: type[Exception], message: str, call: Callable[[], object]
-) -> None:
-    with pytest.raises(kind, match=message):
-        call()
+REFUSED: Refused = {
+    OptionError: {
+        "these are for word vectors .*, and": lambda: require_learned_for(BLUE, OF_RED),
+        "None, 'identity', which is the same": [
+            lambda: as_projections("english"),
+            lambda: as_projections(3),
+        ],
+    },
+    ShapeError: {
+        "query must be a matrix": lambda: Projections([1.0, 2.0]),
+        "key.*finite": lambda: Projections(key=[[np.inf]]),
+        "value: .* beyond 1e.06": lambda: Projections(value=[[1e9]]),
+        "one size": lambda: Projections(np.ones((4, 3)), np.ones((4, 2))),
+        "one shape": lambda: Projections(Factors(np.eye(4), np.ones((4, 2)))),
+        "vectors of 4 numbers, got shape": lambda: some().project_keys(drawn(2, 3)),
+        "takes vectors of 2 numbers": lambda: some().project_values(drawn(3)),
+    },
+    ArgumentTypeError: {"value": lambda: Projections(value=[["a"]])},
+    FileFormatError: {
+        "no whole proj": [partial(Projections.from_arrays, arrays) for arrays in NO_WHOLE]
+    },
+}
+
+
+test_what_does_not_fit_is_named = refused(REFUSED)
 
 
 def test_their_repr_tells_what_they_are() -> None:

@@ -27,6 +27,7 @@ from fuzzydict._files import write_arrays
 from fuzzydict.embedding.word2vec import brown_sentences
 from fuzzydict.embedding.word_vectors import English
 from fuzzydict.text.words import words
+from tests.support.refusals import Refused, refused
 
 KNOWN = ["the", "color", "speed", "top", "car", "red"]
 COUNTS = [700, 140, 60, 9, 4, 2]
@@ -102,32 +103,27 @@ def test_a_word_has_the_vector_that_a_text_of_it_has() -> None:
 # ---- what is refused ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kind", "message"),
-    [
-        ((["a"], [[1.0], [2.0]]), ShapeError, "a row for each of the 1 words"),
-        ((["a"], [1.0]), ShapeError, r"got shape \(1,\)"),
-        ((["a"], [[]]), ShapeError, "E of 1 or more"),
-        (([], np.zeros((0, 3))), ShapeError, "each of the 0 words"),
-        ((["a", "b"], [[1.0], [np.nan]]), ShapeError, "'b' has NaN or infinity"),
-        ((["a", "b"], [[np.inf], [1.0]]), ShapeError, "'a' has NaN or infinity"),
-        ((["a", "b"], [[1.0], [1.0, 2.0]]), ShapeError, "ragged"),
-        ((["a", "b"], [[1.0], [2.0]], [1]), ShapeError, "expected 2, one a word, got 1"),
-        ((["a", "b", "a"], [[1.0], [2.0], [3.0]]), ShapeError, "'a' comes twice"),
-        ((["a"], [["x"]]), ArgumentTypeError, "must be an array of real numbers"),
-        ((["a", 7], [[1.0], [2.0]]), ArgumentTypeError, "expected texts, got 7"),
-    ],
-)
-def test_what_cannot_be_word_vectors(arguments: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
-        WordVectors(*arguments)
+REFUSED: Refused = {
+    ShapeError: {
+        "a row for each of the 1 words": lambda: WordVectors(["a"], [[1.0], [2.0]]),
+        r"got shape \(1,\)": lambda: WordVectors(["a"], [1.0]),  # type: ignore[list-item]
+        "E of 1 or more": lambda: WordVectors(["a"], [[]]),
+        "each of the 0 words": lambda: WordVectors([], np.zeros((0, 3))),
+        "'b' has NaN or infinity": lambda: WordVectors(["a", "b"], [[1.0], [np.nan]]),
+        "'a' has NaN or infinity": lambda: WordVectors(["a", "b"], [[np.inf], [1.0]]),
+        "ragged": lambda: WordVectors(["a", "b"], [[1.0], [1.0, 2.0]]),
+        "expected 2, one a word, got 1": lambda: WordVectors(["a", "b"], np.eye(2), [1]),
+        "'a' comes twice": lambda: WordVectors(["a", "b", "a"], np.eye(3)),
+    },
+    ArgumentTypeError: {
+        "must be an array of real numbers": lambda: WordVectors(["a"], np.array([["x"]])),
+        "expected texts, got 7": lambda: WordVectors(["a", 7], np.eye(2)),  # type: ignore[list-item]
+        "expected a list of texts, got the text 'red'": lambda: SMALL.encode("red"),
+        "expected texts alone, got 7": lambda: SMALL.encode(["red", 7]),  # type: ignore[list-item]
+    },
+}
 
-
-def test_a_text_is_not_a_list_of_texts() -> None:
-    with pytest.raises(ArgumentTypeError, match="expected a list of texts, got the text 'red'"):
-        SMALL.encode("red")
-    with pytest.raises(ArgumentTypeError, match="expected texts alone, got 7"):
-        SMALL.encode(["red", 7])  # type: ignore[list-item]
+test_what_does_not_fit_is_named = refused(REFUSED)
 
 
 def test_nobody_else_can_change_the_vectors() -> None:

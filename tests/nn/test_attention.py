@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
@@ -22,7 +22,7 @@ from fuzzydict.nn.scorers import Additive, Bilinear, Gaussian
 from fuzzydict.nn.softmax import softmax
 from tests.nn.test_softmax import slow_softmax
 from tests.support.gradients import check_gradients
-from tests.support.refusals import Refused, refusals
+from tests.support.refusals import Refused, refused
 
 
 def _inputs(*lead: int, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -274,9 +274,4 @@ def no_numbers(query: Array, key: Array) -> Array:
     return 0 * query @ key.swapaxes(1, 2) + np.nan
 
 
-@refusals(REFUSED)
-def test_what_does_not_fit_is_named(
-    kind: type[Exception], message: str, call: Callable[[], object]
-) -> None:
-    with pytest.raises(kind, match=message):
-        call()
+test_what_does_not_fit_is_named = refused(REFUSED)

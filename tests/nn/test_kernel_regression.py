@@ -18,7 +18,7 @@ from fuzzydict.errors import (
 )
 from fuzzydict.nn.kernel_regression import KernelRegression, leave_one_out
 from fuzzydict.nn.scorers import KERNELS
-from tests.support.refusals import Refused, refusals
+from tests.support.refusals import Refused, refused
 
 ALL = pytest.mark.parametrize("kernel", KERNELS)
 NEEDS = "the comparison needs scikit-learn"
@@ -135,12 +135,7 @@ REFUSED: Refused = {
 }
 
 
-@refusals(REFUSED)
-def test_what_does_not_fit_is_named(
-    kind: type[Exception], message: str, call: Callable[[], object]
-) -> None:
-    with pytest.raises(kind, match=message):
-        call()
+test_what_does_not_fit_is_named = refused(REFUSED)
 
 
 # ---- with scikit-learn ---------------------------------------------------------------------

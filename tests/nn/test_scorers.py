@@ -29,7 +29,7 @@ from fuzzydict.nn.scorers import (
     as_scorer,
 )
 from tests.support.gradients import check_gradients
-from tests.support.refusals import Refused, refusals
+from tests.support.refusals import Refused, refused
 
 E, A = 3, 5
 _random = np.random.default_rng(0)
@@ -210,12 +210,7 @@ REFUSED: Refused = {
 }
 
 
-@refusals(REFUSED)
-def test_what_does_not_fit_is_named(
-    kind: type[Exception], message: str, call: Callable[[], object]
-) -> None:
-    with pytest.raises(kind, match=message):
-        call()
+test_what_does_not_fit_is_named = refused(REFUSED)
 
 
 @ALL

@@ -7,18 +7,22 @@ from typing import Any
 
 import pytest
 
-__all__ = ["Refused", "refusals"]
-
 #: From the kind of error and a pattern of its message to one call, or several.
 Refused = Mapping[type[Exception], Mapping[str, Callable[[], Any] | Iterable[Callable[[], Any]]]]
 
 
-def refusals(table: Refused) -> pytest.MarkDecorator:
-    """Return the mark of a test of a kind, a message and a call for each row of the table."""
+def refused(table: Refused) -> Callable[..., None]:
+    """Return a test that each call of the table raises its error."""
     rows = [
         (kind, message, call)
         for kind, calls in table.items()
         for message, given in calls.items()
         for call in ([given] if callable(given) else given)
     ]
-    return pytest.mark.parametrize(("kind", "message", "call"), rows)
+
+    @pytest.mark.parametrize(("kind", "message", "call"), rows)
+    def test(kind: type[Exception], message: str, call: Callable[[], object]) -> None:
+        with pytest.raises(kind, match=message):
+            call()
+
+    return test
