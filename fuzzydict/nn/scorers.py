@@ -274,6 +274,10 @@ def _squared_norms(**named: Array) -> Array:
 class Kernel(Scorer):
     """A weight ``g`` that falls with the distance ``d = |q - k|``, in units of ``width``."""
 
+    # Of ``u = d^2 / width^2``: log g, -inf outside its support, and the derivative inside it.
+    _log: staticmethod[[Array], Array]
+    _slope: staticmethod[[Array], Array]
+
     def __init__(self, width: float | ArrayLike = 1.0) -> None:
         self.width = positive("width", width)
         if not 1e-100 <= self.width <= 1e100:  # else its powers over- or underflow
@@ -302,14 +306,6 @@ class Kernel(Scorer):
 
         return scores, backward
 
-    @abstractmethod
-    def _log(self, u: Array) -> Array:
-        """Return ``log g`` at ``u = d^2 / width^2``, -inf outside the support of the kernel."""
-
-    @abstractmethod
-    def _slope(self, u: Array) -> Array:
-        """Return the derivative of ``log g`` with respect to u, inside the support."""
-
 
 class Gaussian(Kernel):
     """The gaussian, ``log g = -d^2 / (2 width^2)``; width is its standard deviation.
@@ -318,11 +314,8 @@ class Gaussian(Kernel):
     array([[-3.125, -0.5  ]])
     """
 
-    def _log(self, u: Array) -> Array:
-        return -0.5 * u
-
-    def _slope(self, u: Array) -> Array:
-        return np.full_like(u, -0.5)
+    _log = staticmethod(lambda u: -0.5 * u)
+    _slope = staticmethod(lambda u: np.full_like(u, -0.5))
 
 
 class Boxcar(Kernel):
@@ -334,27 +327,21 @@ class Boxcar(Kernel):
     array([[  0.,   0., -inf]])
     """
 
-    def _log(self, u: Array) -> Array:
-        return np.where(u <= 1, u.dtype.type(0), u.dtype.type(-np.inf))
-
-    def _slope(self, u: Array) -> Array:
-        return np.zeros_like(u)
+    _log = staticmethod(lambda u: np.where(u <= 1, u.dtype.type(0), u.dtype.type(-np.inf)))
+    _slope = staticmethod(np.zeros_like)
 
 
 class Triangular(Kernel):
     """The triangle, ``g = max(0, 1 - d / width)``; some textbooks call this one Epanechnikov.
 
+    Its derivative at distance 0 is undefined, and taken as the mean around there, 0.
+
     >>> np.exp(Triangular(width=4.0)([[0.0]], [[1.0], [2.0], [4.0]]))
     array([[0.75, 0.5 , 0.  ]])
     """
 
-    def _log(self, u: Array) -> Array:
-        return _log_above_zero(1 - np.sqrt(u))
-
-    def _slope(self, u: Array) -> Array:
-        share = np.sqrt(u)
-        # At distance 0 the derivative is undefined; its mean around there is 0.
-        return np.where(share > 0, -0.5 / (share * (1 - share)), u.dtype.type(0))
+    _log = staticmethod(lambda u: _log_above_zero(1 - np.sqrt(u)))
+    _slope = staticmethod(lambda u: np.where(u > 0, -0.5 / (np.sqrt(u) - u), u.dtype.type(0)))
 
 
 class Epanechnikov(Kernel):
@@ -364,11 +351,8 @@ class Epanechnikov(Kernel):
     array([[1.  , 0.75, 0.  ]])
     """
 
-    def _log(self, u: Array) -> Array:
-        return _log_above_zero(1 - u)
-
-    def _slope(self, u: Array) -> Array:
-        return -1 / (1 - u)
+    _log = staticmethod(lambda u: _log_above_zero(1 - u))
+    _slope = staticmethod(lambda u: -1 / (1 - u))
 
 
 def _log_above_zero(weights: Array) -> Array:
