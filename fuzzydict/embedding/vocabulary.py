@@ -68,7 +68,18 @@ class Vocabulary:
                 if not (word.isascii() and word.islower()):
                     plainly = word.lower() if word.isascii() else " ".join(words_of(word))
                     self._rows.setdefault(plainly, row)
-        self.counts = _checked_counts(counts, len(self.words))
+        given, size = as_array("counts", counts), len(self.words)
+        if given.shape != (size,):
+            raise ShapeError(f"counts: expected {size}, one a word, got shape {given.shape}")
+        if given.dtype.kind not in "biuf":
+            raise ArgumentTypeError(f"counts: expected numbers, got dtype {given.dtype}")
+        if not ((given >= 0) & (given < 2.0**63)).all():
+            raise ShapeError(
+                "counts: expected numbers from 0 to 2**63 - 1, got one outside, NaN or infinity"
+            )
+        if given.sum(dtype=np.float64) > _MOST_COUNTED:
+            raise ShapeError(f"counts: expected {_MOST_COUNTED} words in all at most; scale down")
+        self.counts: NDArray[np.int64] = given.astype(np.int64, copy=False)
         self._stand_in = lru_cache(_REMEMBERED)(self._nearest_word)
 
     def __len__(self) -> int:
@@ -172,18 +183,3 @@ class Vocabulary:
         """Return the vocabulary of which `arrays` returned the arrays."""
         counts = array_of(arrays, "counts", "i1 u1 i2 u2 i4 u4 i8 u8", None)
         return cls(texts_of(arrays["words"]), counts)
-
-
-def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.int64]:
-    given = as_array("counts", counts)
-    if given.shape != (size,):
-        raise ShapeError(f"counts: expected {size}, one a word, got {given.size} ({given.shape})")
-    if given.dtype.kind not in "biuf":
-        raise ArgumentTypeError(f"counts: expected numbers, got dtype {given.dtype}")
-    if not ((given >= 0) & (given < 2.0**63)).all():
-        raise ShapeError(
-            "counts: expected numbers from 0 to 2**63 - 1, got one outside, NaN or infinity"
-        )
-    if given.sum(dtype=np.float64) > _MOST_COUNTED:
-        raise ShapeError(f"counts: expected {_MOST_COUNTED} words in all at most; scale them down")
-    return given.astype(np.int64, copy=False)

@@ -112,7 +112,7 @@ REFUSED: Refused = {
         "'b' has NaN or infinity": lambda: WordVectors(["a", "b"], [[1.0], [np.nan]]),
         "'a' has NaN or infinity": lambda: WordVectors(["a", "b"], [[np.inf], [1.0]]),
         "ragged": lambda: WordVectors(["a", "b"], [[1.0], [1.0, 2.0]]),
-        "expected 2, one a word, got 1": lambda: WordVectors(["a", "b"], np.eye(2), [1]),
+        "expected 2, one a word, got shape": lambda: WordVectors(["a", "b"], np.eye(2), [1]),
         "'a' comes twice": lambda: WordVectors(["a", "b", "a"], np.eye(3)),
     },
     ArgumentTypeError: {
