@@ -304,7 +304,12 @@ class WordVectors:
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> WordVectors:
-        """Copy the words and vectors of ``{word: vector}``."""
+        """Copy the words and vectors of ``{word: vector}``.
+
+        Raises:
+            ArgumentTypeError: a word is not a text, or a vector not of numbers.
+            ShapeError: there are none, or their lengths differ.
+        """
         rows = {
             word: as_floats(**{f"embedding of {quoted(word)}": vector})[0]
             for word, vector in mapping.items()

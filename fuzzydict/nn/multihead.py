@@ -146,6 +146,9 @@ class MultiHeadAttention:
             The output (..., L, E), the weights (..., H, L, S) of each head, and a function from the
             gradient of a loss with respect to the output to its ``HeadsGradients``. The gradient
             of x in ``heads(x, x, x)`` is the sum of the first three.
+
+        Raises:
+            FuzzyDictError: as ``attention`` does.
         """
         inputs, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
         pooled, weights, inner = attention_forward(*heads, is_causal=is_causal, **masks)
@@ -169,7 +172,12 @@ class MultiHeadAttention:
         return self._linear("o", joined), weights, backward
 
     def with_parameters(self, parameters: Mapping[str, ArrayLike]) -> Self:
-        """Return a copy with some parameters replaced."""
+        """Return a copy with some parameters replaced.
+
+        Raises:
+            OptionError: a name is not one of ``parameters``.
+            ShapeError: a shape is not that of the parameter, or an array is not finite.
+        """
         changed = dict(self.parameters)
         for name, given in parameters.items():
             if name not in changed:

@@ -159,6 +159,9 @@ class ScaledDot(Scorer):
     The spread of the scores of random vectors then does not depend on E (Vaswani et al. 2017,
     equation 1). A ``scale`` above 0 takes the place of the factor ``E ** -0.5``.
 
+    Raises:
+        OptionError: the scale is not a finite number above 0.
+
     >>> ScaledDot()([[1.0, 2.0, 2.0, 0.0]], [[3.0, 4.0, 0.0, 0.0]])
     array([[5.5]])
     """
@@ -183,6 +186,9 @@ class Bilinear(Scorer):
 
     From Luong et al. 2015, equation 8, "general". Queries (..., L, Eq) and keys (..., S, Ek) may
     differ in size.
+
+    Raises:
+        ShapeError: M is not a matrix, or not finite.
 
     >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
     array([[5.]])
@@ -389,6 +395,9 @@ class Additive(Scorer):
     By default, the projections of queries and keys are the identity, and the weights of the hidden
     layer all 1: the score is the sum of ``tanh(q + k)``. W_q is (A, Eq), W_k (A, Ek), w (A,).
 
+    Raises:
+        ShapeError: the parameters do not fit together, or are not finite.
+
     >>> Additive()([[0.0, 1.0]], [[0.0, -1.0], [0.0, 99.0]])
     array([[0., 1.]])
     """
@@ -452,6 +461,9 @@ class Concat(Scorer):
 
     From Luong et al. 2015, equation 8, "concat". The left and right columns of W, (A, Eq + Ek), are
     the two projections of ``Additive``; w is (A,).
+
+    Raises:
+        ShapeError: W and w do not fit together, or are not finite.
 
     >>> Concat(W=[[1.0, 0.0, 0.0, -1.0]], w=[2.0])([[5.0, 0.0]], [[0.0, 5.0]])
     array([[0.]])

@@ -368,6 +368,10 @@ class Attention:
         Args:
             n: how many keys to show or name, those with the largest weights.
             kind: "weights" for bars, or "map" for the vectors of query and keys as points.
+
+        Raises:
+            OptionError: the kind is unknown.
+            MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
         from fuzzydict.results.plotting import plot_map, plot_weights
 
