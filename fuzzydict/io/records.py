@@ -546,12 +546,11 @@ class Csv(TextTable):
     @contextmanager
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
         with super().copying(output, added):
-            raw = self.header.raw if self.header else ""
-            row = raw.rstrip("\r\n")
-            # Written with the first rows: if one of these is refused, nothing is.
-            self._begin = [row, self.beside([one.name for one in added]), raw[len(row) :]]
+            raws = [self.header.raw] if self.header else []
+            self.write(
+                CellBlock([], None, (raws, raws)), [self.beside([one.name for one in added])]
+            )
             yield
-            self.write(CellBlock([], None, ([], [])), [])  # a table without rows
 
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
@@ -562,8 +561,7 @@ class Csv(TextTable):
         return text
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, self._begin = self._begin, list[str]()
-        raws, rows = block.rows
+        parts, (raws, rows) = list[str](), block.rows
         if len(beside) < len(rows):
             new = iter(beside)
             beside = [next(new) if cells else "" for cells in rows]
