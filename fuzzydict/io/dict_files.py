@@ -117,10 +117,7 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
 def dict_format(path: Path, reading: Reading) -> str:
     """Return the format of a file, which must have what is named: columns, a sheet ...
 
-    The first bytes show it, or else the ending.
-
-    Raises:
-        OptionError, FileFormatError: as for `open_dict`.
+    The first bytes show it, or else the ending. Errors are as for `open_dict`.
     """
     form = reading.format
     if form is None and path.is_file():  # a pipe can be read only once
@@ -176,12 +173,7 @@ def _content(
 
 
 def read_json(path: Path, *, example: str = '{"color": "black"}') -> dict[str, Any]:
-    """Return the object in a JSON file; errors show ``example`` as what was expected.
-
-    Raises:
-        OSError: the file cannot be read.
-        FileFormatError: the file is empty, not UTF-8, not JSON, no object, or repeats a key.
-    """
+    """Return the object in a JSON file; errors show ``example`` as what was expected."""
     return _content(path, parse_json, f"an object such as {example}", json.detect_encoding)
 
 

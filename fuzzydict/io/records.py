@@ -81,13 +81,10 @@ class Reading(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A row of CSV, whose content is a list of cells, or a line of JSON, whose content is a value.
+    """A row of CSV, whose content is a list of cells, or a line of JSON with any value."""
 
-    ``line`` is the number of its first line, from 1; ``raw`` its text with the end of the line.
-    """
-
-    line: int
-    raw: str
+    line: int  # the number of its first line, from 1
+    raw: str  # its text with the end of the line
     content: Any
 
     @property
@@ -333,7 +330,7 @@ def _guess_dialect(
 
 
 def _guessed_encoding(file: BinaryIO) -> str:
-    """Return "utf-16-le" or "-be" if a mark says so, windows-1252 if it can be, or "utf-8"."""
+    """Return utf-16-le or -be if a mark says so, windows-1252 if it can be, or utf-8."""
     place, read = file.tell(), partial(file.read, _LARGE_BLOCK)
     found = _MARKS.get(file.read(2))
     file.seek(place)
@@ -545,12 +542,14 @@ class Csv(TextTable):
 
     @contextmanager
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        # The header is written with the first rows, or at the end if there are none.
+        names = self.beside([one.name for one in added])
+        self._begin: list[tuple[str, str | None]] = (
+            [(self.header.raw, names)] if self.header else []
+        )
         with super().copying(output, added):
-            raws = [self.header.raw] if self.header else []
-            self.write(
-                CellBlock([], None, (raws, raws)), [self.beside([one.name for one in added])]
-            )
             yield
+        self.write(CellBlock([], None, ([], [])), [])
 
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
@@ -565,10 +564,11 @@ class Csv(TextTable):
         if len(beside) < len(rows):
             new = iter(beside)
             beside = [next(new) if cells else "" for cells in rows]
-        for raw, added in zip(raws, beside, strict=True):
+        for raw, added in chain(self._begin, zip(raws, beside, strict=True)):
             if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
+        self._begin = []
         self._write(parts)
 
 
@@ -590,21 +590,13 @@ def counted_cells(cells: Sequence[Any]) -> str:
 
 
 def delimiter_advice(cells: Sequence[Any]) -> str:
-    """Return advice if a row of one cell contains another delimiter, else "".
-
-    >>> delimiter_advice(["id;item"])
-    "; is it separated by ';'? then name the delimiter"
-    """
+    """Return advice if a row of one cell contains another delimiter, else ""."""
     found = next((sign for sign in ";\t|," if len(cells) == 1 and sign in cells[0]), None)
     return f"; is it separated by {found!r}? then name the delimiter" if found else ""
 
 
 def csv_row(cells: Iterable[object], delimiter: str) -> str:
-    """Return cells as a row without the end of its line.
-
-    >>> csv_row(["Zoë", "one, two", 1.5], ",")
-    'Zoë,"one, two",1.5'
-    """
+    """Return cells as a row without the end of its line."""
     row = StringIO()
     csv.writer(row, delimiter=delimiter).writerow(cells)
     return row.getvalue().removesuffix("\r\n")
@@ -626,11 +618,7 @@ _decode = json.JSONDecoder(object_pairs_hook=_as_dict).decode
 
 
 def parse_json(text: str, name: object, expected: str, line: int | None = None) -> Any:
-    """Return the value of a JSON text; ``line`` is its number if it is a line of the file.
-
-    Raises:
-        FileFormatError: the text is not JSON, or an object in it repeats a key.
-    """
+    """Return the value of a JSON text; ``line`` is its number if it is a line of the file."""
     try:
         return _decode(text)
     except (RecursionError, ValueError) as error:
@@ -655,12 +643,11 @@ def parser_limits(place: str) -> Iterator[None]:
         yield
     except FileFormatError:
         raise
-    except RecursionError as error:
-        raise FileFormatError(f"{place}: is nested too deeply; flatten it") from error
-    except ValueError as error:  # int() takes at most 4,300 digits
-        raise FileFormatError(
-            f"{place}: one of its numbers has too many digits; put it in quotes"
-        ) from error
+    except (RecursionError, ValueError) as error:
+        problem = "one of its numbers has too many digits; put it in quotes"  # more than 4,300
+        if isinstance(error, RecursionError):
+            problem = "is nested too deeply; flatten it"
+        raise FileFormatError(f"{place}: {problem}") from error
 
 
 # ---- values as text -----------------------------------------------------------------------

@@ -223,9 +223,7 @@ class Decision(NamedTuple):
 class DecidedFile:
     """A review as it stands in its file, checked against the dict that it is about.
 
-    Raises:
-        FileFormatError: as of `read_examples`; or a target is no key of the dict, or another key
-            than its text, which is a key itself.
+    FileFormatError says that a target is no key, or another one than its text, which is a key.
     """
 
     def __init__(self, path: Path, d: MatchedKeys) -> None:
@@ -312,9 +310,6 @@ class Decided:
     """The key of each text that somebody decided on, or None for no key.
 
     The aliases of the dict are decisions, too; those of the reviews in ``files`` go first.
-
-    Raises:
-        FileFormatError: as for a `DecidedFile`; or two rows decide differently on one text.
     """
 
     def __init__(self, d: MatchedKeys, paths: Iterable[Path]) -> None:
@@ -395,12 +390,7 @@ class Review:
         return len(self._doubts) + len(kept)
 
     def save(self) -> None:
-        """Write the file, unless it would stay as it is.
-
-        Raises:
-            OSError: the file cannot be written; then nothing is.
-            OptionError: the file has changed meanwhile.
-        """
+        """Write the file, unless it would stay as it is, or has changed meanwhile: OptionError."""
         before = self._before and self._before.data
         if (self._path.read_bytes() if self._path.exists() else None) != before:
             raise OptionError(f"{self._path} has changed since it was read; start again")
@@ -414,13 +404,11 @@ class Review:
 
     def restore(self) -> None:
         """Make the file what it was before `save`."""
-        if not self._is_saved:
-            return
-        if self._before is None:
+        if self._is_saved and self._before is None:
             self._path.unlink(missing_ok=True)
-            return
-        with replacing(self._path) as file:
-            file.write(self._before.data)
+        elif self._is_saved and self._before:
+            with replacing(self._path) as file:
+                file.write(self._before.data)
 
 
 # ---- what is written ------------------------------------------------------------------------
@@ -479,11 +467,7 @@ def _target_cell(key: str | None, columns: Collection[str]) -> str:
 
 
 def check_ending(path: Path) -> str:
-    """Return the format of a review, which its ending names.
-
-    Raises:
-        OptionError: the ending names another format, or none.
-    """
+    """Return the format of a review, which its ending names; or raise OptionError."""
     form = format_by_ending(path, ROW_FORMATS)
     if form is None:
         raise OptionError(f"{path}: a review ends in .csv, .tsv or .jsonl, to be corrected by hand")

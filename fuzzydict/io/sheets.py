@@ -55,14 +55,7 @@ _RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\s[^<>]*?\bref\s*=\s*[\"
 
 
 class Sheet(Table):
-    """A sheet of a workbook, by default the first that is not hidden. It is one block.
-
-    Raises:
-        FileFormatError: it is no workbook, is encrypted or too large, or the sheet has no names of
-            columns.
-        OptionError: there is no sheet of this name.
-        MissingExtraError: openpyxl is not installed.
-    """
+    """A sheet of a workbook, by default the first that is not hidden. It is one block."""
 
     def __init__(self, name: str, file: BinaryIO, sheet: str | None = None) -> None:
         self.name = name
@@ -180,13 +173,10 @@ class Sheet(Table):
         self._written += zip(block.rows, beside, strict=True)
 
     def _some(self, rows: Sequence[tuple[int, Sequence[Any]]]) -> Any:
-        """Return a new workbook with some rows of the sheet as values, and what goes beside them.
-
-        Rows are not deleted in the workbook that was read, as openpyxl does not move what formulas
-        and merged cells refer to.
-        """
+        """Return a new workbook with some rows of the sheet as values, and cells beside them."""
         from openpyxl import Workbook
 
+        # Rows are not deleted in the old one: openpyxl does not move what formulas refer to.
         self._check_formulas(range(self._width))
         if others := [name for name in self._book.sheetnames if name != self._sheet.title]:
             names = ", ".join(map(quoted, others))
@@ -210,11 +200,7 @@ class Sheet(Table):
         return book
 
     def _add(self, sheet: Any, line: int, cells: Sequence[Any]) -> None:
-        """Write cells right of all that the sheet holds; texts as texts, whatever they begin with.
-
-        Raises:
-            FileFormatError: a text is too long for a cell, or the sheet has no more columns.
-        """
+        """Write cells right of all that the sheet holds; a text as one, whatever it begins with."""
         if self._width + len(cells) > _MAX_COLUMNS:
             raise FileFormatError(
                 f"{self.name}: sheet {quoted(self._sheet.title)} has no room for new columns right "

@@ -72,22 +72,18 @@ def open_table(
     *,
     name: object = None,
 ) -> Iterator[Table]:
-    """Open a table to read it.
+    """Open a table, a file or a stream of bytes (but for `FILES_ONLY`), to read it.
 
-    Args:
-        table: a file; or a stream of bytes, but for `FILES_ONLY`.
-        reading: how it is read. A UserWarning says what is guessed, if that is not what the ending
-            says, and UTF-8.
-        name: of the table in messages; by default that of the file.
+    A UserWarning says what is guessed, if that is not what the ending says, and UTF-8. ``name``
+    stands for the table in messages.
 
     Raises:
         OSError: the file cannot be read.
         FileFormatError: the table is not of its format, or has changed while it was read.
-        OptionError: the format is unknown; there is no such sheet, delimiter or encoding, or the
-            format has none.
+        OptionError: the format is unknown, or has no sheet, delimiter or encoding such as is named.
         MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
-    form, name = checked_format(table, reading.format), str(name or name_of(table))
+    form, name = checked_format(table, reading.format), str(name or _name_of(table))
     reading.check(name, form)
     with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
         before = _state(file)
@@ -120,37 +116,26 @@ def table_format(path: Path) -> str | None:
 
 
 def checked_format(table: Path | BinaryIO, format: str | None = None) -> str:  # noqa: A002
-    """Return the format of a table, which its file's ending says if it is not given.
-
-    Raises:
-        OptionError: it is none of `TABLES`.
-    """
+    """Return the one of `TABLES` that is given, or that a file's ending names, or OptionError."""
     form = format or (table_format(table) if isinstance(table, Path) else None)
     if form not in TABLES:
         raise OptionError(
-            f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
+            f"{_name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
         )
     return form
 
 
+def _name_of(table: Path | BinaryIO) -> str:
+    return str(table) if isinstance(table, Path) else str(getattr(table, "name", "the stream"))
+
+
 def check_output(output: Path, table: Path, form: str) -> None:
-    """Check that the ending of an output file is that of a table's format.
-
-    It may have none, that of a text, or that of the table.
-
-    Raises:
-        OptionError: it has another one.
-    """
+    """Check that the ending of an output file is that of a format, or of a text, or the table's."""
     named, ending = table_format(output), output.suffix.lower()
     if named != form and (named or ending not in ("", ".txt", table.suffix.lower())):
         raise OptionError(
             f"{output} would hold {form}, but its ending says otherwise; end it in .{form}"
         )
-
-
-def name_of(table: Path | BinaryIO) -> str:
-    """Return the name of a table for messages."""
-    return str(table) if isinstance(table, Path) else str(getattr(table, "name", "the stream"))
 
 
 # ---- JSON Lines ---------------------------------------------------------------------------
@@ -276,12 +261,7 @@ def _parquet_file(file: BinaryIO, name: str, **options: Any) -> Iterator[Any]:
 
 
 def check_unpacked(file: BinaryIO, name: str, most: int) -> None:
-    """Refuse a Parquet file whose cells take more bytes than so many, before they are unpacked.
-
-    Raises:
-        FileFormatError: they do, or the file is damaged.
-        MissingExtraError: pyarrow is not installed.
-    """
+    """Refuse a Parquet file whose cells take more bytes than so many, before they are unpacked."""
 
     def check(total: int) -> None:
         if total > most:
