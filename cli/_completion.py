@@ -86,8 +86,7 @@ def _file(ctx: click.Context, file: str) -> tuple[Path, dict[str, Any]]:
 
 def _columns(ctx: click.Context, file: str) -> list[str]:
     from fuzzydict.io.records import Reading, cell_text
-    from fuzzydict.io.sheets import cell_value
-    from fuzzydict.io.tables import open_table
+    from fuzzydict.io.tables import cell_value, open_table
 
     path, reading = _file(ctx, file)
     if reading["format"] == "xlsx":

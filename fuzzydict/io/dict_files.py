@@ -24,8 +24,7 @@ from fuzzydict.io.records import (
     parse_json,
     parser_limits,
 )
-from fuzzydict.io.sheets import OLE
-from fuzzydict.io.tables import open_table
+from fuzzydict.io.tables import OLE, open_table
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:

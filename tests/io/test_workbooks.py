@@ -18,7 +18,7 @@ from openpyxl.styles import Font
 from PIL import Image
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
-from fuzzydict.io import sheets
+from fuzzydict.io import tables
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import open_dict, read_dict
 from fuzzydict.io.records import Reading, cell_text
@@ -308,5 +308,5 @@ def test_a_workbook_that_would_fill_the_memory_is_refused_before_it_is_read(
     refuse(b"</sheetData>", far, "has cells in 1048576 rows and 16384 columns, more than")
     for limit, most in {"_MAX_TAGS": 50_000, "_MAX_BYTES": 200_000}.items():
         with monkeypatch.context() as patched:
-            patched.setattr(sheets, limit, most)
+            patched.setattr(tables, limit, most)
             refuse(b"</sheetData>", b"<row/>" * 99_999 + b"</sheetData>")
