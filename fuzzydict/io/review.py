@@ -446,15 +446,12 @@ def _lines(
         yield dialect.encoded(csv_row(columns, dialect.delimiter) + end, name)
     for doubt in doubts:
         score = None if doubt.score is None else round(doubt.score, 4)
-        fields = doubt._replace(score=score)._asdict()
-        fields["count"] = fields.pop("times")
+        fields = dict(zip(REVIEW_COLUMNS, doubt._replace(score=score), strict=True))
+        line = as_json(fields)
         if dialect.delimiter:
-            for field in ("query", "key"):
-                fields[field] = without_formula(as_cell(fields[field]))
+            fields |= {field: without_formula(as_cell(fields[field])) for field in ("query", "key")}
             fields["target"] = _target_cell(doubt.target, columns)
             line = csv_row((as_cell(fields.get(column)) for column in columns), dialect.delimiter)
-        else:
-            line = as_json({column: fields[column] for column in REVIEW_COLUMNS})
         begin = "" if last.endswith("\n") else end  # of the row before
         last = line + end
         yield dialect.encoded(begin + last, name)

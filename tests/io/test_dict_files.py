@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import sys
@@ -22,9 +21,7 @@ from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
 from fuzzydict.io.records import Reading, format_by_ending
 from fuzzydict.io.review import read_examples
 from tests.io.files import written
-from tests.support.properties import examples
 
-CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 # YAML takes some breaks of lines and marks for blanks, or not at all, where JSON keeps them.
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=8)
 PLAIN = (
@@ -111,17 +108,6 @@ def test_a_warning_says_that_a_header_was_read_as_an_item(
         f"{path}: line {line} looks like a header, but was read as an item; if it is a header, add "
         f"--key product --value {read.get('product')}"
     ] * warned
-
-
-@given(st.dictionaries(CELLS, CELLS, min_size=1))
-def test_any_rows_are_read_as_csv_wrote_them(
-    tmp_path_factory: pytest.TempPathFactory, content: dict[str, str]
-) -> None:
-    folder = tmp_path_factory.mktemp("any")
-    for name, dialect in [("any.csv", "excel"), ("any.tsv", "excel-tab")]:
-        with (folder / name).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, dialect).writerows([("key", "value"), *content.items()])
-        assert read_dict(folder / name) == content
 
 
 @given(st.dictionaries(WORDS, PLAIN, min_size=1))
@@ -268,33 +254,12 @@ def test_yaml_without_its_package_names_the_extra(
 
 # ---- JSON, and files of other kinds ---------------------------------------------------------
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
-    max_leaves=6,
-)
-
-
-@examples(50)
-@given(st.dictionaries(st.text(), VALUES))
-def test_any_object_is_read_as_json_reads_it(
-    tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]
-) -> None:
-    path = tmp_path_factory.mktemp("any") / "file"
-    path.write_text(json.dumps(content))
-    assert read_dict(path) == content
-    assert list(read_dict(path)) == list(content)
-
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_the_encodings_of_json_and_their_marks(tmp_path: Path, encoding: str) -> None:
-    (tmp_path / "file").write_bytes('{"colour": "grün"}'.encode(encoding))
-    assert read_dict(tmp_path / "file") == {"colour": "grün"}
-
-
-def test_a_lone_surrogate_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text(r'{"a\udfff": "b\ud800"}')
-    assert read_dict(tmp_path / "file") == {"a\udfff": "b\ud800"}
+    text = r'{"colour": "grün", "a\udfff": "b\ud800"}'
+    path = written(tmp_path, "file", text.encode(encoding))
+    assert read_dict(path) == {"colour": "grün", "a\udfff": "b\ud800"}
 
 
 @pytest.mark.parametrize("name", ["car.fd", "car.json", "car.csv", "car"])

@@ -136,21 +136,21 @@ def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -
         ("country", {"how": "outer"}, "how: expected one of left, inner, anti, got 'outer'"),
         ("cuontry", {}, r"right.csv: has no column 'cuontry' (did you mean 'country'?)"),
         ("country", {"suffix": ""}, "two columns 'country'; choose another suffix"),
+        ("country", {"output": "right.csv"}, "right.csv is the right table; write to another file"),
     ],
 )
 def test_misuse_is_an_error_and_writes_nothing(
     tmp_path: Path, on: str, options: dict[str, Any], message: str
 ) -> None:
     left, right = tables(tmp_path)
+    output = tmp_path / options.pop("output", "out.csv")
     with pytest.raises((OptionError, FileFormatError)) as caught:
-        join(left, right, tmp_path / "out.csv", on, **options)
+        join(left, right, output, on, **options)
     assert message in str(caught.value)
-    with pytest.raises(OptionError, match=r"right.csv is the right table; write to another file"):
-        join(left, right, right)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["left.csv", "right.csv"]
     wrong = Source(right, "country", Reading(sheet="x"))
     with pytest.raises(OptionError, match=r"right.csv is csv, which has no sheets"):
         join_tables(Source(left, "country"), wrong, tmp_path / "out.csv")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["left.csv", "right.csv"]
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -224,19 +224,17 @@ def test_a_value_has_the_same_text_in_all_formats(
     tmp_path: Path, left_form: str, right_form: str
 ) -> None:
     days = [datetime(2024, 2, 29), datetime(2024, 3, 1)]  # as pandas has dates
-    typed: list[tuple[list[str], list[Any], list[str]]] = [
-        (["5", "12"], [5.0, 12.0], ["parquet", "xlsx", "jsonl"]),
-        (["true", "false"], [True, False], ["parquet", "xlsx", "jsonl"]),
-        (["2024-02-29", "2024-03-01"], days, ["parquet", "xlsx"]),
+    typed: list[tuple[list[Any], list[str], list[str]]] = [
+        ([5.0, 12.0], ["5", "12"], ["parquet", "xlsx", "jsonl"]),
+        ([True, False], ["true", "false"], ["parquet", "xlsx", "jsonl"]),
+        (days, ["2024-02-29", "2024-03-01"], ["parquet", "xlsx"]),
     ]
-
-    def table(side: str, form: str, texts: list[str], values: list[Any], forms: list[str]) -> Path:
-        cells = values if form in forms else texts
-        return write(tmp_path / f"{side}.{form}", ["c"], [(cell,) for cell in cells])
-
-    output = tmp_path / f"out.{left_form}"
-    for case in typed:
-        join(table("left", left_form, *case), table("right", right_form, *case), output, "c")
+    for values, texts, forms in typed:
+        left, right = (
+            write(tmp_path / f"{side}.{form}", ["c"], [*zip(values if form in forms else texts)])
+            for side, form in (("left", left_form), ("right", right_form))
+        )
+        join(left, right, output := tmp_path / f"out.{left_form}", "c")
         assert [float(row[-1]) for row in read(output, "c")[1:]] == [1.0, 1.0]
 
 
