@@ -122,26 +122,18 @@ def test_yaml_reads_what_json_writes(
 def test_yaml_is_that_of_version_1_2_with_keys_as_written_merges_and_aliases(
     tmp_path: Path,
 ) -> None:
-    text = "no: NO\n1: 12:30\n012: 012\n2024-02-29: 2024-02-29\n~: ~\non: true\nhex: 0x1f\nf: 1e3\n"
-    assert read_dict(written(tmp_path, "a.yaml", text)) == {
-        "no": "NO",
-        "1": "12:30",
-        "012": 12,
-        "2024-02-29": date(2024, 2, 29),
-        "~": None,
-        "on": True,
-        "hex": 31,
-        "f": 1000.0,
+    typed = "no: NO\n1: 12:30\n012: 012\n2024-02-29: 2024-02-29\n~: ~\non: true\nhex: 0x1f\nf: 1e3"
+    merged = "a: &a {b: 1, c: 2}\nd: {<<: *a, c: 3, e: *a}\nf: &f [x]\ng: *f\n"
+    expected: dict[str, dict[str, Any]] = {
+        typed: {"no": "NO", "1": "12:30", "012": 12, "2024-02-29": date(2024, 2, 29)}
+        | {"~": None, "on": True, "hex": 31, "f": 1000.0},
+        "%YAML 1.1\n---\nno: no\nn: 010\n": {"no": "no", "n": 10},  # whatever it says
+        "a: &x 1\nb: &x 2\nc: *x\n": {"a": 1, "b": 2, "c": 2},  # an anchor given again
+        merged: {"a": {"b": 1, "c": 2}, "d": {"b": 1, "c": 3, "e": {"b": 1, "c": 2}}}
+        | {"f": ["x"], "g": ["x"]},
     }
-    text = (
-        "base: &base {a: 1, b: 2}\nmore: {<<: *base, b: 3, c: *base}\nrest: &rest [x]\nr: *rest\n"
-    )
-    assert read_dict(written(tmp_path, "a.yaml", text)) == {
-        "base": {"a": 1, "b": 2},
-        "more": {"a": 1, "b": 3, "c": {"a": 1, "b": 2}},
-        "rest": ["x"],
-        "r": ["x"],
-    }
+    for text, content in expected.items():
+        assert read_dict(written(tmp_path, "a.yaml", text)) == content
 
 
 # ---- a key that comes twice ---------------------------------------------------------------
@@ -173,6 +165,7 @@ def test_a_key_that_comes_twice_is_refused_with_its_place(
 
 # ---- what is refused ----------------------------------------------------------------------
 
+DOTS = "a." * 40
 BAD = [
     *((f"empty.{form}", "", "") for form in FORMATS if form != "fuzzydict"),
     *((f"blank.{form}", " \n\n", "") for form in ("json", "toml", "yaml", "jsonl")),
@@ -207,6 +200,28 @@ BAD = [
     ("many.jsonl", '{"a": 1, "b": 2}\n', "line 1: expected"),
     ("numeric.jsonl", '["a", 1]\n[2, 1]\n', "line 2 has a number as key"),
     ("cut.fuzzydict", b"fuzzydct", "not a fuzzydict file"),
+    # What its parser takes, but nobody can print, or takes the square of its size in time.
+    ("hex.toml", "a = 0x" + "f" * 20_000, "has too many digits; put it in quotes"),
+    ("binary.toml", "a = [{b = 0b" + "1" * 20_000 + "}]", "has too many digits; put it in quotes"),
+    ("binary.yaml", "a: 1\nb: 0b" + "1" * 20_000, "line 2 is not YAML ('0b111"),
+    ("version.yaml", "%YAML 1.3\n---\na: 1", "is not YAML that can be read"),
+    ("digits.yaml", "%YAML " + "9" * 5000 + ".1\n---\na: 1", "is not YAML that can be read"),
+    ("sign.yaml", r'a: "\UFFFFFFFF"', "is not YAML that can be read"),
+    ("omap.yaml", "a: !!omap [b: 1, b: 2]", "is not YAML that can be read"),
+    ("int.yaml", "a: !!int 1:1", "line 1 is not YAML ('1:1' is not of its type"),
+    *(
+        (f"parts {n}.toml", "\n" + text, "line 2 has a key of more than 16 parts; use fewer")
+        for n, text in enumerate(
+            (
+                DOTS + "a = 1",
+                '"a".' * 40 + "'b' = 1",
+                "[[" + "a . " * 40 + "a]]",
+                'x = ["""\\"""", {' + DOTS + "a = 1}]",
+                "x = ['''a'''', {" + DOTS + "a = 1}]",
+            )
+        )
+    ),
+    ("after.toml", "x = ''\n#'''\n" + DOTS + "a = 1", "line 3 has a key of more than 16 parts"),
 ]
 
 

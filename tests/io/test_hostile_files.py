@@ -88,25 +88,6 @@ def test_a_hostile_file_is_read_or_refused(tmp_path: Path, form: str, name: str)
     assert measured(form, ATTACKS[form][name], [size], tmp_path, runs=1).outcome
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a." * 40 + "a = 1",
-        '"a".' * 40 + "'b' = 1",
-        "[[" + "a . " * 40 + "a]]",
-        'x = ["""a"""", {' + "a." * 40 + "a = 1}]",
-        'x = ["""\\"""", {' + "a." * 40 + "a = 1}]",
-        "x = ['''a'''', {" + "a." * 40 + "a = 1}]",
-        "x = ''\n#'''\n" + "a." * 40 + "a = 1",
-    ],
-)
-def test_a_key_of_very_many_parts_is_refused_wherever_it_is(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "file.toml"
-    path.write_text("\n" + text)
-    with pytest.raises(FileFormatError, match=r"line \d has a key of more than 16 parts; use few"):
-        read_dict(path)
-
-
 def test_dots_that_are_no_keys_are_left_alone(tmp_path: Path) -> None:
     path, dots = tmp_path / "file.toml", "a." * 40
     texts = {"a": f'"{dots}"', "b": f"'{dots}'", "c": f'"""\n"{dots}"""', "d": f"'''{dots}''''"}
@@ -115,35 +96,6 @@ def test_dots_that_are_no_keys_are_left_alone(tmp_path: Path) -> None:
     read = read_dict(path)
     assert [read[key] for key in texts] == [dots, dots, f'"{dots}', f"{dots}'"]
     assert read["e"] == {"b": read["e"]["b"]}
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("a.toml", "a = 0x" + "f" * 20_000, "has too many digits; put it in quotes"),
-        ("a.toml", "a = [{b = 0b" + "1" * 20_000 + "}]", "has too many digits; put it in quotes"),
-        ("a.yaml", "a: 1\nb: 0b" + "1" * 20_000, "line 2 is not YAML ('0b111"),
-        ("a.yaml", "%YAML 1.3\n---\na: 1", "is not YAML that can be read"),
-        ("a.yaml", "%YAML " + "9" * 5000 + ".1\n---\na: 1", "is not YAML that can be read"),
-        ("a.yaml", r'a: "\UFFFFFFFF"', "is not YAML that can be read"),
-        ("a.yaml", "a: !!omap [b: 1, b: 2]", "is not YAML that can be read"),
-        ("a.yaml", "a: !!int 1:1", "line 1 is not YAML ('1:1' is not of its type"),
-    ],
-)
-def test_what_its_parser_takes_but_nobody_can_print_is_refused(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
-    with pytest.raises(FileFormatError) as caught:
-        read_dict(written(tmp_path, name, text))
-    assert str(caught.value).startswith(str(tmp_path / name))
-    assert message in str(caught.value)
-
-
-def test_yaml_is_that_of_version_1_2_whatever_it_says(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.yaml", "%YAML 1.1\n---\nno: no\ntime: 12:30\nnumber: 010\n")
-    assert read_dict(path) == {"no": "no", "time": "12:30", "number": 10}
-    written(tmp_path, "a.yaml", "a: &x 1\nb: &x 2\nc: *x\n")  # an anchor may be given again
-    assert read_dict(path) == {"a": 1, "b": 2, "c": 2}
 
 
 @pytest.mark.parametrize("bracket", "[{")
