@@ -209,7 +209,7 @@ def column_index(column: str, columns: Sequence[str], name: object, advice: str 
         return columns.index(column)
     if column in columns:
         raise FileFormatError(f"{name}: has several columns {quoted(column)}; rename all but one")
-    named = [*filter(None, columns)]
+    named = [name for name in columns if name] or [*columns]
     names = ", ".join(map(quoted, named[:_MAX_COLUMNS_NAMED]))
     more = ", ..." if len(named) > _MAX_COLUMNS_NAMED else ""
     raise FileFormatError(
