@@ -269,7 +269,7 @@ class BlankCells:
     def __init__(self, d: MatchedKeys) -> None:
         self._d = d
         if isinstance(d, dict):
-            keys = [key for key in d if isinstance(key, str)]
+            keys: Iterable[str] = (key for key in d if isinstance(key, str))
         else:  # of a store, those in the usual cases
             usual = (str.lower, str.upper, str.title, str.capitalize)
             keys = _keys_among(d, {write(text) for text in _BLANK_CELLS for write in usual})

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import warnings
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
@@ -250,20 +250,28 @@ def _pyarrow() -> Any:
 
 
 @contextmanager
-def _parquet_file(file: BinaryIO, name: str, **options: Any) -> Iterator[Any]:
-    """Open a Parquet file. What pyarrow cannot read is told; errors of the disk pass through."""
-    arrow = _pyarrow()
+def _reading(name: str, what: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Report what a library cannot read or write; errors of the disk pass through."""
     try:
-        with arrow.parquet.ParquetFile(file, **options) as table:
-            yield table
-    except FuzzyDictError:
+        yield
+    except (FuzzyDictError, MemoryError):
         raise
-    except (arrow.ArrowException, ArithmeticError, OSError, ValueError) as error:
+    except kinds as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise FileFormatError(
-            f"{name} is damaged, or not a Parquet file: {error}; make it again"
-        ) from error
+        damage = f"{name} is damaged, or not {what}: {error}"
+        raise FileFormatError(f"{damage}; save it again") from error
+
+
+@contextmanager
+def _parquet_file(file: BinaryIO, name: str, **options: Any) -> Iterator[Any]:
+    arrow = _pyarrow()
+    kinds = arrow.ArrowException, ArithmeticError, OSError, ValueError
+    with (
+        _reading(name, "a Parquet file", *kinds),
+        arrow.parquet.ParquetFile(file, **options) as table,
+    ):
+        yield table
 
 
 def check_unpacked(file: BinaryIO, name: str, most: int) -> None:
@@ -309,7 +317,7 @@ class _Parquet(Table):
 
     def __init__(self, name: str, table: Any) -> None:
         self.name, self.names = name, table.schema_arrow.names
-        self._table, self._done = table, 0
+        self._arrow, self._table, self._done = _pyarrow(), table, 0
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         column_index(column, self.names, self.name)
@@ -317,7 +325,7 @@ class _Parquet(Table):
 
     def _blocks(self, column: str, columns: list[str] | None) -> Iterator[CellBlock]:
         """Yield the rows, as many together as a row group has."""
-        arrow, some, rows, size = _pyarrow(), list[Any](), 0, 0
+        arrow, some, rows, size = self._arrow, list[Any](), 0, 0
         most = _GROUP_ROWS if columns is None else _COLUMN_ROWS
         batches = self._table.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False)
         for batch in chain(batches, [None]):
@@ -336,7 +344,7 @@ class _Parquet(Table):
 
     def _texts(self, column: Any, name: str) -> Any:
         """Return an array as one of texts."""
-        arrow = _pyarrow()
+        arrow = self._arrow
         if arrow.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
@@ -438,8 +446,12 @@ class _Sheet(Table):
     def __init__(self, name: str, file: BinaryIO, sheet: str | None = None) -> None:
         self.name = name
         _check_workbook(file, name)
-        with _telling_what_is_lost(name), _workbook_errors(name):
+        with warnings.catch_warnings(record=True) as caught, _reading_workbook(name):
+            warnings.simplefilter("always")
             self._book = _load(file, rich_text=True)
+        for text in dict.fromkeys(str(one.message) for one in caught):
+            if any(word in text for word in ("dropped", "lost", "removed")):
+                warnings.warn(printable(f"{name}: {text}"), stacklevel=4)
         self._sheet = self._shown = _sheet_of(self._book, name, sheet)
         place = f"{name}: sheet {quoted(self._sheet.title)}"
         if self._sheet.max_row * self._sheet.max_column > _MAX_CELLS:
@@ -447,7 +459,7 @@ class _Sheet(Table):
                 f"{place} has cells in {self._sheet.max_row} rows and {self._sheet.max_column} "
                 f"columns, more than {_MAX_CELLS} in all; save the table as CSV or Parquet"
             )
-        with _workbook_errors(name):
+        with _reading_workbook(name):
             self._unknown = self._compute(file)
             rows = [[cell_value(cell) for cell in row] for row in self._shown.iter_rows()]
         while rows and all(value is None for value in rows[-1]):
@@ -535,7 +547,7 @@ class _Sheet(Table):
             yield
         kept = [(line, cells) for line, cells in self._written if cells is not None]
         rows = [(1, [one.name for one in added]), *kept]
-        with _workbook_errors(self.name):
+        with _reading_workbook(self.name):
             if len(kept) < len(self._written):
                 self._some(rows).save(output)
                 return
@@ -642,7 +654,7 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
         f"{_MAX_TAGS} tags, {_MAX_CELLS} merged cells); save the table as CSV or Parquet"
     )
     tags = cells = 0
-    with _workbook_errors(name), ZipFile(file) as archive:
+    with _reading_workbook(name), ZipFile(file) as archive:
         if sum(part.file_size for part in archive.infolist()) > _MAX_BYTES:
             raise too_large
         for part in archive.namelist():
@@ -691,27 +703,6 @@ def _sheet_of(book: Any, name: str, sheet: str | None) -> Any:
     return (shown or book.worksheets)[0]
 
 
-@contextmanager
-def _workbook_errors(name: str) -> Iterator[None]:
-    """Report a workbook that openpyxl cannot read or write; errors of the disk pass through."""
-    try:
-        yield
-    except (FuzzyDictError, MemoryError):
-        raise
-    except Exception as error:  # zipfile, the parser of XML, openpyxl and Pillow raise many kinds
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise FileFormatError(
-            f"{name} is damaged, or not an .xlsx workbook: {error}; save it again"
-        ) from error
-
-
-@contextmanager
-def _telling_what_is_lost(name: str) -> Iterator[None]:
-    """Warn of what openpyxl does not read, and so will not write."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for text in dict.fromkeys(str(one.message) for one in caught):
-        if any(word in text for word in ("dropped", "lost", "removed")):
-            warnings.warn(printable(f"{name}: {text}"), stacklevel=4)
+def _reading_workbook(name: str) -> AbstractContextManager[None]:
+    # zipfile, the parser of XML, openpyxl and Pillow raise many kinds
+    return _reading(name, "an .xlsx workbook", Exception)
