@@ -325,7 +325,6 @@ def test_a_review_has_a_file_of_its_own(tmp_path: Path, option: str) -> None:
 # ---- formulas, which spreadsheets compute --------------------------------------------------
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
-HEADER = "query,count,key,score,target"
 STARTS = st.sampled_from([*SIGNS, *"\t\r\n' ", "'=", " =", "\u00a0="])
 FORMULAS = st.builds(str.__add__, STARTS, TEXTS) | TEXTS
 
