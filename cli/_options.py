@@ -266,13 +266,7 @@ def dict_command(
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Return what makes a command of a function that gets the dict which DICT names.
 
-    Args:
-        name: of the command.
-        example: that ends its help.
-        takes_store: whether DICT may be the address of a store, too.
-        has_cutoff: whether the command decides what matches.
-        beside_table: whether the command reads a table, too, which has the options without a side.
-        is_scored: whether the command compares texts.
+    The dict may be beside a table, which then has the options without a side.
     """
     side = "dict-" if beside_table else ""
     shared: list[click.Parameter] = [CUTOFF] if has_cutoff else []

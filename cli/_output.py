@@ -22,12 +22,8 @@ _PATIENCE = 2.0  # seconds
 def echo(*lines: str, err: bool = False, now: bool = True) -> None:
     """Print lines on standard output, or on standard error if ``err``; flush them if ``now``.
 
-    Escapes replace what a terminal would obey, except for tabs. So a line stays one line, and
-    shows what stands in a key, a file or its name. Without lines, it flushes what was printed
-    before. If nobody reads standard error any more, its lines are dropped, and the command goes on.
-
-    Raises:
-        OSError: standard output cannot be written.
+    Escapes replace what a terminal would obey, except for tabs. If nobody reads standard error any
+    more, its lines are dropped, and the command goes on.
     """
     stream = sys.stderr if err else sys.stdout
     if stream is None:  # it was closed before the start

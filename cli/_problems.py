@@ -73,11 +73,9 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """Commands that are imported when they are used, so that one does not wait for another.
+    """Commands that are imported when they are used, such as "fuzzydict.cli.fit:command".
 
-    Args:
-        members: the module and the name of each command, as "fuzzydict.cli.fit:command".
-        kind: what errors call one.
+    ``kind`` is what errors call one.
     """
 
     def __init__(

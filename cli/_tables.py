@@ -31,11 +31,7 @@ def format_option(name: str, table: str) -> Decorator:
 def opened(table: Path, form: str | None, option: str) -> tuple[Path | BinaryIO, str]:
     """Return the file of a table, or the bytes of standard input, and its format.
 
-    The format is the one that the option of this name gives. Otherwise the ending tells it, or the
-    first line of standard input.
-
-    Raises:
-        click.UsageError: nothing tells the format; the message names the option that would.
+    An option gives the format; otherwise the ending tells it, or the first line of standard input.
     """
     if table == STANDARD:
         return _standard_input(form)
@@ -81,8 +77,7 @@ def on_terminal(output: Path | None) -> bool:
 def check_tables(form: str, table: Path, output: Path | None, other: Path | str, what: str) -> None:
     """Check before any work that a table of a format can be written to ``output``.
 
-    That may be the table itself, but not the ``other`` file that is read, which ``what`` names, or
-    one that an option names.
+    That may be the table itself, but not another file that is read.
     """
     if output is None:
         if form in FILES_ONLY:
@@ -103,10 +98,7 @@ def is_same(path: Path, other: Path | str) -> bool:
 def finish(
     place: Path | BinaryIO, counts: Cleaned, sure: float, *more: str, fails: bool
 ) -> NoReturn:
-    """Print the numbers of rows, and more lines, on standard error, and exit.
-
-    The code is 1 if ``fails``, and a row matches nothing; otherwise 0.
-    """
+    """Print the numbers of rows, and more lines, on standard error; exit, with 1 if it fails."""
     if not isinstance(place, Path):
         place.flush()  # so that a closed pipe is handled as one
     refused = f"{counts.refused} without a key as decided, " if counts.refused else ""

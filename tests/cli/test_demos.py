@@ -213,17 +213,6 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     check_gradients(loss, parameters, gradients)
 
 
-def test_padding_changes_nothing() -> None:
-    texts, _ = decoder.date_examples(20, seed=2)
-    p = decoder.new_parameters(seed=0)
-    together, weights = decoder.write(p, texts)
-    for text, answer, row in zip(texts, together, weights, strict=True):
-        alone, (own,) = decoder.write(p, [text])
-        assert alone == [answer]
-        np.testing.assert_allclose(row[:, : len(text)], own, atol=1e-4)
-        assert not row[:, len(text) :].any()
-
-
 def test_the_decoder_runs_and_draws(tmp_path: Path) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
     picture = tmp_path / "alignment.png"

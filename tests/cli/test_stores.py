@@ -304,31 +304,6 @@ def test_a_table_of_postgresql_is_pushed_and_read(car: Path) -> None:
 
 
 @pytest.mark.more
-def test_a_push_is_run_again_after_the_server_was_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database, many = server(), {f"key {i}": i for i in range(25)}
-    from fuzzydict.stores.postgres import PostgresStore
-
-    url, write = database.url(table="killed"), PostgresStore.write
-    (tmp_path / "many.json").write_text(json.dumps(many))
-    monkeypatch.setattr(remote, "_TOGETHER", 10)
-
-    def killed(store: PostgresStore, rows: list[Row]) -> None:
-        write(store, rows)
-        database.kill()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(PostgresStore, "write", killed)
-        broken = refused("push", tmp_path / "many.json", url)
-    database.start()
-    assert broken.startswith("Error: postgresql://")
-    assert len(remote.connect(url)) == 10
-    assert run("push", tmp_path / "many.json", url).stdout.startswith("25 keys: ")
-    assert dict(remote.connect(url)) == many
-
-
-@pytest.mark.more
 @pytest.mark.parametrize("where", ["no role", "no server", "no parameter", "no escapes"])
 def test_what_a_server_refuses_is_one_error_without_the_password(car: Path, where: str) -> None:
     url = {

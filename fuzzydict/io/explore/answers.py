@@ -55,13 +55,9 @@ _COLOR = re.compile("#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
 
 
 class Answers:
-    """Answers the page, for a dict whose items stay as they are; its aliases may change.
+    """Answers the page, several threads at once; ``changing`` is held while aliases change.
 
-    Threads may ask at once.
-
-    Args:
-        d: the dict.
-        changing: a lock that is held while aliases change, so that no answer is half of before.
+    The items of the dict stay as they are.
 
     >>> told = Answers(FuzzyDict({"red": 1.0, "blue": 3.0})).answer("reed")
     >>> told["matches"], [row["key"] for row in told["keys"]]
@@ -115,14 +111,7 @@ class Answers:
     # ---- one query ------------------------------------------------------------------------
 
     def answer(self, query: Any, temperature: Any = None) -> dict[str, Any]:
-        """Return the nearest keys, why, the weights and the pooled value.
-
-        Scores are divided by the temperature before the softmax; None is that of the dict.
-
-        Raises:
-            ArgumentTypeError: the query is no text, or the temperature no number.
-            OptionError: the query is too long, or the temperature is not above 0.
-        """
+        """Return the nearest keys, why, the weights at a temperature, and the pooled value."""
         check_query(query)
         with self._changing:
             return {"query": query, **_NOTHING, **self._answer(query, temperature)}
@@ -226,12 +215,7 @@ class Answers:
         return {"keys": [*found][:_LISTED]}
 
     def heat(self, queries: Any, temperature: Any = None) -> dict[str, Any]:
-        """Return the weights of several queries for the best keys of each; zeros without words.
-
-        Raises:
-            OptionError: there is no query, or too many; or none has anything to attend to.
-            ArgumentTypeError: a query is no text.
-        """
+        """Return the weights of several queries for the best keys of each; zeros without words."""
         if not isinstance(queries, list) or not 1 <= len(queries) <= _MOST_QUERIES:
             raise OptionError(f"queries: expected a list of 1 to {_MOST_QUERIES} texts")
         for query in queries:
@@ -249,10 +233,7 @@ class Answers:
         return {"queries": queries, "keys": keys, "weights": weights, "others": others}
 
     def map(self) -> dict[str, Any]:
-        """Return where the keys lie, or some of them: the first two principal components.
-
-        Places are in the square from 0 to 1, which the keys fill.
-        """
+        """Return where some keys lie by two principal components, in the square from 0 to 1."""
         if not self._names:
             return {"points": [], "why": "no key is a text with letters or digits"}
         if self._plane is None:

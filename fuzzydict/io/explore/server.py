@@ -48,40 +48,23 @@ _DISCARDED, _LAST_WAIT = 2**26, 2  # bytes of a refused body, and the seconds th
 
 
 class Route(NamedTuple):
-    """What answers a name.
+    """What answers a name: it takes fields, of the JSON that is posted.
 
-    Attributes:
-        answer: takes the fields by their names; and before them, if it takes a file, its bytes and
-            a function that raises once nobody waits for the answer.
-        fields: what must be given: in the JSON that is posted, or with a file in the address.
-        most: bytes that may be posted.
-        takes_file: whether a file is posted.
+    If it takes a file, they are in the address; before them it gets the bytes of the file, and a
+    function that raises once nobody waits for the answer.
     """
 
     answer: Callable[..., dict[str, Any] | bytes]
     fields: tuple[str, ...] = ()
-    most: int = _SOME
+    most: int = _SOME  # bytes that may be posted
     takes_file: bool = False
 
 
 class ExploreServer(ThreadingHTTPServer):
     """Serves the page of a dict on 127.0.0.1, to those who know its address.
 
-    Args:
-        d: the dict; what the page teaches becomes its aliases.
-        title: what the page is called.
-        port: 0 for one that is free.
-        output: where what is taught is saved, see `Teaching`; None for nowhere.
-
-    Attributes:
-        url: the address, with a random token that every request must have.
-        url_for_once: an address that leads to the page a single time. It is for the command line
-            of a browser, which other users of the machine can read.
-        uploading: held while a table is matched, one at a time.
-
-    Raises:
-        OSError: the port is taken, or the output cannot be read.
-        FileFormatError, OptionError: see `Teaching`.
+    The address ``url`` has a random token, which every request must have; ``url_for_once`` leads to
+    the page a single time: it is for the command line of a browser, which other users can read.
     """
 
     daemon_threads = True
@@ -112,7 +95,7 @@ class ExploreServer(ThreadingHTTPServer):
             "table": Route(uploads.table, ("name",), _MANY, True),
             "column": Route(partial(uploads.column, d), ("name", "column"), _MANY, True),
         }
-        self.uploading = Lock()
+        self.uploading = Lock()  # one table is matched at a time
         self._open, self._lock = dict[Any, None](), Lock()
         self._for_once, self._used = secrets.token_urlsafe(16), 0
         super().__init__((_HOST, port), _Handler)

@@ -40,19 +40,9 @@ class NotSavedError(FuzzyDictError, OSError):
 class Teaching:
     """Teaches a dict aliases, and saves each at once; one thread at a time does.
 
-    Args:
-        d: the dict.
-        output: a ``.fuzzydict`` file for the dict, or a ``.csv``, ``.tsv`` or ``.jsonl`` file of
-            decisions, as ``fuzzydict map --decisions`` reads it. What is decided in such a file is
-            taught first, and stays in it. None if nothing is saved.
-
-    Attributes:
-        changing: a lock that is held while the aliases change, and not while they are saved.
-
-    Raises:
-        OSError: the file cannot be read.
-        FileFormatError: it holds no decisions, or those of another dict.
-        OptionError: its ending names another format.
+    It saves the dict, or decisions as ``fuzzydict map --decisions`` reads them: what is decided in
+    such a file is taught first, and stays in it. ``changing`` is held while the aliases change, and
+    not while they are saved.
     """
 
     def __init__(self, d: FuzzyDict[Any], output: Path | None = None) -> None:
@@ -87,9 +77,7 @@ class Teaching:
     def teach(self, query: Any, key: Any) -> dict[str, Any]:
         """Teach that a query means a key, or that no key matches it (None), and save that.
 
-        Raises:
-            OptionError, FileFormatError: it cannot be taught, or not be written to the file.
-            NotSavedError: it was taught, but could not be saved.
+        After a `NotSavedError` it is taught all the same.
         """
         check_query(query)
         if not isinstance(key, str | None):
@@ -121,12 +109,7 @@ class Teaching:
             return self._save()
 
     def forget(self, query: Any) -> dict[str, Any]:
-        """Make a query what it was before it was taught here, and save that.
-
-        Raises:
-            OptionError: it was not taught here.
-            NotSavedError: it was forgotten, but that could not be saved.
-        """
+        """Make a query what it was before it was taught here, and save that."""
         check_query(query)
         with self._lock:
             self._check_open()
@@ -189,17 +172,7 @@ def _check_cells(*texts: str | None) -> None:
 
 
 def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
-    """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads.
-
-    Args:
-        d: the dict.
-        decisions: a list of ``{"query": text, "target": key, or None for none}``.
-
-    Raises:
-        ArgumentTypeError: it is no such list.
-        OptionError: a target is no key, or another one than its query, which is a key itself; or
-            two texts that are one, but for case, accents and punctuation, have different targets.
-    """
+    """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads, and not refuses."""
     if not isinstance(decisions, list):
         raise ArgumentTypeError("decisions: expected a list of queries and targets")
     found: dict[str, tuple[str, str | None]] = {}

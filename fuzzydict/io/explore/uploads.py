@@ -36,12 +36,7 @@ _LINES = "text"  # the column of a file of lines
 
 
 class Upload(BytesIO):
-    """The bytes of a file that was uploaded, and whose name tells the format.
-
-    Raises:
-        OptionError: its name ends as that of no table, or there is too much in it.
-        FileFormatError: it is damaged, or a Parquet file that takes too much memory.
-    """
+    """The bytes of a file that was uploaded, and whose name tells the format."""
 
     def __init__(self, name: str, data: bytes) -> None:
         super().__init__(data)
@@ -141,15 +136,7 @@ def column(
 ) -> dict[str, Any]:
     """Return what matches the different texts of a column, the doubtful first, then the unmatched.
 
-    Args:
-        d: the dict.
-        data: the bytes of a file.
-        check: is called before some texts are matched, and may raise.
-        name: of the file.
-        column: the name of the column; of a file of lines, "" will do.
-
-    Raises:
-        FileFormatError, OptionError: there is no such column; and as for an `Upload`.
+    ``check`` is called before some texts are matched, and may raise.
     """
     upload = Upload(name, data)
     with _notes() as notes:
