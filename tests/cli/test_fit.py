@@ -68,29 +68,6 @@ def test_a_key_that_begins_with_a_question_mark_is_no_guess(car: Path, tmp_path:
     assert run("fit", car, decided, "-o", tmp_path / "car.fuzzydict").exit_code == 0
 
 
-ENDINGS = ["json", "yaml", "CSV", "tab", "jsonl", "parquet", "fuzzydict"]
-ENDINGS += ["vectors", "projections", "HTM", "svg"]
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_an_ending_that_tells_of_something_else_is_refused(
-    car: Path, tmp_path: Path, ending: str
-) -> None:
-    output = tmp_path / f"mine.{ending}"
-    output.write_text("kept")
-    examples = questions(tmp_path, "hue,color")
-    commands: dict[str, tuple[str, list[object]]] = {
-        "fuzzydict": ("a saved dict (.fuzzydict)", ["fit", car, examples]),
-        "vectors": ("word vectors", ["train", "--corpus", examples]),
-        "CSV": ("csv", ["map", car, examples, "--column", "query"]),
-    }
-    for own, (what, arguments) in commands.items():
-        if own != ending:
-            told = f"mine.{ending} would hold {what}, but its ending says otherwise"
-            assert told in refused(*arguments, "-o", output)
-    assert output.read_text() == "kept"
-
-
 def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
     table, output = tmp_path / "car.csv", tmp_path / "car.fuzzydict"
     table.write_text("name,unit,of\ncolor,-,black\nbrand,-,Porsche\n")

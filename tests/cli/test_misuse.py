@@ -16,6 +16,7 @@ BEGIN = {
     "JOIN": "join --on country",
     "FIT": "fit car.json -o o.fuzzydict",
     "TRAIN": "train -o o.vectors --corpus",
+    "EXPLORE": "explore --no-browser",
 }
 #: A command, and a part of what is said of it.
 MISUSE = """
@@ -79,6 +80,23 @@ FIT review.csv -> 2 targets are undecided, first '? color' for 'hue'
 FIT no.csv -> no.csv: No such file or directory
 FIT good.csv -o car.json -> one of the files to read
 fit built.toml good.csv -o o.fuzzydict -> the item of key 'built' cannot be saved:
+FIT good.csv -o mine.json -> mine.json would hold a saved dict (.fuzzydict), but its ending says
+FIT good.csv -o mine.vectors -> mine.vectors would hold a saved dict (.fuzzydict), but its ending
+FIT good.csv -o mine.tab -> mine.tab would hold a saved dict (.fuzzydict), but its ending
+TRAIN small.txt -o mine.fuzzydict -> mine.fuzzydict would hold word vectors, but its ending
+TRAIN small.txt -o mine.HTM -> mine.HTM would hold word vectors, but its ending says otherwise
+EXPLORE car.json -o car.json -> car.json: expected a file that ends in .fuzzydict
+EXPLORE car.json -o taught -> expected a file that ends in .fuzzydict
+EXPLORE car.json -o . -> expected a file that ends in
+EXPLORE car.json -o nowhere/taught.csv -> nowhere: No such file or directory
+EXPLORE car.json -o tables/folder.csv -> folder.csv: Is a directory
+EXPLORE car.json -o t.csv -> has no column 'query'
+EXPLORE car.json -o bad.csv -> is not a key of the dict
+EXPLORE codes.csv --key name --value code -o codes.csv -> codes.csv is the dict, which was read
+EXPLORE codes.csv --key name --value code -o link.csv -> link.csv is the dict, which was read
+EXPLORE named.fuzzydict --format json -o named.fuzzydict -> is the dict, which was read
+EXPLORE car.json -o named.fuzzydict -> go on with it: fuzzydict explore named.fuzzydict -o named.fuz
+EXPLORE built.toml -o built.fuzzydict -> 'built'
 map car.json t.csv -> Missing option '--column'
 map car.json t.csv --colum=x -> No such option: --colum (did you mean '--column'?)
 MAP t.xls -> .xls is not read; save the workbook as .xlsx, or give --table-format
@@ -148,6 +166,7 @@ FILES = {
     "wrong.json": '{"dictionaries": [{"keys": ["a"], '
     '"queries": [{"query": "b", "accept": ["c"]}]}]}',
     "built.toml": "color = 1\nbuilt = 2024-02-29\n",
+    "named.fuzzydict": '{"color": "black"}',
     "codes.csv": "name,code\nGermany,DE\nFrance,FR\n",
     "t.csv": "n,country\n1,germany\n2,qwzzt\n",
     "right.csv": "country,code\nGermany,DE\n",
@@ -169,7 +188,8 @@ def test_misuse_is_a_line_that_says_what_was_probably_meant(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(FuzzyDict, "fit", lambda *_, **__: pytest.fail("it learns"))
-    Path("tables").mkdir()
+    Path("tables/folder.csv").mkdir(parents=True)
+    Path("link.csv").symlink_to("codes.csv")
     for name, content in FILES.items():
         Path(name).write_text(content)
     Path("latin.txt").write_bytes(b"caf\xe9")
