@@ -14,14 +14,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from fuzzydict import (
-    ArgumentTypeError,
-    FuzzyDict,
-    OptionError,
-    RemoteDict,
-    WordVectors,
-    connect,
-)
+from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError, RemoteDict, WordVectors, connect
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
