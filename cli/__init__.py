@@ -18,6 +18,7 @@ __all__ = ["main"]
 _NAMES = ["attend", "demo", "evaluate", "explain", "explore", "fit", "join", "lookup", "map"]
 _NAMES += ["push", "train"]
 _COMMANDS = {name: f"fuzzydict.cli.{name}:command" for name in _NAMES}
+_COMMANDS["demo"] = "fuzzydict.cli.demos:command"
 _VERSION = f"""\
 %(prog)s %(version)s
 code: MIT

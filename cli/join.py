@@ -11,7 +11,6 @@ from fuzzydict.frames.match import HOWS, SUFFIX
 from fuzzydict.io.columns import SURE, Source, join_tables
 from fuzzydict.io.records import Reading
 
-from ._completion import columns_of
 from ._options import (
     CUTOFF,
     EMBEDDING,
@@ -19,6 +18,7 @@ from ._options import (
     SCORER,
     SYNONYMS,
     Choice,
+    columns_of,
     embedding_of,
     option,
     reading_options,

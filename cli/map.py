@@ -15,13 +15,13 @@ from fuzzydict.io.dict_files import dict_format
 from fuzzydict.io.folders import Workers, map_parts
 from fuzzydict.io.records import Reading
 
-from ._completion import columns_of
 from ._options import (
     FILE,
     FOLDER,
     AnyDict,
     Choice,
     check_place,
+    columns_of,
     dict_command,
     no_nan,
     option,

@@ -12,10 +12,10 @@ import click
 from fuzzydict._files import replacing
 from fuzzydict.cli._options import check_picture, option
 from fuzzydict.cli._output import echo, echo_text
-from fuzzydict.cli._problems import Command
+from fuzzydict.cli._problems import Command, Group
 from fuzzydict.results.plotting import drawn, panels, plot_heatmap
 
-__all__ = ["DEMOS", "Picture", "demo", "echo", "echo_text", "heat_maps"]
+__all__ = ["DEMOS", "Picture", "command", "demo", "echo", "echo_text", "heat_maps"]
 
 #: Their names, in an order to read them in.
 DEMOS = (
@@ -56,3 +56,25 @@ def heat_maps(
     for axes, (title, shown) in zip(grid[0], maps.items(), strict=True):
         plot_heatmap(*shown, title=title, axes=axes)
     return grid
+
+
+@click.group(
+    "demo",
+    cls=Group,
+    kind="demo",
+    members={name: f"fuzzydict.cli.demos.{name}:main" for name in DEMOS},
+    example="fuzzydict demo dictionary",
+    subcommand_metavar="[NAME]",
+    invoke_without_command=True,
+)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Run the demo NAME, or list the demos.
+
+    Each is a short script, cli/demos/NAME.py, to read and to change. With --save FILE it also
+    saves a picture.
+    """
+    if ctx.invoked_subcommand is None:
+        formatter = ctx.make_formatter()
+        command.format_commands(ctx, formatter)
+        echo_text(formatter.getvalue().rstrip("\n").split("\n", 1)[1])

@@ -19,7 +19,6 @@ from urllib.parse import parse_qsl
 
 from fuzzydict._files import decoded
 from fuzzydict.errors import FuzzyDictError, OptionError, quoted
-from fuzzydict.io.explore import uploads
 from fuzzydict.io.explore.answers import Answers
 from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
 from fuzzydict.io.records import as_json, parse_json
@@ -92,8 +91,8 @@ class ExploreServer(ThreadingHTTPServer):
             "teach": Route(teaching.teach, ("query", "key"), _FEW),
             "forget": Route(teaching.forget, ("query",), _FEW),
             "decisions": Route(partial(decisions_table, d), ("decisions",), _MANY),
-            "table": Route(uploads.table, ("name",), _MANY, True),
-            "column": Route(partial(uploads.column, d), ("name", "column"), _MANY, True),
+            "table": Route(answers.table, ("name",), _MANY, True),
+            "column": Route(answers.column, ("name", "column"), _MANY, True),
         }
         self.uploading = Lock()  # one table is matched at a time
         self._open, self._lock = dict[Any, None](), Lock()

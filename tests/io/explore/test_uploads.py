@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError, OptionError
 from fuzzydict.io.columns import Source, clean_column
-from fuzzydict.io.explore import uploads
 from fuzzydict.io.explore.answers import Answers
 from tests.benchmarks.hostile_files import ATTACKS
 from tests.io.files import CHANGES, TABLES, changed
@@ -31,11 +30,11 @@ def countries() -> FuzzyDict[Any]:
 
 
 def table(name: str, data: bytes) -> dict[str, Any]:
-    return uploads.table(data, lambda: None, name)
+    return Answers(FuzzyDict()).table(data, lambda: None, name)
 
 
 def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str = "") -> dict[str, Any]:
-    return uploads.column(d, data, lambda: None, name, wanted)
+    return Answers(d).column(data, lambda: None, name, wanted)
 
 
 def parquet(*tables: dict[str, Any], **options: Any) -> bytes:
