@@ -93,7 +93,12 @@ def command(
     """
     if right == STANDARD:
         raise click.UsageError("RIGHT cannot be standard input; give it as LEFT")
-    columns = _columns(*(given.pop(name) for name in ("on", "left_on", "right_on")))
+    on, left_on, right_on = (given.pop(name) for name in ("on", "left_on", "right_on"))
+    if on is not None and (left_on is not None or right_on is not None):
+        raise click.UsageError("--on names a column of both; drop it, or --left-on and --right-on")
+    columns = (left_on, right_on) if on is None else (on, on)
+    if None in columns:
+        raise click.UsageError("no column to join on; give --on, or --left-on and --right-on")
     sources = []
     for side, table, column in zip(("left", "right"), (left, right), columns, strict=True):
         source, form = opened(table, given.pop(f"{side}_format"), f"--{side}-format")
@@ -109,17 +114,6 @@ def command(
             of_left, of_right, place, add_score=not no_score, progress=progress, **given
         )
     finish(place, counts, SURE, fails=fail_unmatched)
-
-
-def _columns(on: str | None, left_on: str | None, right_on: str | None) -> tuple[str, str]:
-    """Return the columns to join on; refuse too few names, and too many."""
-    if on is not None and (left_on is not None or right_on is not None):
-        raise click.UsageError("--on names a column of both; drop it, or --left-on and --right-on")
-    if on is not None:
-        return on, on
-    if left_on is None or right_on is None:
-        raise click.UsageError("no column to join on; give --on, or --left-on and --right-on")
-    return left_on, right_on
 
 
 command.params += [*reading_options("left", "left-"), *reading_options("right", "right-")]

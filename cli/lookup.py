@@ -55,9 +55,15 @@ def command(
         try:
             matches: list[Match | None] = _matches(d, query, topn or 1)
         except NoMatchError as error:
-            matches, missed = [None], missed + 1
+            matches, missed, problem = [None], missed + 1, reason(error)
+            if error.key is not None:
+                problem = (
+                    f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with "
+                    f"score {error.score:.3f}, below the cutoff {error.cutoff:.3f} "
+                    f"(--score-cutoff sets it)"
+                )
             echo()  # keeps answers and messages in order on a terminal
-            echo(_problem(query, error), err=True)
+            echo(problem, err=True)
         for match in matches:
             if in_json:
                 key, value, score = match or (None, None, None)
@@ -80,15 +86,6 @@ def _matches(d: AnyDict, query: str, topn: int) -> list[Match | None]:
         return [nearest]
     others = [match for match in d.most_similar(query, topn=topn) if match.key != nearest.key]
     return [nearest, *(match for match in others[: topn - 1] if match.matches)]
-
-
-def _problem(query: str, error: NoMatchError) -> str:
-    if error.key is None:
-        return reason(error)
-    return (
-        f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with score "
-        f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--score-cutoff sets it)"
-    )
 
 
 def _field(part: Any) -> str:
