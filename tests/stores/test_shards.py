@@ -109,12 +109,6 @@ def test_any_split_pools_as_the_one_dict(
     assert_same(queries, shards, joined(shards))
 
 
-@pytest.mark.parametrize("scorer", ["cosine", None])
-def test_the_shipped_vectors_pool_as_the_one_dict(scorer: Any) -> None:
-    shards = dicts_of([NAMES[::2], NAMES[1::2]], embedding=None, scorer=scorer)
-    assert_same(ASKED, shards, joined(shards))
-
-
 def encode(texts: list[str]) -> Any:
     """Return vectors (n, 8) that say nothing, as another encoder's."""
     seeds = [zlib.crc32(text.lower().encode()) for text in texts]
@@ -144,23 +138,23 @@ def test_deleted_keys_count_for_nothing() -> None:
     assert_same(ASKED, shards, joined(shards))
 
 
-@pytest.mark.parametrize("query", ["c", "C", "C++", "c++", "c#", "C #"])
-def test_keys_of_equal_words_may_be_in_several_shards(query: str) -> None:
+def test_keys_of_equal_words_and_keys_that_are_tied_may_be_in_several_shards() -> None:
     shards = dicts_of([["brand", "C"], ["C++", "color"], ["date", "C#", "c"]])
-    assert_same(query, shards, joined(shards))
-
-
-def test_keys_that_are_tied_weigh_the_same_in_whichever_shard() -> None:
-    words = [f"x{'abcdefghij'[i]}q{'klmnopqrst'[j]}z" for i in range(10) for j in range(10)]
+    for query in ("c", "C", "C++", "c++", "c#", "C #"):
+        assert_same(query, shards, joined(shards))
+    words = [f"x{one}q{other}z" for one in "abcdefghij" for other in "klmnopqrst"]
     shards = dicts_of([words[:3], words[3:70], words[70:]])
     assert_same(["window", "sdfgh"], shards, joined(shards))
-
-
-def test_the_keys_that_are_compared_in_detail_are_chosen_among_all() -> None:
-    """Where 64 keys look more like "dob", "date of birth" is not compared with it as a string."""
+    # Where 64 keys look more like "dob", "date of birth" is not compared with it as a string.
     alike = {f"dob{letter}{other}": 0.0 for letter in "abcdefgh" for other in "qrstuvwx"}
-    shards = [FuzzyDict(alike), FuzzyDict({"date of birth": 1.0})]
-    assert_same("dob", shards, joined(shards))
+    colors: list[FuzzyDict[Any]] = [FuzzyDict(alike), FuzzyDict({"date of birth": 1.0})]
+    assert_same("dob", colors, joined(colors))
+
+
+@pytest.mark.parametrize("scorer", ["cosine", None])
+def test_the_shipped_vectors_pool_as_the_one_dict(scorer: Any) -> None:
+    shards = dicts_of([NAMES[::2], NAMES[1::2]], embedding=None, scorer=scorer)
+    assert_same(ASKED, shards, joined(shards))
 
 
 def test_many_queries_are_asked_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,10 +186,8 @@ def test_arrays_and_texts_are_pooled_as_the_dict_pools_them() -> None:
 
 def test_v_is_applied_to_what_is_pooled() -> None:
     turned = Projections(value=[[0.0, 1.0, 2.0], [1.0, 0.0, 0.0]])
-    shards = [
-        FuzzyDict({name: [value_of(name), 1.0]}, embedding=EMBEDDING, projections=turned)
-        for name in WORDS[:3]
-    ]
+    options: dict[str, Any] = {"embedding": EMBEDDING, "projections": turned}
+    shards = [FuzzyDict({name: [value_of(name), 1.0]}, **options) for name in WORDS[:3]]
     assert_same(["colour", "brnd"], shards, joined(shards))
 
 
@@ -260,19 +252,11 @@ def test_a_store_has_the_synonyms_that_its_keys_were_written_with() -> None:
     remote = RemoteDict(store, embedding=EMBEDDING, synonyms=synonyms).open(create=True)
     remote.update({name: value_of(name) for name in ("brand", "KST name")})
     (d,) = dicts_of([["color", "price"]])
-    with pytest.raises(OptionError, match=r"different options.*with synonyms"):
-        pool_shards("kst", [remote, d])
-    d.synonyms = synonyms
-    assert_same(["kst", "name of KST"], [remote, d], FuzzyDict(remote, embedding=EMBEDDING) | d)
-
-
-@pytest.mark.parametrize("scorer", [None, "spelling"])
-def test_shards_with_different_synonyms_are_refused(scorer: Any) -> None:
-    shards = dicts_of([["brand"], ["color"]], scorer=scorer)
-    shards[1].synonyms = {"KST": "brand"}
-    for several in (shards, shards[::-1]):
+    for several in ([remote, d], [d, remote]):
         with pytest.raises(OptionError, match=r"different options.*with synonyms"):
             pool_shards("kst", several)
+    d.synonyms = synonyms
+    assert_same(["kst", "name of KST"], [remote, d], FuzzyDict(remote, embedding=EMBEDDING) | d)
 
 
 def test_an_alias_in_a_store_is_read_as_its_key() -> None:
@@ -378,26 +362,21 @@ def test_shards_are_files_and_dicts() -> None:
         pool_shards("brand", [d], map=lambda *_: [])
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
+def test_shards_with_different_options_are_refused() -> None:
+    others: list[tuple[dict[str, Any], str]] = [
         ({"temperature": 2.0}, r"temperature: None and 2\.0"),
         ({"score_cutoff": 0.3}, "score_cutoff"),
         ({"scorer": "cosine"}, "scorer: None and 'cosine'"),
         ({"scorer": Gaussian(1.0)}, "scorer"),
         ({"embedding": WordVectors.from_mapping({"brand": [1.0, 2.0]})}, "embedding"),
         ({"projections": Projections(query=np.eye(12) * 2)}, "embedding"),
-    ],
-)
-def test_shards_with_different_options_are_refused(options: dict[str, Any], told: str) -> None:
-    shards = [*dicts_of([["brand"]]), *dicts_of([["color"]], **options)]
-    with pytest.raises(OptionError, match=rf"shards\[0\] and shards\[1\] have different.*{told}"):
-        pool_shards("brand", shards)
-
-
-def test_equal_scorers_are_one() -> None:
-    shards = [dicts_of([[name]], scorer=Gaussian(2.0))[0] for name in ("brand", "color")]
-    assert_same("colour", shards, joined(shards))
+    ]
+    for options, told in others:
+        shards = [*dicts_of([["brand"]]), *dicts_of([["color"]], **options)]
+        with pytest.raises(OptionError, match=rf"shards\[0\] and shards\[1\] .*different.*{told}"):
+            pool_shards("brand", shards)
+    same = [dicts_of([[name]], scorer=Gaussian(2.0))[0] for name in ("brand", "color")]
+    assert_same("colour", same, joined(same))
 
 
 def test_a_key_that_is_in_two_shards_is_refused() -> None:
@@ -407,25 +386,20 @@ def test_a_key_that_is_in_two_shards_is_refused() -> None:
         pool_shards("brand", shards)
 
 
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        (
-            (1.0, [1.0, 2.0]),
-            r"the value of 'brand' has shape \(\), that of 'color' has shape \(2,\)",
-        ),
-        (("tank", np.zeros(12)), r"the value of 'brand' is a text, that of 'color' has shape"),
-        ((1.0, None), "the value of 'color' cannot be pooled"),
-        ((1.0, np.nan), "the value of 'color' has NaN"),
-    ],
-)
-def test_values_of_different_kinds_are_refused(values: tuple[Any, Any], told: str) -> None:
-    names = zip(("brand", "color"), values, strict=True)
-    shards = [FuzzyDict({name: value}, embedding=EMBEDDING) for name, value in names]
-    with pytest.raises(PoolingError, match=told):
-        pool_shards("brand", shards)
-    with pytest.raises(PoolingError):
-        joined(shards).pool("brand")
+def test_values_of_different_kinds_are_refused() -> None:
+    cases: list[tuple[Any, Any, str]] = [
+        (1.0, [1.0, 2.0], r"of 'brand' has shape \(\), that of 'color' has shape \(2,\)"),
+        ("tank", np.zeros(12), "the value of 'brand' is a text, that of 'color' has shape"),
+        (1.0, None, "the value of 'color' cannot be pooled"),
+        (1.0, np.nan, "the value of 'color' has NaN"),
+    ]
+    for one, other, told in cases:
+        pairs = ("brand", one), ("color", other)
+        shards = [FuzzyDict({name: value}, embedding=EMBEDDING) for name, value in pairs]
+        with pytest.raises(PoolingError, match=told):
+            pool_shards("brand", shards)
+        with pytest.raises(PoolingError):
+            joined(shards).pool("brand")
 
 
 def test_a_shard_without_keys_adds_nothing() -> None:
