@@ -197,9 +197,9 @@ class _AllShards(FuzzyDict[Any]):
             sums, attention, best, none = self._judged(asked)
         total = attention.sum  # 0 if no key is reached, of which an error tells
         attention = attention._replace(sum=np.where(total == 0, 1, total))
-        shape, projections = sums.kind.shape if sums.kind else (), as_projections(self.projections)
+        outputs = shaped(finish(attention), sums.shape, as_projections(self.projections))
         places = [rows[text] for text in texts]
-        self._outputs = shaped(finish(attention), shape, projections)[places]
+        self._outputs = outputs[places]
         best, none = [best[i] for i in places], [none[i] for i in places]
         nothing = np.zeros((0, 0), np.float32)
         return [Attended([], vectors, nothing, nothing, temperature, best, np.zeros(0), none)]
@@ -211,7 +211,20 @@ class _AllShards(FuzzyDict[Any]):
     def _judged(self, asked: _Asked) -> tuple[_Sums, Partial, list[Scored], list[float]]:
         """Return attention over all keys, the best of them, and the probability of none."""
         glances, places, *seen, names = _best(self._ask(_candidates, asked))
-        said = _judged(self._lookup.meaning, asked, Found(places, *seen), names)
+        _, first, slots = np.unique(places, return_index=True, return_inverse=True)
+        found, meaning = Found(slots.reshape(places.shape), *seen), self._lookup.meaning
+        no_vectors = np.zeros((len(first), 0), np.float32)
+        keys = Keys.of(meaning.table, names.ravel()[first].tolist(), no_vectors, asked.statistics)
+        queries, judge, blocks = (
+            list(map(meaning.query, asked.texts)),
+            meaning.judge,
+            list[Judged](),
+        )
+        for rows in slices(len(queries), _QUERIES):
+            some = Found._make(array[rows] for array in found)
+            features = align(queries[rows], keys, some, judge.pair, is_encoded=meaning.is_encoded)
+            blocks.append(judge.judge(features))
+        said = Judged(*map(np.concatenate, zip(*blocks, strict=True)))
         top, right, is_best = said.odds.max(axis=1), said.of_best(), said.tied()
         is_key = np.isposinf(glances.max(axis=1))  # which has its own value
         is_best = np.where(is_key[:, None], np.isposinf(glances), is_best)
@@ -458,33 +471,7 @@ def _best(several: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
     return [np.take_along_axis(array, columns, 1) for array in arrays]
 
 
-def _judged(meaning: Meaning, asked: _Asked, found: Found, of_slots: NDArray[Any]) -> Judged:
-    """Return what the judge says of the candidates."""
-    _, first, slots = np.unique(found.slots, return_index=True, return_inverse=True)
-    found, names = found._replace(slots=slots.reshape(of_slots.shape)), of_slots.ravel()[first]
-    no_vectors = np.zeros((len(names), 0), np.float32)
-    keys = Keys.of(meaning.table, names.tolist(), no_vectors, asked.statistics)
-    judge, queries, said = meaning.judge, list(map(meaning.query, asked.texts)), list[Judged]()
-    for rows in slices(len(queries), _QUERIES):
-        some = Found._make(array[rows] for array in found)
-        features = align(queries[rows], keys, some, judge.pair, is_encoded=meaning.is_encoded)
-        said.append(judge.judge(features))
-    return Judged(*map(np.concatenate, zip(*said, strict=True)))
-
-
 # ---- the sums of each shard ----------------------------------------------------------------------
-
-
-class _Kind(NamedTuple):
-    """What values are: of which shape, and whether they are texts; and the key of one."""
-
-    shape: tuple[int, ...]
-    are_texts: bool
-    name: str
-
-    def __str__(self) -> str:
-        told = "is a text" if self.are_texts else f"has shape {self.shape}"
-        return f"{quoted(self.name)} {told}"
 
 
 class _Sums(NamedTuple):
@@ -494,7 +481,9 @@ class _Sums(NamedTuple):
     """
 
     rows: slice  # which queries
-    kind: _Kind | None  # of the values; None if no query reaches a key
+    kind: str  # what a value is, in words; "" if no query reaches a key
+    shape: tuple[int, ...]  # of a value
+    name: str  # a key
     rest: Partial  # over the other keys; with a named scorer, over all
     others: NDArray[np.float64]  # the odds of these, as a share of those of the best, (l,)
     own: NDArray[np.float64]  # the sum of the values of the best, (l, Ev)
@@ -510,27 +499,26 @@ def _merged_sums(asked: _Asked, several: Iterable[_Sums]) -> _Sums:
     count, temperature = len(asked.texts), asked.temperature
     nothing = Partial(np.full((count, 1), -np.inf), *np.zeros((2, count, 1)))
     names = np.full(count, "", object)
-    merged = _Sums(slice(None), None, nothing, np.zeros(count), np.zeros((count, 1)), names)
-    for one in several:
-        rows, kind = one.rows, merged.kind
-        if one.kind is None:
+    own = np.zeros((count, 1))
+    merged = _Sums(slice(None), "", (), "", nothing, np.zeros(count), own, names)
+    for rows, kind, shape, name, rest, others, own, some in several:
+        if not kind:
             continue
-        if kind is None:
-            weighted, own = np.zeros((2, count, one.own.shape[1]))
-            rest = merged.rest._replace(weighted=weighted)
-            merged = merged._replace(kind=one.kind, rest=rest, own=own)
-        elif kind[:2] != one.kind[:2]:
+        if not merged.kind:
+            sizes = np.zeros((2, count, own.shape[1]))
+            weighted = nothing._replace(weighted=sizes[0])
+            merged = _Sums(slice(None), kind, shape, name, weighted, merged.others, sizes[1], names)
+        elif merged.kind != kind:
             raise PoolingError(
-                f"the value of {kind}, that of {one.kind}; values can only be pooled if all have "
-                f"one shape, or all are texts"
+                f"the value of {quoted(merged.name)} {merged.kind}, that of {quoted(name)} "
+                f"{kind}; values can only be pooled if all have one shape, or all are texts"
             )
         before = Partial(*(array[rows] for array in merged.rest))
-        is_better = (one.rest.max > before.max)[:, 0]
-        names[rows] = np.where(is_better, one.names, names[rows])
-        for array, new in zip(merged.rest, merge(before, one.rest, temperature), strict=True):
+        names[rows] = np.where((rest.max > before.max)[:, 0], some, names[rows])
+        for array, new in zip(merged.rest, merge(before, rest, temperature), strict=True):
             array[rows] = new
-        merged.others[rows] += one.others
-        merged.own[rows] += one.own
+        merged.others[rows] += others
+        merged.own[rows] += own
     return merged
 
 
@@ -561,7 +549,8 @@ def _summed(asked: _Asked, places: Any, top: Any, below: Any, shard: _Shard) -> 
                 array, are_texts = values.array(reached), values.are_texts(reached)
             else:
                 array, are_texts = values.array(), values.are_texts()
-            flat, kind = array.reshape(len(array), -1), _Kind(array.shape[1:], are_texts, living[0])
+            shape, flat = array.shape[1:], array.reshape(len(array), -1)
+            kind = "is a text" if are_texts else f"has shape {shape}"
             own, others = np.zeros((len(scores), flat.shape[1])), np.zeros(len(scores))
             if places is not None:
                 of_rows, of_best = np.nonzero(scores == 0)
@@ -570,6 +559,6 @@ def _summed(asked: _Asked, places: Any, top: Any, below: Any, shard: _Shard) -> 
                 others = np.exp(scores).sum(axis=1)
             names = np.array([living[place] for place in scores.argmax(axis=1).tolist()], object)
             rest = partial(scores, flat, asked.temperature)
-            yield _Sums(rows, kind, rest, others, own, names)
+            yield _Sums(rows, kind, shape, living[0], rest, others, own, names)
 
     return _merged_sums(asked, sums())
