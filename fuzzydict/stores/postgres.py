@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed
 
-    from fuzzydict.stores.base import Vector
-    from fuzzydict.stores.values import Condition
+    from fuzzydict.stores.base import Condition, Vector
 
     Session: TypeAlias = Connection[tuple[Any, ...]]
 

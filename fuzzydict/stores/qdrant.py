@@ -24,8 +24,19 @@ import numpy as np
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
-from fuzzydict.stores.base import SAMPLE, Alias, Hit, Hits, Known, Row, Sample, Store, id_of
-from fuzzydict.stores.values import is_storable, satisfies
+from fuzzydict.stores.base import (
+    SAMPLE,
+    Alias,
+    Hit,
+    Hits,
+    Known,
+    Row,
+    Sample,
+    Store,
+    id_of,
+    is_storable,
+    satisfies,
+)
 from fuzzydict.text.ngrams import ngrams
 
 try:
@@ -41,8 +52,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from fuzzydict.stores.base import Search
-    from fuzzydict.stores.values import Condition
+    from fuzzydict.stores.base import Condition, Search
 
 #: What one vector, dense or sparse, is to find by its name: so many keys, which go into a list.
 _Wanted: TypeAlias = tuple[Any, str, int, list[Hit]]

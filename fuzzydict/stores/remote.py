@@ -30,7 +30,7 @@ from fuzzydict.results.answers import NO_KEY, has_words
 from fuzzydict.search.aliases import checked_aliases, no_such_key
 from fuzzydict.search.key_index import exact_text, texts_with_words
 from fuzzydict.search.synonyms import SynonymRules
-from fuzzydict.stores.base import Alias, Row
+from fuzzydict.stores.base import Alias, Row, as_json, as_key, conditions_of, is_storable, satisfies
 from fuzzydict.stores.lookup import (
     BUILD,
     Sampling,
@@ -39,15 +39,13 @@ from fuzzydict.stores.lookup import (
     require_nearness,
     size_of,
 )
-from fuzzydict.stores.values import as_json, as_key, conditions_of, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
     from fuzzydict.search.lookup import Attended, Exact
-    from fuzzydict.stores.base import Known, Store
-    from fuzzydict.stores.values import Condition
+    from fuzzydict.stores.base import Condition, Known, Store
 
 
 T = TypeVar("T")

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import MissingExtraError, OptionError, RemoteDict, StoreError, StoreWarning, connect
-from fuzzydict.stores.base import Alias, Store, id_of
-from fuzzydict.stores.values import conditions_of
+from fuzzydict.stores.base import Alias, Store, conditions_of, id_of
 from tests.support.interrupting import at_line
 from tests.support.postgres import Server, server
 from tests.support.proxy import proxy

@@ -21,8 +21,7 @@ from fuzzydict import (
     RemoteDict,
     StoreError,
 )
-from fuzzydict.stores.base import Alias, Hits, Known, Search, Store
-from fuzzydict.stores.values import Condition
+from fuzzydict.stores.base import Alias, Condition, Hits, Known, Search, Store
 from tests.stores.conftest import Connect
 from tests.support.memory_store import MemoryStore
 

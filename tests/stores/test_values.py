@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError
 from fuzzydict.errors import FuzzyDictError
-from fuzzydict.stores.values import (
+from fuzzydict.stores.base import (
     Condition,
     as_json,
     as_key,

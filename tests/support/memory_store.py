@@ -7,15 +7,26 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import StoreError
-from fuzzydict.stores.base import SAMPLE, Alias, Hit, Hits, Known, Row, Sample, Search, Store, id_of
-from fuzzydict.stores.values import satisfies
+from fuzzydict.stores.base import (
+    SAMPLE,
+    Alias,
+    Hit,
+    Hits,
+    Known,
+    Row,
+    Sample,
+    Search,
+    Store,
+    id_of,
+    satisfies,
+)
 from tests.support.stores import nearness, spelling
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from uuid import UUID
 
-    from fuzzydict.stores.values import Condition
+    from fuzzydict.stores.base import Condition
 
 
 class MemoryStore(Store):
