@@ -79,6 +79,9 @@ _LEAVES = SQL("""
 relkind = 'r' AND (pg_class.oid = %(table)s::regclass OR pg_class.oid IN
     (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))
 """)
+_TABLES = """
+SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE
+"""
 _SAMPLE = """
 WITH first AS MATERIALIZED (SELECT id FROM {keys} ORDER BY id LIMIT {size}),
 new AS MATERIALIZED (SELECT id FROM first EXCEPT SELECT unnest(%(known)s::uuid[]))
@@ -365,32 +368,28 @@ class PostgresStore(Store):
     # ---- the index ------------------------------------------------------------------------------
 
     def build_index(self) -> str | None:
+        """Build what is missing of each partition; only the owner of the tables can."""
         self.count()  # or raise: nothing is there, or the server cannot be reached
+        lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"  # until it is closed
+        create = SQL("CREATE INDEX CONCURRENTLY ON {} USING hnsw (vector halfvec_cosine_ops)")
         try:
             with self._connect() as connection:
-                return self._built(connection)
+                if connection.execute(lock, [".".join(self._table)]).fetchone() == (False,):
+                    return f"{self.place}: another client is building the index"
+                keys = {"table": self._names["keys"].as_string(connection)}
+                for leaf in connection.execute(SQL(_TABLES) + _LEAVES, keys).fetchall():
+                    table = Identifier(*leaf)
+                    if self._is_indexed(connection, table):
+                        continue
+                    try:
+                        connection.execute(create.format(table))
+                    except (errors.DiskFull, errors.OutOfMemory):  # shared: a container has little
+                        self._is_indexed(connection, table)
+                        connection.execute("SET max_parallel_maintenance_workers = 0")
+                        connection.execute(create.format(table))
+                    connection.execute(SQL("ANALYZE {}").format(table))
         except psycopg.Error as error:
             return str(self._refused(error))
-
-    def _built(self, connection: Session) -> str | None:
-        """Build what is missing of each partition; only the owner of the tables can."""
-        lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"  # until it is closed
-        if connection.execute(lock, [".".join(self._table)]).fetchone() == (False,):
-            return f"{self.place}: another client is building the index"
-        join = "SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = "
-        keys = {"table": self._names["keys"].as_string(connection)}
-        leaves = connection.execute(SQL(join + "relnamespace WHERE ") + _LEAVES, keys).fetchall()
-        for table in [Identifier(*leaf) for leaf in leaves]:
-            create = SQL("CREATE INDEX CONCURRENTLY ON {} USING hnsw (vector halfvec_cosine_ops)")
-            if self._is_indexed(connection, table):
-                continue
-            try:
-                connection.execute(create.format(table))
-            except (errors.DiskFull, errors.OutOfMemory):  # shared, as a container has little of
-                self._is_indexed(connection, table)
-                connection.execute("SET max_parallel_maintenance_workers = 0")
-                connection.execute(create.format(table))
-            connection.execute(SQL("ANALYZE {}").format(table))
         return None
 
     def _is_indexed(self, connection: Session, table: Identifier) -> bool:
@@ -419,17 +418,16 @@ class PostgresStore(Store):
         return Sample(version, count, ids, hits, is_scanned)
 
     def write(self, rows: Sequence[Row]) -> None:
-        numbers = self.vectors_of(rows)
+        self.vectors_of(rows)  # or raise
+        vectors, vector = _sent([row.vector for row in rows])
         values = {
             "ids": [id_of(row.key) for row in rows],
             "keys": [row.key for row in rows],
             "words": [_in_ascii(row.words) for row in rows],
             "values": [_dumped(row.value) for row in rows],
-            "places": _places([row.vector for row in rows]),
-            "numbers": numbers,
         }
-        vector = SQL(_NUMBERS).format(size=numbers.shape[-1])
-        self._run(_WRITE, values, vector=vector, version=self._sql(_VERSION, size=2 * SAMPLE))
+        version = self._sql(_VERSION, size=2 * SAMPLE)
+        self._run(_WRITE, values | vectors, vector=vector, version=version)
 
     def remove(self, keys: Sequence[str]) -> int:
         ids = {"ids": [id_of(key) for key in keys]}
@@ -492,13 +490,13 @@ class PostgresStore(Store):
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
         found = self._found(searches, where) if searches else []
-        if where:  # the index gives up before it has found those few that satisfy it
-            few = [
-                i
-                for i, (hits, asked) in enumerate(zip(found, searches, strict=True))
-                if asked.vector is not None and len(hits.near) < asked.near
-            ]
-            again = self._found([searches[i] for i in few], where, scans=True) if few else []
+        few = [
+            i
+            for i, (hits, asked) in enumerate(zip(found, searches, strict=True))
+            if where and asked.vector is not None and len(hits.near) < asked.near
+        ]
+        if few:  # the index gives up before it has found those few that satisfy the conditions
+            again = self._found([searches[i] for i in few], where, scans=True)
             for i, hits in zip(few, again, strict=True):
                 found[i] = hits
         return found
@@ -507,16 +505,11 @@ class PostgresStore(Store):
         self, searches: Sequence[Search], where: Sequence[Condition], *, scans: bool = False
     ) -> list[Hits]:
         condition, values = _condition(where)
-        vectors = [search.vector for search in searches]
-        numbers = np.array([vector for vector in vectors if vector is not None], np.float32)
-        values |= {
-            "words": [_in_ascii(search.words) for search in searches],
-            "near": [search.near for search in searches],
-            "spelled": [search.spelled for search in searches],
-            "places": _places(vectors),
-            "numbers": numbers,
-        }
-        vector = SQL(_NUMBERS).format(size=numbers.shape[-1])
+        vectors, vector = _sent([search.vector for search in searches])
+        values |= vectors
+        values["words"] = [_in_ascii(search.words) for search in searches]
+        values["near"] = [search.near for search in searches]
+        values["spelled"] = [search.spelled for search in searches]
         order = SQL("(held.vector <=> asked.vector)" + (" + 0" if scans else ""))
         rows = self._run(_SEARCH, values, vector=vector, condition=condition, order=order)
         hits = [Hits([], []) for _ in searches]
@@ -576,15 +569,15 @@ def _in_ascii(words: str) -> str:
     >>> _in_ascii("naïve c++")
     'nauefve cu2bu2b'
     """
-    kept = (one == " " or (one.isascii() and one.isalnum()) for one in words)
-    pairs = zip(words, kept, strict=True)
-    return "".join([one if is_kept else f"u{ord(one):x}" for one, is_kept in pairs])
+    return re.sub("[^ 0-9A-Za-z]", lambda found: f"u{ord(found[0]):x}", words)
 
 
-def _places(vectors: Sequence[Vector]) -> list[int | None]:
-    """Return the place of each vector among those that are there, from 1; None for the others."""
+def _sent(vectors: Sequence[Vector]) -> tuple[dict[str, Any], Composed]:
+    """Return the parameters that send vectors, and the SQL of one, given its place among them."""
+    numbers = np.array([vector for vector in vectors if vector is not None], np.float32)
     places = iter(range(1, len(vectors) + 1))
-    return [None if vector is None else next(places) for vector in vectors]
+    of_each = [None if vector is None else next(places) for vector in vectors]
+    return {"places": of_each, "numbers": numbers}, SQL(_NUMBERS).format(size=numbers.shape[-1])
 
 
 class _RealsDumper(Dumper):

@@ -71,6 +71,10 @@ _FEW = 1_000_000  # points that are counted one by one
 _NEIGHBOURS = 128  # kept while the graph is searched: more find more, and take longer
 _FURTHER = 8  # times as many are asked for if too few of those found satisfy ``where``
 
+_KEYS = models.Filter(must=[models.IsEmptyCondition(is_empty=models.PayloadField(key=_KIND))])
+_ALIASES = models.Filter(
+    must=[models.FieldCondition(key=_KIND, match=models.MatchValue(value=_ALIAS))]
+)
 _FORM = "a store in Qdrant is named as qdrant://host:6334/collection, with options after '?'"
 _FLAG, _NUMBER = ("[01]", "0 or 1"), ("[1-9][0-9]{0,3}|10000", "a number from 1 to 10000")
 #: The options of an address: what each is like, and how that is told.
@@ -181,9 +185,30 @@ class QdrantStore(Store):
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
         if not self._exists():
-            settings = self._settings(dimensions)
+            on_disk, replicas = (
+                self._options.get("on_disk") == "1",
+                self._options.get("replicas", 1),
+            )
+            as_bytes = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+            dense = models.VectorParams(
+                size=dimensions,
+                distance=models.Distance.COSINE,
+                datatype=models.Datatype.FLOAT16,
+                hnsw_config=models.HnswConfigDiff(ef_construct=_NEIGHBOURS),
+                on_disk=on_disk,
+                quantization_config=models.ScalarQuantization(scalar=as_bytes) if on_disk else None,
+            )
+            sparse = models.SparseVectorParams(index=models.SparseIndexParams(on_disk=on_disk))
             try:
-                self._ask("create_collection", **settings)
+                self._ask(
+                    "create_collection",
+                    vectors_config={_MEANING: dense},
+                    sparse_vectors_config={_SPELLING: sparse},
+                    shard_number=int(self._options.get("shards", 1)),
+                    replication_factor=int(replicas),
+                    write_consistency_factor=int(replicas),
+                    on_disk_payload=True,
+                )
             except StoreError:
                 if not self._exists():  # nor did another client create it meanwhile
                     raise
@@ -205,28 +230,6 @@ class QdrantStore(Store):
     def _exists(self) -> bool:
         return bool(self._ask("collection_exists"))
 
-    def _settings(self, dimensions: int) -> dict[str, Any]:
-        """Return the arguments that create a collection."""
-        on_disk, replicas = self._options.get("on_disk") == "1", self._options.get("replicas", 1)
-        in_memory = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
-        dense = models.VectorParams(
-            size=dimensions,
-            distance=models.Distance.COSINE,
-            datatype=models.Datatype.FLOAT16,
-            hnsw_config=models.HnswConfigDiff(ef_construct=_NEIGHBOURS),
-            on_disk=on_disk,
-            quantization_config=models.ScalarQuantization(scalar=in_memory) if on_disk else None,
-        )
-        sparse = models.SparseVectorParams(index=models.SparseIndexParams(on_disk=on_disk))
-        return {
-            "vectors_config": {_MEANING: dense},
-            "sparse_vectors_config": {_SPELLING: sparse},
-            "shard_number": int(self._options.get("shards", 1)),
-            "replication_factor": int(replicas),
-            "write_consistency_factor": int(replicas),
-            "on_disk_payload": True,
-        }
-
     def _set_meta(self, payload: Mapping[str, Any]) -> None:
         """Write the meta, with another version."""
         version = uuid4().int >> 75  # a number of 53 bits
@@ -244,15 +247,15 @@ class QdrantStore(Store):
 
     def count(self) -> int:
         """Return the number of keys; of more than a million, about."""
-        about = int(self._ask("count", _of_kind(None), exact=False).count)
-        return about if about > _FEW else int(self._ask("count", _of_kind(None), exact=True).count)
+        about = int(self._ask("count", _KEYS, exact=False).count)
+        return about if about > _FEW else int(self._ask("count", _KEYS, exact=True).count)
 
     # ---- keys --------------------------------------------------------------------------------
 
     def sample(self, known: Collection[UUID]) -> Sample:
         """Return a sample, in some four requests."""
         version = self.rows([]).version  # first, so that a later one is noticed
-        found = next(self._scrolled(_of_kind(None), SAMPLE, payload=False), [])
+        found = next(self._scrolled(_KEYS, SAMPLE, payload=False), [])
         ids = [UUID(str(point.id)) for point in found]
         is_part = len(ids) == SAMPLE
         self._last = ids[-1] if is_part else None
@@ -290,7 +293,7 @@ class QdrantStore(Store):
         return None
 
     def remove(self, keys: Sequence[str]) -> int:
-        ids = list(_ids_of_keys(keys))
+        ids = _ids_of_keys(keys)
         removed = self._delete(ids)
         self._tell_of(ids)
         return removed
@@ -311,14 +314,13 @@ class QdrantStore(Store):
 
     def clear(self) -> None:
         no_key = models.IsEmptyCondition(is_empty=models.PayloadField(key=_OF))
-        self._delete_all([_of_kind(None), models.Filter(must_not=[no_key])])
+        self._delete_all([_KEYS, models.Filter(must_not=[no_key])])
         self._last = None
         self._tell_of([_META_ID])
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
-        texts = _ids_of_keys(keys)
         taught = {_alias_id(each): each for each in words}
-        known, ids = Known({}, {}), [*texts, *taught, _META_ID]
+        known, ids = Known({}, {}), [*_ids_of_keys(keys), *taught, _META_ID]
         for point in self._ask("retrieve", ids):
             payload, kind = point.payload or {}, (point.payload or {}).get(_KIND)
             if kind == _META:
@@ -332,7 +334,7 @@ class QdrantStore(Store):
 
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
         names = [_MEANING] if vectors else False
-        for points in self._scrolled(_of_kind(None), size, vectors=names):
+        for points in self._scrolled(_KEYS, size, vectors=names):
             yield [row for point in points if (row := self._row(point))]
 
     def _scrolled(
@@ -379,7 +381,7 @@ class QdrantStore(Store):
         return self._delete([_alias_id(each) for each in dict.fromkeys(words)])
 
     def aliases(self) -> Iterator[Alias]:
-        for points in self._scrolled(_of_kind(_ALIAS), _POINTS):
+        for points in self._scrolled(_ALIASES, _POINTS):
             for point in points:
                 if alias := self._alias(point):
                     yield alias
@@ -440,9 +442,9 @@ class QdrantStore(Store):
 # ---- points ------------------------------------------------------------------------------------
 
 
-def _ids_of_keys(texts: Sequence[str]) -> dict[str, str]:
-    """Return the texts that may be keys, by their ids; the ids of other points are of none."""
-    return {str(id_of(text)): text for text in texts if is_storable(text)}
+def _ids_of_keys(texts: Sequence[str]) -> list[str]:
+    """Return the ids of those texts that may be keys, each once; those of other points are not."""
+    return list(dict.fromkeys(str(id_of(text)) for text in texts if is_storable(text)))
 
 
 def _alias_id(words: str) -> str:
@@ -507,14 +509,6 @@ def _parsed(url: str) -> tuple[tuple[str, int, str], dict[str, str]]:
         options[name] = value
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return (host, port or _GRPC_PORT, collection), options
-
-
-def _of_kind(kind: str | None) -> models.Filter:
-    """Return the filter for points of a kind; None for keys."""
-    of_kind: Any = models.IsEmptyCondition(is_empty=models.PayloadField(key=_KIND))
-    if kind is not None:
-        of_kind = models.FieldCondition(key=_KIND, match=models.MatchValue(value=kind))
-    return models.Filter(must=[of_kind])
 
 
 def _condition(condition: Condition) -> models.Filter:

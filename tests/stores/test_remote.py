@@ -269,15 +269,6 @@ def test_a_dict_is_pushed_with_its_aliases(remote: RemoteDict) -> None:
 # ---- several clients -----------------------------------------------------------------------------
 
 
-def test_two_clients_give_the_same_scores(remote: RemoteDict, connect: Connect) -> None:
-    other = RemoteDict(connect()).open()
-    for query in QUERIES:
-        mine, its = (d.most_similar(query, 5) for d in (remote, other))
-        assert [tuple(one) for one in mine] == [tuple(one) for one in its]
-    other["seats"] = 4
-    assert remote["seat"] == 4  # the next read sees it
-
-
 def test_a_client_that_is_connected_sees_that_another_wrote_the_first_keys() -> None:
     store = MemoryStore()
     first, other = (RemoteDict(store).open(create=True) for _ in range(2))
@@ -290,14 +281,21 @@ def test_a_client_that_is_connected_sees_that_another_wrote_the_first_keys() -> 
     assert first["colour"] == "black"
 
 
-def test_threads_may_read_and_write(remote: RemoteDict) -> None:
+def test_clients_and_threads_may_read_and_write(remote: RemoteDict, connect: Connect) -> None:
+    other = RemoteDict(connect()).open()
+    for query in QUERIES:
+        mine, its = (d.most_similar(query, 5) for d in (remote, other))
+        assert [tuple(one) for one in mine] == [tuple(one) for one in its]
+    other["seats"] = 4
+    assert remote["seat"] == 4  # the next read sees it
+
     def write_and_read(i: int) -> Any:
         remote[f"number {i}"] = i
         return remote[f"number {i}"], remote["colour"]
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(write_and_read, range(12))) == [(i, "black") for i in range(12)]
-    assert len(remote) == len(CAR) + 12
+    assert len(remote) == len(CAR) + 13
 
 
 class Racing(MemoryStore):
@@ -349,40 +347,27 @@ def words() -> list[str]:
     return fuzzydict.Brown().words[200:3200]
 
 
-@pytest.fixture
-def _searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no sample be taken for all keys, so that each read searches."""
-    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 0)
-
-
-def test_of_few_keys_none_need_be_searched() -> None:
-    many = filled({word: i for i, word in enumerate(words())})
+def test_a_read_takes_three_round_trips_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = filled({word: i for i, word in enumerate(words()[:1000])})
     many.get("colour")
-    with counting(many._store) as calls:
+    with counting(many._store) as calls:  # of few keys none need be searched
         assert many.get("govermnent") is not None
         assert many.most_similar(["goverment", "wether", "zzzz"], 3)
         assert calls == ["rows", "rows"] * 2
-
-
-@pytest.mark.usefixtures("_searched")
-def test_a_read_takes_three_round_trips_at_most() -> None:
-    many = filled({word: i for i, word in enumerate(words()[:1000])})
+    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 0)  # as if they were many
+    many.refresh()
     many.get("colour")
-    store = many._store
-    with counting(store) as calls:
-        assert many.get("govermnent") is not None
-        assert calls == ["rows", "search", "rows"]
-        calls.clear()
-        queries = ["goverment", "wether", "zzzz"]
-        reads: list[Callable[[], Any]] = [
-            lambda: many.nearest(queries, default=None),
-            lambda: many.most_similar(queries, 3),
-            lambda: many.explain(queries),
-            lambda: many.attend(queries, topn=2),
-            lambda: many.pool(["goverment", "comittee"]),
-        ]
-        for read in reads:
-            calls.clear()
+    queries = ["goverment", "wether", "zzzz"]
+    reads: list[Callable[[], Any]] = [
+        lambda: many.get("govermnent"),
+        lambda: many.nearest(queries, default=None),
+        lambda: many.most_similar(queries, 3),
+        lambda: many.explain(queries),
+        lambda: many.attend(queries, topn=2),
+        lambda: many.pool(["goverment", "comittee"]),
+    ]
+    for read in reads:
+        with counting(many._store) as calls:
             read()
             assert calls == ["rows", "search", "rows"]
 
@@ -440,6 +425,15 @@ class Empty(MemoryStore):
         return [Hits([], []) for _ in searches]
 
 
+def test_a_query_that_is_like_no_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 0)
+    d = RemoteDict(Empty()).open(create=True)
+    d.update(CAR)
+    with pytest.raises(NoMatchError, match="the nearest is"):
+        d["zzzz"]
+    assert d.most_similar("zzzz", where={"eur": 1}) == []
+
+
 def vectors_of_few(texts: list[str]) -> Any:
     """Return zeros for texts that it does not know, as an encoder may."""
     return np.array([[float("color" in text), float("brand" in text)] for text in texts])
@@ -458,15 +452,6 @@ def test_an_encoder_may_know_none_of_the_words(
         mine, its = d.most_similar(query, 1), same.most_similar(query, 1)
         assert mine[0].key == its[0].key or its[0].score < 0.5
         assert mine[0].score == pytest.approx(its[0].score, abs=0.01 if size else 0.1)
-
-
-@pytest.mark.usefixtures("_searched")
-def test_a_query_that_is_like_no_key_is_refused() -> None:
-    d = RemoteDict(Empty()).open(create=True)
-    d.update(CAR)
-    with pytest.raises(NoMatchError, match="the nearest is"):
-        d["zzzz"]
-    assert d.most_similar("zzzz", where={"eur": 1}) == []
 
 
 class Removing(MemoryStore):
@@ -506,15 +491,10 @@ def test_an_alias_of_a_key_that_was_removed_meanwhile_is_none() -> None:
 # ---- opening -------------------------------------------------------------------------------------
 
 
-def test_where_nothing_was_created_it_is_said(connect: Connect) -> None:
+def test_what_is_not_there_or_was_encoded_by_another_embedding_is_said(connect: Connect) -> None:
     with pytest.raises(StoreError, match=r"no keys were written there; connect\(url, create=True"):
         RemoteDict(connect()).open()
-
-
-def test_another_embedding_is_refused_and_both_are_named(
-    remote: RemoteDict, connect: Connect
-) -> None:
-    assert remote
+    RemoteDict(connect()).open(create=True)
     with pytest.raises(OptionError, match=r"the store was saved with .* loaded with .*english"):
         RemoteDict(connect(), embedding="english").open()
 
@@ -534,8 +514,5 @@ def test_an_address_of_another_kind_is_refused_without_its_password() -> None:
         with pytest.raises(OptionError, match="url: expected postgresql://") as error:
             fuzzydict.connect(url)
         assert "secret" not in str(error.value)
-
-
-def test_a_store_that_is_an_object_is_not_pickled() -> None:
     with pytest.raises(TypeError, match="has no address"):
         pickle.dumps(filled({}))
