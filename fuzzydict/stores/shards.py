@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial as with_arguments
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -126,7 +126,7 @@ class _AllShards(FuzzyDict[Any]):
         for number, one in enumerate(told):
             shards[number] = shards[number]._replace(first=place, slots=one.slots)
             place += one.slots
-        of_all = _merged([one.counted for one in told]).statistics
+        of_all, _, _ = _merged([one.counted for one in told])
         self._lookup = _NoKeys(self._current_meaning(), self.scorer, of_all)
         self._known = set().union(*(one.keys for one in told))
         # Of several shards that know an alias the last counts, as in one dict.
@@ -322,12 +322,9 @@ def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
 # ---- first: what each shard is -------------------------------------------------------------------
 
 
-class _Counted(NamedTuple):
-    """What some keys give to the statistics of all."""
-
-    statistics: Statistics
-    hashes: NDArray[np.uint32]  # of those keys with the least, (m,), which are a sample of all
-    vectors: NDArray[np.float32]  # of these, (m, E)
+#: What some keys give to the statistics of all: theirs, and the hashes and vectors of those keys
+#: with the least hashes, (m,) and (m, E), which are a sample of all.
+_Counted: TypeAlias = tuple[Statistics, "NDArray[np.uint32]", "NDArray[np.float32]"]
 
 
 def _merged(several: list[_Counted]) -> _Counted:
@@ -339,7 +336,7 @@ def _merged(several: list[_Counted]) -> _Counted:
     sample = np.concatenate(vectors)[least]
     of_stems = sum(map(Counter, stems), Counter[str]())
     merged = Statistics(sum(counts), of_stems, sum(ngrams), usual_of(sample))
-    return _Counted(merged, of_all[least], sample)
+    return merged, of_all[least], sample
 
 
 class _Described(NamedTuple):
@@ -360,12 +357,12 @@ def _described(queries: list[Any], shard: _Shard) -> _Described:
     options = {"embedding": meaning.fingerprint()} | {name: getattr(d, name) for name in _OPTIONS}
     slots, digests, empty = 0, [np.zeros(0, np.uint64)], stacked([], size_of(meaning))
     nothing: Any = Statistics(0, {}, np.zeros(1, np.int64), usual_of(empty))
-    counted = _Counted(nothing, np.zeros(0, np.uint32), empty)
+    counted: _Counted = nothing, np.zeros(0, np.uint32), empty
     for _, keys, _ in shard.parts():
         slots += len(keys)
         digests.append(_digests(keys.living()))
         sample = keys.sample(USUAL)
-        new = _Counted(keys.statistics, keys.hashes[sample], keys.vectors[sample])
+        new = keys.statistics, keys.hashes[sample], keys.vectors[sample]
         counted = _merged([counted, new]) if keys.count else counted
     texts = [query for query in queries if isinstance(query, str)]
     if isinstance(source, RemoteDict):
