@@ -182,13 +182,10 @@ def test_arrays_and_texts_are_pooled_as_the_dict_pools_them() -> None:
     for d in texts:
         d.update({name: "tank" if name == "brand" else "fuel" for name in d})
     assert_same(["brnd", "colour"], texts, joined(texts))
-
-
-def test_v_is_applied_to_what_is_pooled() -> None:
     turned = Projections(value=[[0.0, 1.0, 2.0], [1.0, 0.0, 0.0]])
     options: dict[str, Any] = {"embedding": EMBEDDING, "projections": turned}
-    shards = [FuzzyDict({name: [value_of(name), 1.0]}, **options) for name in WORDS[:3]]
-    assert_same(["colour", "brnd"], shards, joined(shards))
+    pairs = [FuzzyDict({name: [value_of(name), 1.0]}, **options) for name in WORDS[:3]]
+    assert_same(["colour", "brnd"], pairs, joined(pairs))
 
 
 def test_values_that_no_query_reaches_may_be_anything() -> None:
@@ -245,6 +242,9 @@ def test_a_store_is_read_page_by_page(
     in_order = FuzzyDict(remote.items(), embedding=EMBEDDING, scorer=scorer)
     assert_same(ASKED, [remote, d], in_order | d)
     assert_same(ASKED, [d, remote], d | in_order)
+    remote.aliases["maker"] = "brand"
+    both = [pool_shards(text, [d, remote], score_cutoff=ALL) for text in ("Maker", "brand")]
+    assert both[0] == both[1]
 
 
 def test_a_store_has_the_synonyms_that_its_keys_were_written_with() -> None:
@@ -257,13 +257,6 @@ def test_a_store_has_the_synonyms_that_its_keys_were_written_with() -> None:
             pool_shards("kst", several)
     d.synonyms = synonyms
     assert_same(["kst", "name of KST"], [remote, d], FuzzyDict(remote, embedding=EMBEDDING) | d)
-
-
-def test_an_alias_in_a_store_is_read_as_its_key() -> None:
-    remote = remote_of(["brand", "price"])
-    remote.aliases["maker"] = "brand"
-    (d,) = dicts_of([["color"]])
-    assert pool_shards("Maker", [d, remote]) == pool_shards("brand", [d, remote])
 
 
 def test_keys_that_are_written_meanwhile_are_an_error() -> None:
@@ -310,10 +303,7 @@ def test_another_process_gets_little_of_a_file(tmp_path: Path) -> None:
     paths[1].write_bytes(paths[0].read_bytes())
     with pytest.raises(OptionError, match=r"the key '.*' is in .* and in "):
         pool_shards(ASKED, paths, map=as_elsewhere)
-
-
-def test_a_dict_goes_to_another_process_as_it_is() -> None:
-    shards = dicts_of([NAMES[:10], NAMES[10:80]])
+    shards = dicts_of([NAMES[:10], NAMES[10:80]])  # which go there as they are
     assert_same(ASKED[:2], shards, joined(shards), map=as_elsewhere)
 
 
