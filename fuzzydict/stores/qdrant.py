@@ -394,49 +394,42 @@ class QdrantStore(Store):
         It takes one round trip for 32 queries. It takes another if too few of what is found satisfy
         a condition that Qdrant has no filter for.
         """
-        results, wanted = [Hits([], []) for _ in searches], list[_Wanted]()
+        parts = [_condition(each) for each in where if not any('"' in name for name in each.field)]
+        these = models.Filter(must=[*parts]) if parts else None
+        results, wanted, times = [Hits([], []) for _ in searches], list[_Wanted](), 1
         for search, hits in zip(searches, results, strict=True):
             if search.near and search.vector is not None:
                 wanted.append((search.vector.tolist(), _MEANING, search.near, hits.near))
             if search.spelled and search.words:
                 wanted.append((_sparse(search.words), _SPELLING, search.spelled, hits.spelled))
-        times = 1
         while wanted:
-            wanted = self._further(wanted, where, times)
-            times *= _FURTHER
-        return results
-
-    def _further(
-        self, wanted: list[_Wanted], where: Sequence[Condition], times: int
-    ) -> list[_Wanted]:
-        """Ask for ``times`` as many as are wanted; return those that found too few."""
-        parts = [_condition(each) for each in where if not any('"' in name for name in each.field)]
-        requests = [
-            models.QueryRequest(
-                query=query,
-                using=using,
-                limit=number * times,
-                filter=models.Filter(must=[*parts]) if parts else None,
-                with_payload=True if where else ["key"],
-                with_vector=[_MEANING],
-            )
-            for query, using, number, _ in wanted
-        ]
-        answers, few = list[models.QueryResponse](), list[_Wanted]()
-        for some in slices(len(requests), _TOGETHER):
-            answers += self._ask("query_batch_points", requests[some])
-        for one, answer in zip(wanted, answers, strict=True):
-            _, using, number, into = one
-            hits = [
-                Hit(row.key, row.vector)
-                for point in answer.points
-                if point.score > 0 or using == _MEANING
-                if (row := self._row(point)) and (not where or satisfies(row.value, where))
+            requests = [
+                models.QueryRequest(
+                    query=query,
+                    using=using,
+                    limit=number * times,
+                    filter=these,
+                    with_payload=True if where else ["key"],
+                    with_vector=[_MEANING],
+                )
+                for query, using, number, _ in wanted
             ]
-            into[:] = hits[:number]
-            if where and len(hits) < number and len(answer.points) == number * times:
-                few.append(one)
-        return few
+            answers, few = list[models.QueryResponse](), list[_Wanted]()
+            for some in slices(len(requests), _TOGETHER):
+                answers += self._ask("query_batch_points", requests[some])
+            for one, answer in zip(wanted, answers, strict=True):
+                _, using, number, into = one
+                found = [
+                    Hit(row.key, row.vector)
+                    for point in answer.points
+                    if point.score > 0 or using == _MEANING
+                    if (row := self._row(point)) and (not where or satisfies(row.value, where))
+                ]
+                into[:] = found[:number]
+                if where and len(found) < number and len(answer.points) == number * times:
+                    few.append(one)
+            wanted, times = few, times * _FURTHER  # those that found too few
+        return results
 
 
 # ---- points ------------------------------------------------------------------------------------

@@ -148,10 +148,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         own: dict[str, Any] = {"format": _FORMAT, "ngrams": ngrams(_PROBE)}
         if meta is None:
             meaning = self._current_meaning()
-            written = _written(as_projections(self.projections))
-            learned = {"embedding": meaning.fingerprint(), "projections": written}
-            taught = {"synonyms": [*self.synonyms.items()]}
-            store.create(size_of(meaning), own | learned | taught)
+            learned = _written(as_projections(self.projections))
+            own |= {"embedding": meaning.fingerprint(), "projections": learned}
+            store.create(size_of(meaning), own | {"synonyms": [*self.synonyms.items()]})
             meta = store.meta() or {}
         if any(meta.get(name) != own[name] for name in ("format", "ngrams")):
             raise StoreError(
