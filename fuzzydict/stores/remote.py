@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import warnings
 from base64 import b64decode, b64encode
-from collections.abc import (
-    Callable,
-    ItemsView,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-    ValuesView,
-)
+from collections.abc import ItemsView, Mapping, MutableMapping, ValuesView
 from functools import partial
 from itertools import chain, islice
 from threading import RLock
@@ -43,6 +35,8 @@ from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from fuzzydict.results.pooling import StackedValues
     from fuzzydict.search.lookup import Attended, Exact
     from fuzzydict.stores.base import Condition, Known, Store
