@@ -377,14 +377,12 @@ class Attention:
 
         if kind == "weights":
             best = self.top(_SHOWN if n is None else n)
-            return plot_weights(self.text, [one[:2] for one in best], note=self._how_sure())
+            return plot_weights(self.text, [one[:2] for one in best], self._how_sure())
         if kind != "map":
             raise OptionError(f"kind must be one of weights, map, got {quoted(kind)}")
         if not self.keys.shape[1]:
             raise OptionError("kind: 'map' draws vectors, and scorer='spelling' has none")
-        n = _NAMED if n is None else whole_number("n", n, 0)
-        vectors = self.query, self.names, self.keys
-        return plot_map(self.text, *vectors, self.weights, n, self._how_sure())
+        return plot_map(self, _NAMED if n is None else whole_number("n", n, 0), self._how_sure())
 
     def chart(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a text bar chart; ``str`` shows ten."""

@@ -34,7 +34,7 @@ _PLACES = [
 ]
 
 
-def plot_weights(text: str, weights: Sequence[tuple[str, float]], note: str = "") -> Any:
+def plot_weights(text: str, weights: Sequence[tuple[str, float]], note: str) -> Any:
     """Draw the weights of a query as bars, the first at the top; return the matplotlib ``Axes``."""
     figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * len(weights)))
     axes = figure.add_subplot()
@@ -51,25 +51,17 @@ def plot_weights(text: str, weights: Sequence[tuple[str, float]], note: str = ""
     return axes
 
 
-def plot_map(
-    text: str,
-    query: Array,
-    names: Sequence[str],
-    keys: Array,
-    weights: Array,
-    n: int = 20,
-    note: str = "",
-) -> Any:
-    """Draw the vectors of a query (E,) and of S keys (S, E) as points; return the ``Axes``.
+def plot_map(attention: Any, n: int, note: str) -> Any:
+    """Draw the vectors of the query and keys of an `Attention` as points; return the ``Axes``.
 
     The plane shows the first two principal components of the keys, and its labels say how much of
     their variance these have: points near each other in the plane may be far apart in other
     dimensions. Keys with more weight are larger and darker. The ``n`` with the largest weights are
     named, unless a name would cover another. ``note`` is a line below.
     """
-    mean, plane, shares = principal_axes(keys)
-    points, star = (keys - mean) @ plane.T, (query - mean) @ plane.T
-
+    text, names, weights = attention.text, attention.names, attention.weights
+    mean, plane, shares = principal_axes(attention.keys)
+    points, star = (attention.keys - mean) @ plane.T, (attention.query - mean) @ plane.T
     axes = load_pyplot().figure(figsize=(6.8, 5.2), layout="constrained").add_subplot()
     style = {"cmap": "Blues", "vmin": 0, "edgecolors": _GREY, "linewidths": 0.6, "zorder": 2}
     percent = 100 * weights
