@@ -36,8 +36,8 @@ class AttentionGradients(NamedTuple):
     query: Array  # (..., L, E)
     key: Array  # (..., S, E)
     value: Array  # (..., S, Ev)
-    parameters: dict[str, Array]  # of the scorer
-    temperature: float
+    parameters: dict[str, Array]  # of the scorer, or the heads
+    temperature: float = 0.0  # which heads have none of
 
 
 #: From the gradient for the output (..., L, Ev) to those for the inputs.

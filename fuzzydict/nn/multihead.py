@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Self, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -19,22 +19,14 @@ from fuzzydict._arrays import (
     whole_number,
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
-from fuzzydict.nn.attention import attention, attention_forward
+from fuzzydict.nn.attention import (
+    AttentionBackward,
+    AttentionGradients,
+    attention,
+    attention_forward,
+)
 
 _LARGEST = 1 << 20  # of a vector: a matrix of twice that size fits into no memory
-
-
-class HeadsGradients(NamedTuple):
-    """Gradients of a loss with respect to inputs and parameters, each shaped like its array."""
-
-    query: Array  # (..., L, E)
-    key: Array  # (..., S, kdim)
-    value: Array  # (..., S, vdim)
-    parameters: dict[str, Array]
-
-
-#: From the gradient for the output (..., L, E) to those for the inputs and parameters.
-HeadsBackward: TypeAlias = Callable[[Array], HeadsGradients]
 
 
 class MultiHeadAttention:
@@ -139,13 +131,13 @@ class MultiHeadAttention:
         attn_mask: ArrayLike | None = None,
         is_causal: bool = False,
         valid_lens: ArrayLike | None = None,
-    ) -> tuple[Array, Array, HeadsBackward]:
+    ) -> tuple[Array, Array, AttentionBackward]:
         """Attend with all heads, and return the backward function too.
 
         Returns:
             The output (..., L, E), the weights (..., H, L, S) of each head, and a function from the
-            gradient of a loss with respect to the output to its ``HeadsGradients``. The gradient
-            of x in ``heads(x, x, x)`` is the sum of the first three.
+            gradient of a loss with respect to the output to its ``AttentionGradients``. That of x
+            in ``heads(x, x, x)`` is the sum of the first three.
 
         Raises:
             FuzzyDictError: as ``attention`` does.
@@ -154,7 +146,7 @@ class MultiHeadAttention:
         pooled, weights, inner = attention_forward(*heads, is_causal=is_causal, **masks)
         joined = _join(pooled)
 
-        def backward(d_output: Array) -> HeadsGradients:
+        def backward(d_output: Array) -> AttentionGradients:
             gradients: dict[str, Array] = {}
 
             def back(name: str, d_y: Array, x: Array) -> Array:
@@ -167,7 +159,7 @@ class MultiHeadAttention:
                 back(n, _join(d), x) for n, x, d in zip("qkv", inputs, d_heads[:3], strict=True)
             )
             parameters = {name: gradients[name] for name in self.parameters}
-            return HeadsGradients(d_query, d_key, d_value, parameters)
+            return AttentionGradients(d_query, d_key, d_value, parameters)
 
         return self._linear("o", joined), weights, backward
 
