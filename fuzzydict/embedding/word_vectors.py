@@ -386,8 +386,6 @@ class WordVectors:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
 
 
-# ---- the vectors that ship -----------------------------------------------------------------
-
 #: The names of the vectors that ship.
 BROWN, ENGLISH = "brown", "english"
 #: What the vectors that ship with the package are made of, and may be used for.

@@ -144,9 +144,6 @@ def _forward(
     return output, weights, backward
 
 
-# ---- arguments ----
-
-
 class _Asked(NamedTuple):
     """The arguments of attention, checked."""
 
@@ -272,8 +269,6 @@ def _pooling(**given: ArrayLike) -> tuple[Array, Array]:
     broadcast_lead(**{name: weights, "value": value})
     return weights, value
 
-
-# ---- in blocks ----
 
 # Block sizes by measurement: smaller blocks cost calls, larger ones do not fit into the cache.
 _ROWS = 256

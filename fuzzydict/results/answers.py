@@ -44,9 +44,6 @@ _COLUMNS = 8  # keys of a table of weights
 NO_KEY: Any = object()
 
 
-# ---- what is asked -------------------------------------------------------------------------
-
-
 def has_words(query: Any) -> bool:
     """Tell whether a query is a text with letters or digits: one that has something to compare."""
     return isinstance(query, str) and bool(plain(exact_text(query)))
@@ -94,9 +91,6 @@ def compared_texts(
         is_empty = is_list and isinstance(text, str) and not has_words(text)
         texts.append(None if is_alone or is_empty else require_texts([text])[0])
     return texts
-
-
-# ---- what matches, and what does not -------------------------------------------------------
 
 
 def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
@@ -175,9 +169,6 @@ def naming_the_place(queries: list[Any]) -> Iterator[None]:
         if places and len(queries) > 1:
             error.message += f" (queries[{places[0]}]: leave it out)"
         raise
-
-
-# ---- matches -------------------------------------------------------------------------------
 
 
 class _Item(NamedTuple):
@@ -291,9 +282,6 @@ class MatchLists(Results[Matches]):
             notes.append(f"the best {_BEST} of each query")
         rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
         return html_table(rows, header=["query", *_HEADER], notes=notes)
-
-
-# ---- attention -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,9 +40,6 @@ class Model:
         return [[len(text), 1] for text in texts]
 
 
-# ---- what is taken ------------------------------------------------------------------------
-
-
 def test_what_is_an_embedding_is_taken_as_it_is() -> None:
     assert as_embedding(None) is as_embedding(Brown()) is Brown()
     for embedding in (WordVectors(WORDS, ROWS), Encoder(Model().encode)):
@@ -128,9 +125,6 @@ def test_later_changes_do_not_reach_the_copy() -> None:
         assert (copy.words, copy.vectors.tolist()) == (WORDS, ROWS.tolist())
 
 
-# ---- what is refused ----------------------------------------------------------------------
-
-
 NO_EMBEDDINGS = ["brown", b"brown", 3, [1.0], np.zeros((2, 2)), object(), Model, str, {"red"}]
 
 
@@ -175,8 +169,6 @@ REFUSED: Refused = {
 test_what_holds_no_vectors_is_named = refused(REFUSED)
 
 
-# ---- what a dict makes of them --------------------------------------------------------------
-
 NATIVE = {"Suomi": "Finland", "Hrvatska": "Croatia", "Éire": "Ireland", "Ellada": "Greece"}
 COUNTRIES = [*NATIVE.values(), "Norway", "Portugal", "Belgium", "Iceland", "Malta", "Cyprus"]
 
@@ -196,9 +188,6 @@ def test_an_encoder_that_knows_words_nobody_else_knows_finds_their_keys() -> Non
     d = FuzzyDict({name: name for name in COUNTRIES}, embedding=geographer, score_cutoff=0)
     for query, name in NATIVE.items():
         assert d[query] == name
-
-
-# ---- cosines of unrelated texts -------------------------------------------------------------
 
 
 def by_loop(vectors: Any) -> tuple[float, float]:

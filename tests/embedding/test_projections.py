@@ -70,9 +70,6 @@ def test_the_way_back(low_rank: bool) -> None:
     check_gradients(lambda p: float(np.vdot(project_forward(x, made(p))[0], d_y)), parts, gradients)
 
 
-# ---- they do not change -------------------------------------------------------------------
-
-
 def test_nothing_of_them_can_be_changed() -> None:
     given = drawn(2, 2)
     projections = Projections(given)
@@ -95,9 +92,6 @@ def test_copies_and_pickles_are_equal() -> None:
     assert projections != 3
 
 
-# ---- as arrays ----------------------------------------------------------------------------
-
-
 def test_a_file_holds_them(tmp_path: Path) -> None:
     shared = drawn(3, 3)
     for one in (some(), Projections(), Projections(shared, shared, embedding="words")):
@@ -116,8 +110,6 @@ def test_projections_after_others_are_one_map() -> None:
         one, two, all_at_once = (getattr(p, f"project_{role}") for p in (first, second, both))
         np.testing.assert_allclose(all_at_once(vectors), two(one(vectors)), atol=1e-12)
 
-
-# ---- bad input ----------------------------------------------------------------------------
 
 RED, BLUE = WordVectors(["red"], [[1.0]]), WordVectors(["blue"], [[1.0]])
 OF_RED = Projections([[2.0]], embedding=RED.fingerprint()["name"])

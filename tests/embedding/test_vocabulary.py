@@ -52,9 +52,6 @@ def test_weights_are_those_of_the_formula() -> None:
     assert SMALL.find("colour").weight == SMALL.find("don't").weight
 
 
-# ---- what stands in for words never seen ------------------------------------------------------
-
-
 def test_the_word_that_was_meant_stands_in(brown: WordVectors) -> None:
     vocabulary = brown.vocabulary
     unseen = "accomodation computre recieve definately seperate goverment smartphnoe"

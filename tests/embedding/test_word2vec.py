@@ -28,9 +28,6 @@ from fuzzydict.text.words import words
 Recipe = tuple[Model, ...]
 
 
-# ---- sentences of text files ----------------------------------------------------------------
-
-
 def test_sentences_end_with_their_mark_or_paragraph(tmp_path: Path) -> None:
     for text, sentences in {
         " \n\n \n": [],
@@ -56,9 +53,6 @@ def test_files_follow_each_other(tmp_path: Path) -> None:
     for path, kind in ((tmp_path / "nowhere", FileNotFoundError), (tmp_path, IsADirectoryError)):
         with pytest.raises(kind, match=path.name):
             read_sentences([path])
-
-
-# ---- training ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +99,6 @@ def test_copies_of_a_model_take_the_seeds_that_follow(sentences: list[str], ligh
     ).vectors
     np.testing.assert_allclose(both, np.hstack([once, next_one]) / 2**0.5, rtol=1e-6)
 
-
-# ---- combining ----------------------------------------------------------------------------
 
 WORDS = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float32) + np.float32(0.3)
 

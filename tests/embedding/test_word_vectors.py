@@ -55,9 +55,6 @@ TEXTS = st.lists(
 )
 
 
-# ---- known words and phrases --------------------------------------------------------------
-
-
 @given(TEXTS)
 def test_encoding_is_that_of_a_loop_over_words(texts: list[str]) -> None:
     encoded = SMALL.encode(texts)
@@ -85,9 +82,6 @@ def test_a_text_has_the_same_vector_alone_and_among_others(brown: WordVectors) -
             assert brown.encode([text])[0].tobytes() == vector.tobytes()
 
 
-# ---- words one by one ---------------------------------------------------------------------
-
-
 def test_a_word_has_the_vector_that_a_text_of_it_has() -> None:
     texts = ["color", "the", "colors", "speeed", "zzz", "日本"]
     for word, text in zip(SMALL.look_up(texts), texts, strict=True):
@@ -98,9 +92,6 @@ def test_a_word_has_the_vector_that_a_text_of_it_has() -> None:
         assert word.is_known == (text in KNOWN)
         assert bool(word.trust) == word.unit.any()
     assert SMALL.look_up([]) == []
-
-
-# ---- what is refused ----------------------------------------------------------------------
 
 
 REFUSED: Refused = {
@@ -134,9 +125,6 @@ def test_nobody_else_can_change_the_vectors() -> None:
     for array in (vectors.vectors, vectors.word("red").unit[None], vectors.word("zzz").unit[None]):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 7.0
-
-
-# ---- files and copies ---------------------------------------------------------------------
 
 
 def test_files_give_the_same_bits_and_saving_again_changes_nothing(tmp_path: Path) -> None:
@@ -216,9 +204,6 @@ def test_what_is_pickled_or_copied_encodes_alike() -> None:
         assert copy.encode(texts).tobytes() == SMALL.encode(texts).tobytes()
 
 
-# ---- side by side -----------------------------------------------------------------------------
-
-
 def test_the_default_has_the_numbers_of_english_beside_those_of_brown(brown: WordVectors) -> None:
     english = English()
     assert brown.size > english.size
@@ -234,9 +219,6 @@ def test_the_default_has_the_numbers_of_english_beside_those_of_brown(brown: Wor
     assert {*english.words} < {*brown.words}
     for word in asked:
         assert brown.word(word).weight == pytest.approx(english.word(word).weight, abs=0.01)
-
-
-# ---- the Brown corpus, and the vectors that ship ----------------------------------------------
 
 
 @pytest.fixture

@@ -156,9 +156,6 @@ def test_the_arguments_are_left_as_they_were() -> None:
         np.testing.assert_array_equal(array, copy)
 
 
-# ---- in blocks -----------------------------------------------------------------------------
-
-
 @given(st.integers(1, 30), st.lists(st.integers(0, 30)), st.integers(0, 1000))
 def test_parts_of_any_sizes_make_the_whole(count: int, cuts: list[int], seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -202,9 +199,6 @@ def test_one_query_over_many_keys_needs_little_memory() -> None:
     np.testing.assert_allclose(output, 1, rtol=1e-5)
     assert output.dtype == np.float32
     assert peak < key.nbytes / 10
-
-
-# ---- arguments -----------------------------------------------------------------------------
 
 
 Q, K, VALUE = (np.ones((2, n, size)) for n, size in ((4, 3), (5, 3), (5, 2)))

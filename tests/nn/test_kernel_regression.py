@@ -138,9 +138,6 @@ REFUSED: Refused = {
 test_what_does_not_fit_is_named = refused(REFUSED)
 
 
-# ---- with scikit-learn ---------------------------------------------------------------------
-
-
 def test_it_is_a_regressor_that_can_be_cloned() -> None:
     model = KernelRegression().set_params(kernel="boxcar", bandwidth="fit")
     assert model.get_params() == {"kernel": "boxcar", "bandwidth": "fit"}

@@ -158,9 +158,6 @@ def test_a_large_key_matrix_is_not_copied(name: str) -> None:
     assert peak < key.nbytes / 4
 
 
-# ---- arguments -----------------------------------------------------------------------------
-
-
 def test_a_function_is_a_scorer_without_gradient() -> None:
     query, key = inputs(2)
     scorer = as_scorer(lambda q, k: q @ k.swapaxes(-1, -2))

@@ -27,9 +27,6 @@ def rows(what: Any) -> list[list[str]]:
     return Table(shown(what)).rows
 
 
-# ---- attention as text ---------------------------------------------------------------------
-
-
 def test_top_and_the_bar_chart_are_the_best_keys_with_weights_and_values() -> None:
     a: Attention = FuzzyDict(CAR).attend("top speed")
     top = a.top(2)
@@ -65,9 +62,6 @@ def test_attention_says_how_many_keys_it_mixes_and_how_likely_none_is_right() ->
             assert f"{a.effective_keys:.1f} keys in effect" in shown(a)
     assert car.attend("top_sped", attn_mask=lambda key: key == "color").none < 0.5
     assert car.attend("xqzzt").none > 0.5
-
-
-# ---- in notebooks --------------------------------------------------------------------------
 
 
 def test_matches_are_a_table() -> None:

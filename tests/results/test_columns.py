@@ -30,9 +30,6 @@ def d() -> FuzzyDict[Any]:
     return FuzzyDict(CAR)
 
 
-# ---- what comes back ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_a_column_is_matched_as_its_texts_are(d: FuzzyDict[Any], kind: str) -> None:
     library, column = kind.split(",")[0], COLUMNS[kind](ASKED)
@@ -101,9 +98,6 @@ def test_equal_texts_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert sorted(asked) == ["brnd", "colour"]
 
 
-# ---- values -------------------------------------------------------------------------------------
-
-
 def valued(first: Any, second: Any, column: Any) -> Any:
     return fuzzydict.match(column, {"one": first, "two": second})["value"]
 
@@ -160,8 +154,6 @@ def test_values_that_a_column_cannot_hold_together_become_texts(
     assert found["value"] == [expected[0], None, expected[1]]
 
 
-# ---- one to one ---------------------------------------------------------------------------------
-
 TEXTS = st.lists(st.sampled_from(["color", "colour", "colors", "colr", "brand", "brnd", "qwzzt"]))
 
 
@@ -210,9 +202,6 @@ def test_what_is_certain_is_given_first_by_any_scorer() -> None:
         assert len(keys) == len(set(keys))
 
 
-# ---- the progress -------------------------------------------------------------------------------
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -229,9 +218,6 @@ def test_only_a_terminal_or_notebook_shows_the_progress(
             monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
         assert d.match(pl.Series(["colour", "brnd", "qwzzt"]))["key"].to_list()[0] == "color"
         assert ("texts" in stream.getvalue()) == (in_notebook or isinstance(stream, Terminal))
-
-
-# ---- bad input ----------------------------------------------------------------------------------
 
 
 def test_what_is_no_column_of_texts_is_refused(d: FuzzyDict[Any]) -> None:

@@ -34,9 +34,6 @@ def function(texts: list[str]) -> Any:
     return np.array([[len(text), text.count("e"), 1] for text in texts])
 
 
-# ---- the numbers --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("embedding", [None, function])
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_numbers_are_those_of_the_lookup_and_add_up(query: str, embedding: Any) -> None:
@@ -100,9 +97,6 @@ def test_keys_that_are_gone_or_alone_or_of_equal_words_are_explained() -> None:
     assert e.best.key == keys[199] != e.runner_up.key
 
 
-# ---- words --------------------------------------------------------------------------------
-
-
 def test_words_are_known_or_another_stands_in_for_them() -> None:
     known, unknown, nothing, code = explain("top coluor zqxjkvw 747x").words
     assert known == ("top", True, None, 1.0)
@@ -117,9 +111,6 @@ def test_words_are_known_or_another_stands_in_for_them() -> None:
     many = explain("one two three four five six seven eight colour")
     assert len(many.words) == 9
     assert "and 4 more words" in str(many)
-
-
-# ---- equal keys, cutoffs, named scorers ---------------------------------------------------
 
 
 def test_an_equal_key_decides() -> None:
@@ -178,9 +169,6 @@ def test_a_named_scorer_has_scores_and_no_parts() -> None:
     e = explain("violet", {"red": 0, "blue": 1}, embedding=AXES, scorer=Boxcar(0.1))
     assert (e.matches, e.best.score, e.margin) == (False, -math.inf, 0)
     assert "farther than the scorer's width" in str(e)
-
-
-# ---- what is shown ------------------------------------------------------------------------
 
 
 ODD = ["color", "w " * 100, "x" * 5000, "a\nb\tc", MARKUP, "the " * 6 + "end"]

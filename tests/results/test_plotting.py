@@ -43,9 +43,6 @@ def points(axes: Any) -> tuple[Any, Any]:
     return keys.get_offsets().data, query.get_offsets().data[0]
 
 
-# ---- attention ----------------------------------------------------------------------------
-
-
 def test_a_picture_has_a_bar_for_each_key() -> None:
     axes = colors().attend("red").plot()
     widths = [bar.get_width() for bar in axes.patches]
@@ -73,9 +70,6 @@ def test_n_bounds_what_is_shown_and_what_cannot_be_is_refused(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match="pip install matplotlib"):
         attention.plot()
-
-
-# ---- the map ------------------------------------------------------------------------------
 
 
 def test_a_map_keeps_the_distances_of_three_keys_and_tells_names_and_variance() -> None:
@@ -115,9 +109,6 @@ def test_names_of_a_crowd_cover_neither_each_other_nor_the_frame() -> None:
         assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
 
 
-# ---- heat maps ----------------------------------------------------------------------------
-
-
 def test_each_weight_is_a_square_with_a_name_on_each_side_and_its_number_in_it() -> None:
     weights = np.array([[0.2, 0.8, 0.0], [0.5, 0.25, 0.25]])
     left, right = panels(1, 2)[0]
@@ -143,8 +134,6 @@ def test_weights_that_do_not_fit_the_names_are_refused() -> None:
     with pytest.raises(ShapeError, match="not empty"):
         plot_heatmap(np.ones((0, 1)), [], ["a"])
 
-
-# ---- regressions --------------------------------------------------------------------------
 
 X = np.array([[0.0], [1.0], [4.0]])
 Y = np.array([1.0, 2.0, 5.0])

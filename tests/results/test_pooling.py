@@ -111,8 +111,6 @@ def test_what_cannot_be_pooled_names_the_first_such_key(
     assert isinstance(caught.value, ValueError)
 
 
-# ---- doubt ----------------------------------------------------------------------------------
-
 RENTS = {"studio flat": 650.0, "parking space": 90.0, "detached house": 1900.0}
 
 

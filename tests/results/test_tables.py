@@ -50,9 +50,6 @@ def test_titles_cells_and_notes_are_text_beside_bars_and_shades() -> None:
     assert re.findall(r"background:rgba\(0,114,178,([\d.]+)\)", page) == ["0.50", "0.25"]
 
 
-# ---- a dict --------------------------------------------------------------------------------
-
-
 def shown(d: FuzzyDict[Any]) -> str:
     return d._repr_html_()
 
