@@ -13,7 +13,7 @@ from fuzzydict._arrays import Array, as_floats, require_finite
 from fuzzydict.embedding.encoder import Embedding
 from fuzzydict.errors import FileFormatError, OptionError, ReadOnlyError, ShapeError, quoted
 
-_LARGEST = 1e6  # number of a projection: the squares of what it makes of vectors are below 3e38
+_LARGEST = 1e12  # number of a projection: the squares of what it makes of vectors are below 3e38
 
 
 class Factors(NamedTuple):
@@ -73,13 +73,14 @@ def _composed(first: Projection, second: Projection) -> Any:
     return project_forward(first.whole if isinstance(first, Factors) else first, second)[0]
 
 
-def _checked(role: str, projection: Any) -> Any:
+def _checked(role: str, projection: Any, largest: float = _LARGEST) -> Any:
     """Return a read-only copy of a projection."""
     if projection is None:
         return None
     if isinstance(projection, Factors):
         parts = projection._asdict().items()
-        checked = Factors(*(_checked(f"{role}.{name}", part) for name, part in parts))
+        largest **= 0.5  # as they are multiplied
+        checked = Factors(*(_checked(f"{role}.{name}", part, largest) for name, part in parts))
         if checked.left.shape != checked.right.shape:
             raise ShapeError(
                 f"the factors of {role} must be of one shape (E, r), "
@@ -90,9 +91,9 @@ def _checked(role: str, projection: Any) -> Any:
     if matrix.ndim != 2 or not matrix.size:
         raise ShapeError(f"{role} must be a matrix (E, r), got shape {matrix.shape}")
     require_finite(matrix, **{role: matrix})
-    if np.abs(matrix).max() > _LARGEST:
+    if np.abs(matrix).max() > largest:
         raise ShapeError(
-            f"{role}: this projection has numbers beyond {_LARGEST:.0e}, so that products "
+            f"{role}: this projection has numbers beyond {largest:.0e}, so that products "
             f"overflow; scale it down"
         )
     matrix.flags.writeable = False

@@ -143,7 +143,7 @@ REFUSED: Refused = {
     ShapeError: {
         "query must be a matrix": lambda: Projections([1.0, 2.0]),
         "key.*finite": lambda: Projections(key=[[np.inf]]),
-        "value: .* beyond 1e.06": lambda: Projections(value=[[1e9]]),
+        "value: .* beyond 1e.12": lambda: Projections(value=[[1e13]]),
         "one size": lambda: Projections(np.ones((4, 3)), np.ones((4, 2))),
         "one shape": lambda: Projections(Factors(np.eye(4), np.ones((4, 2)))),
         "vectors of 4 numbers, got shape": lambda: some().project_keys(drawn(2, 3)),
