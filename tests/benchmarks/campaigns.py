@@ -30,8 +30,8 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,19 +60,19 @@ class Outcome(NamedTuple):
 
 def campaign(attack: str, count: int, seed: int = 0, first: int = 0) -> Outcome:
     """Do ``count`` attacks of a kind; whatever one raises is wrong."""
-    outcome = Outcome(Counter(), [])
+    outcome, (act, _) = Outcome(Counter(), []), ATTACKS[attack]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulPoolWarning)
         warnings.filterwarnings("ignore", ".*read with")  # an encoding that is not UTF-8
         for number in range(first, first + count):
             try:
-                ended = ATTACKS[attack].act(random.Random(f"{seed} {number}"), Path(folder))
+                ended = act(random.Random(f"{seed} {number}"), Path(folder))
                 outcome.counts[ended or "right"] += 1
             except Exception as error:
                 frames = traceback.extract_tb(error.__traceback__)[-3:]
                 where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in frames[::-1])
-                text = f"{attack} {number}: {type(error).__name__}: {error} at {where}"
-                outcome.wrong.append(text)
+                told = f"{type(error).__name__}: {error} at {where}"
+                outcome.wrong.append(f"{attack} {number}: {told}")
     return outcome
 
 
@@ -119,11 +119,8 @@ def _kill(chance: random.Random, folder: Path) -> None:
 
 # ---- interrupts ---------------------------------------------------------------------------
 
-_PACKAGE = str(Path(str(fuzzydict.__file__)).parent)
 _FEW = [f"key {letter}" for letter in "abcdefgh"]
-_ALIASES = {"first one": _FEW[0], "second one": _FEW[1], "nothing": None}
 _INTERRUPTS = (KeyboardInterrupt, MemoryError)
-
 _ACTS: list[Callable[[FuzzyDict[Any], Path], Any]] = [
     lambda d, _: d.__setitem__("key new", 9),
     lambda d, _: d.__setitem__(_FEW[0], 8),
@@ -158,24 +155,20 @@ def _interrupt(chance: random.Random, folder: Path) -> None:
     """Interrupt three acts on one dict."""
     path, scorer = folder / "saved", chance.choice([None, "cosine"])
     d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(_FEW, 1), embedding=_encode, scorer=scorer)
-    d.aliases = _ALIASES
+    d.aliases = {"first one": _FEW[0], "second one": _FEW[1], "nothing": None}
     d.save(path)
-    with _quiet():
+    before, sys.unraisablehook = sys.unraisablehook, lambda _: None  # of what Python calls itself
+    try:
         for act in chance.sample(_ACTS, 3):
             if chance.random() < 0.5:
                 d.get("warm")
             _interrupted(d, act, path, chance)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Do not show what an interrupt stops that Python itself calls."""
-    before = sys.unraisablehook
-    sys.unraisablehook = lambda _: None
-    try:
-        yield
     finally:
         sys.unraisablehook = before
+
+
+def _is_ours(path: str) -> bool:
+    return path.startswith(str(Path(str(fuzzydict.__file__)).parent))
 
 
 def _interrupted(
@@ -184,18 +177,18 @@ def _interrupted(
     """Interrupt an act, and check what it left."""
     kind, is_signal = chance.choice(_INTERRUPTS), chance.random() < 0.5
     other, lock, saved = copy.deepcopy(d), d._lock, path.read_bytes()
-    before, start, lines = (dict(d), dict(d.aliases)), time.perf_counter(), 0
+    before, start = (dict(d), dict(d.aliases)), time.perf_counter()
     if is_signal:
         act(other, path)
     else:
-        lines = at_line(lambda: act(other, path), 0, kind, _is_ours)
+        lines = at_line(partial(act, other, path), 0, kind, _is_ours)
     seconds = time.perf_counter() - start
     files = [saved, path.read_bytes()]
     path.write_bytes(saved)
     if is_signal:
-        _by_signal(lambda: act(d, path), chance.uniform(0, seconds), kind)
+        _by_signal(partial(act, d, path), chance.uniform(0, seconds), kind)
     else:
-        at_line(lambda: act(d, path), chance.randint(1, max(lines, 1)), kind, _is_ours)
+        at_line(partial(act, d, path), chance.randint(1, max(lines, 1)), kind, _is_ours)
     while not is_signal and lock._is_owned():  # type: ignore[attr-defined, unused-ignore]
         lock.release()  # a tracer may raise at the end of `with`, where no signal does
     assert not lock._is_owned(), "its lock is held"  # type: ignore[attr-defined, unused-ignore]
@@ -208,10 +201,6 @@ def _interrupted(
     for alias, key in d.aliases.items():
         assert d.get(alias) == (key and d[key]), "an alias is read otherwise"
     _check_like_new(d, "key x", embedding=_encode, scorer=d.scorer)
-
-
-def _is_ours(path: str) -> bool:
-    return path.startswith(_PACKAGE)
 
 
 def _by_signal(act: Callable[[], Any], delay: float, kind: type[BaseException]) -> None:
@@ -237,10 +226,8 @@ def _by_signal(act: Callable[[], Any], delay: float, kind: type[BaseException]) 
 _KEYS = [f"{word} {n}" for word in ("color", "price", "top speed") for n in range(12)]
 _NUMBERS = {key: number for number, key in enumerate(_KEYS)}
 _STAYING = _KEYS[::12]  # which are never removed
-_QUERIES = [
-    f"{word} {n}" for word in ("colour", "prize", "speed", "COLOR", "brnd") for n in range(9)
-]
-_WRITERS, _READERS = 2, 3
+_ASKED = ("colour", "prize", "speed", "COLOR", "brnd")
+_QUERIES = [f"{word} {n}" for word in _ASKED for n in range(9)]
 _OPTIONS: list[dict[str, Any]] = [
     {"embedding": _encode, "scorer": "cosine"},
     {"embedding": _encode, "score_cutoff": 0.0},
@@ -252,22 +239,21 @@ if find_spec("usearch"):
 Versions = dict[str, int]
 
 
-def _pooled(d: FuzzyDict[Any], queries: list[str]) -> list[Any]:
-    pooled = d.pool(queries, attn_mask=lambda key: key in _STAYING)
-    assert pooled.shape == (len(queries), 2)
-    assert (pooled[:, 0] <= max(_NUMBERS[key] for key in _STAYING) + 1e-6).all()
-    return [[] for _ in queries]
-
-
 def _attended(d: FuzzyDict[Any], queries: list[str]) -> list[Any]:
     """Return the value of the largest score, and then the others in the order of the dict."""
     found = []
     for one in d.attend(queries):
         assert abs(one.weights.sum() - 1) < 1e-6
-        best = int(one.scores.argmax())
         values = [(value, None) for value in one.values]
-        found.append([values.pop(best), *values])
+        found.append([values.pop(int(one.scores.argmax())), *values])
     return found
+
+
+def _pooled(d: FuzzyDict[Any], queries: list[str]) -> list[Any]:
+    pooled = d.pool(queries, attn_mask=lambda key: key in _STAYING)
+    assert pooled.shape == (len(queries), 2)
+    assert (pooled[:, 0] <= max(_NUMBERS[key] for key in _STAYING) + 1e-6).all()
+    return [[] for _ in queries]
 
 
 #: Each gives for each query values with their scores, or None, the best one first.
@@ -314,10 +300,10 @@ class _Shared:
                 except Exception as error:  # whatever it is, it is wrong
                     self.wrong.append(repr(error))
 
-        acts = [partial(self._write, keys=_KEYS[n::_WRITERS]) for n in range(_WRITERS)]
+        acts = [partial(self._write, keys=_KEYS[n::2]) for n in range(2)] + [self._read] * 3
         threads = [
             threading.Thread(target=repeat, args=(act, random.Random(chance.random())))
-            for act in [*acts, *[self._read] * _READERS]
+            for act in acts
         ]
         for thread in threads:
             thread.start()
@@ -408,26 +394,21 @@ def _fork(chance: random.Random, _: Path) -> None:
 # ---- all attacks --------------------------------------------------------------------------
 
 
-class Attack(NamedTuple):
-    """An attack draws from its chance and may use a folder; it returns how it ended, or raises."""
-
-    act: Callable[[random.Random, Path], str | None]
-    usual: int  # count
-
-
 def _damage(chance: random.Random, folder: Path) -> str:
     form = chance.choice(FORMATS)
     return f"{form} {damaged(form, chance, folder)}"
 
 
-ATTACKS: Mapping[str, Attack] = {
-    "kills": Attack(_kill, 200),
-    "forks": Attack(_fork, 200),
-    "interrupts": Attack(_interrupt, 20_000),
-    "threads": Attack(_share, 600),
-    "texts": Attack(asked, 1_000),
-    "files": Attack(_damage, 70_000),
-    "crafted": Attack(opened, 5_000),
+#: What an attack does with its chance and a folder, and how many there are by default. It returns
+#: how it ended, or raises.
+ATTACKS: Mapping[str, tuple[Callable[[random.Random, Path], str | None], int]] = {
+    "kills": (_kill, 200),
+    "forks": (_fork, 200),
+    "interrupts": (_interrupt, 20_000),
+    "threads": (_share, 600),
+    "texts": (asked, 1_000),
+    "files": (_damage, 70_000),
+    "crafted": (opened, 5_000),
 }
 
 
@@ -439,7 +420,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the number of the first attack")
     given = parser.parse_args()
-    count = given.count or ATTACKS[given.attack].usual
+    count = given.count or ATTACKS[given.attack][1]
     counts, wrong = campaign(given.attack, count, given.seed, given.first)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     ended = ", ".join(f"{number:,} {how}" for how, number in sorted(counts.items()))

@@ -21,7 +21,7 @@ import tempfile
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -167,11 +167,7 @@ def _changed_rows(entry: dict[str, Any], data: bytes, chance: random.Random) -> 
     return b"".join(rows)
 
 
-Header = dict[str, Any]
-Arrays = dict[str, bytes]
-
-
-def _change(header: Header, arrays: Arrays, chance: random.Random) -> None:
+def _change(header: dict[str, Any], arrays: dict[str, bytes], chance: random.Random) -> None:
     """Change something of a file: an array, what the header says of one, or the header."""
     name = chance.choice(list(arrays))
     entry, data = header["arrays"][name], arrays[name]
@@ -201,8 +197,9 @@ def _change(header: Header, arrays: Arrays, chance: random.Random) -> None:
             arrays[name] = _changed_rows(entry, data, chance)
 
 
-def _parts_of(data: bytes) -> tuple[Header, Arrays]:
-    """Return the header of a file, and the bytes of each of its arrays."""
+def _crafted(path: Path, chance: random.Random) -> bytes:
+    """Return what an honest file holds, with some changes and right checksums."""
+    data = path.read_bytes()
     place = 24 + int.from_bytes(data[16:24], "little")
     header, arrays = json.loads(data[24:place]), dict[str, bytes]()
     for name, entry in header["arrays"].items():
@@ -210,18 +207,12 @@ def _parts_of(data: bytes) -> tuple[Header, Arrays]:
         size = math.prod(entry["shape"]) * np.dtype(entry["dtype"]).itemsize
         arrays[name] = data[place : place + size]
         place += size
-    return header, arrays
-
-
-def _crafted(path: Path, chance: random.Random) -> bytes:
-    """Return what an honest file holds, with some changes and right checksums."""
-    header, arrays = _parts_of(path.read_bytes())
     for _ in range(chance.choice([1, 1, 1, 2, 4])):
         with suppress(IndexError, TypeError, ValueError):  # what was changed cannot be once more
             _change(header, arrays, chance)
-    for name, data in arrays.items():
+    for name, part in arrays.items():
         header["arrays"][name].pop("sum64", None)
-        header["arrays"][name]["crc32"] = zlib.crc32(data)
+        header["arrays"][name]["crc32"] = zlib.crc32(part)
     if chance.random() < 0.1:
         changed = _changed_tree(header, chance)
         header = changed if isinstance(changed, dict) else {"kind": changed}
@@ -266,7 +257,7 @@ def _use_dict(path: Path, embedding: Any) -> None:
         _tried(other.get, "colour")
 
 
-def _use_vectors(path: Path, _: Any) -> None:
+def _use_vectors(path: Path) -> None:
     """Open vectors, give them to a dict, read it, save them."""
     vectors = WordVectors.load(path)
     d = FuzzyDict({"color": 1.0, "top speed": 2.0, "zzz": 3.0}, embedding=vectors)
@@ -279,17 +270,13 @@ def _use_vectors(path: Path, _: Any) -> None:
     assert len(WordVectors.load(again).words) == len(vectors)
 
 
-_USES: Mapping[str, Callable[[Path, Any], None]] = {
-    "fuzzydict": _use_dict,
-    "vectors": _use_vectors,
-}
-
-
 def _used(path: Path, source: Path) -> str:
     """Use a file that was made from another, and tell whether it was opened or refused."""
-    embedding = None if source.stem == "brown" else _EMBEDDING
     try:
-        _USES[source.suffix[1:]](path, embedding)
+        if source.suffix == ".vectors":
+            _use_vectors(path)
+        else:
+            _use_dict(path, None if source.stem == "brown" else _EMBEDDING)
     except FileFormatError:
         return "refused"
     except OptionError as error:

@@ -112,22 +112,16 @@ def main() -> None:
         d = exact.copy()
         d.index = "usearch"
         building = timed(partial(d.nearest, next(first)))
-        rows = [
-            [f"{options.keys:,}", kind, *_measured(exact, d, some, options.queries)]
-            for kind, some in queries.items()
-        ]
+        rows = []
+        for kind, some in queries.items():
+            found = compared(exact, d, islice(some, _WARM + options.queries), _WARM)
+            slow, fast = figures(found.exact), figures(found.other)
+            times = [shown(slow), shown(fast), f"{slow.median / fast.median:.1f}"]
+            rows.append(
+                [f"{options.keys:,}", kind, f"{found.found:.3f}", *times, f"{found.off:.1%}"]
+            )
         took = f"encoding the keys took {encoding:.0f} s, the graph {building:.0f} s"
         print_report(f"{part}: {took}", _HEADER, rows)
-
-
-def _measured(
-    exact: FuzzyDict[int], d: FuzzyDict[int], queries: Iterator[str], asked: int
-) -> list[str]:
-    """Return the cells of a row after the first two."""
-    found = compared(exact, d, islice(queries, _WARM + asked), _WARM)
-    slow, fast = figures(found.exact), figures(found.other)
-    gained = f"{slow.median / fast.median:.1f}"
-    return [f"{found.found:.3f}", shown(slow), shown(fast), gained, f"{found.off:.1%}"]
 
 
 if __name__ == "__main__":

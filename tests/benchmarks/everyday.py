@@ -27,7 +27,6 @@ from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 from .measuring import command, optional, print_report
 
 _CUTOFFS = (0.02, 0.3, 0.5, 0.9)
-_DISTANCES = (None, 0.9, 0.8, 0.7, 0.5)  # skrub's max_dist; by default, it refuses nothing
 _REFUSED = ("", -1.0)
 
 Scored = tuple[str, float]
@@ -66,17 +65,23 @@ def main() -> None:
         absent = sum(not answer.present for answer in answers[systems[0]])
         header = ["system", "cutoff", "right", "wrong", "refused"]
         header += [f"answered of {absent} without a key"]
-        rows = [row for system, found in answers.items() for row in _counts(system, found)]
+        rows = []
+        for system, found in answers.items():
+            for cutoff in system.cutoffs:
+                sure = [answer for answer in found if answer.score >= cutoff]
+                present = [answer for answer in sure if answer.present]
+                right = sum(answer.right for answer in present)
+                refused = len(found) - absent - len(present)
+                counts = right, len(present) - right, refused, len(sure) - len(present)
+                rows.append([system.name, f"{cutoff:g}", *counts])
         print_report(f"{one.name}: answers by cutoff", header, rows)
 
 
 def _systems(encoder: bool) -> Iterator[System]:
     yield System("rapidfuzz WRatio", _by_rapidfuzz, (0.8, 0.9), False)
-    yield System("FuzzyDict", _by_dict, _CUTOFFS)
-    of_english = partial(_by_dict, embedding="english")
-    yield System('FuzzyDict, embedding="english"', of_english, _CUTOFFS)
-    by_spelling = partial(_by_dict, scorer="spelling")
-    yield System('FuzzyDict, scorer="spelling"', by_spelling, _CUTOFFS)
+    options: dict[str, Any] = {"": {}, ', embedding="english"': {"embedding": "english"}}
+    for name, given in {**options, ', scorer="spelling"': {"scorer": "spelling"}}.items():
+        yield System(f"FuzzyDict{name}", partial(_by_dict, **given), _CUTOFFS)
     if encoder:
         model = sentence_encoder()
         cosine = partial(_by_dict, embedding=model, scorer="cosine")
@@ -90,11 +95,11 @@ def _joins() -> Iterator[System]:
         ours = partial(_by_join, partial(join, on="text", score_cutoff=cutoff))
         yield System(f"fuzzydict.join, score_cutoff={cutoff:g}", ours, (0.0,))
     if (skrub := optional("skrub")) is not None:
-        for most in _DISTANCES:
-            option = {} if most is None else {"max_dist": most}
-            theirs = partial(skrub.fuzzy_join, on="text", suffix="_right", **option)
-            name = ", ".join(["skrub.fuzzy_join", *(f"max_dist={d:g}" for d in option.values())])
-            yield System(name, partial(_by_join, theirs), (0.0,))
+        theirs = partial(skrub.fuzzy_join, on="text", suffix="_right")  # it refuses nothing
+        yield System("skrub.fuzzy_join", partial(_by_join, theirs), (0.0,))
+        for most in (0.9, 0.8, 0.7, 0.5):
+            refusing = partial(_by_join, partial(theirs, max_dist=most))
+            yield System(f"skrub.fuzzy_join, max_dist={most:g}", refusing, (0.0,))
 
 
 def _by_rapidfuzz(keys: list[str], queries: list[str]) -> list[Scored]:
@@ -141,15 +146,6 @@ def _print_hits(name: str, answers: dict[System, list[Answer]]) -> None:
         error = expected_calibration_error(scores, [answer.right for answer in found])
         rows.append([system.name, *shares, error if system.is_probability else None])
     print_report(f"{name}: hit@1", ["system", "all", *kinds, "calibration error"], rows)
-
-
-def _counts(system: System, found: list[Answer]) -> Iterator[list[object]]:
-    for cutoff in system.cutoffs:
-        given = [answer for answer in found if answer.present and answer.score >= cutoff]
-        right = sum(answer.right for answer in given)
-        refused = sum(answer.present for answer in found) - len(given)
-        false = sum(answer.score >= cutoff for answer in found if not answer.present)
-        yield [system.name, f"{cutoff:g}", right, len(given) - right, refused, false]
 
 
 if __name__ == "__main__":

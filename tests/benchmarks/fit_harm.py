@@ -13,7 +13,7 @@ import argparse
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,39 +37,31 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--validation", type=float, help="as fit takes it; 0 learns from a few")
     given = parser.parse_args()
-    rows = [
-        [one.name, count, *row]
-        for one in read_sets(given.paths)
-        for count in given.examples
-        for row in _rows(one.dictionaries, count, given.draws, given.validation)
-    ]
-    title = "Queries that were not among the examples, before and after fit"
-    print_report(title, _HEADER, rows)
-
-
-def _rows(
-    dictionaries: list[Dictionary], count: int, draws: int, validation: float | None
-) -> Iterator[list[object]]:
-    """Yield the cells before and after so many examples, of all draws together."""
-    told = {"before": Counter[str](), "after": Counter[str]()}
-    kept, seconds = 0, 0.0
-    for draw in range(draws):
-        keys, queries = _joined(dictionaries, 2 * count, random.Random(draw))
-        order = list(queries)
-        random.Random(draw).shuffle(order)
-        shown, others = ({q: queries[q] for q in part} for part in (order[:count], order[count:]))
-        d = FuzzyDict(dict.fromkeys(keys))
-        _tell(d, others, shown, told["before"])
-        start = time.perf_counter()
-        examples = {query: sorted(right) or None for query, right in shown.items()}
-        kept += d.fit(examples, validation=validation).kept
-        seconds += time.perf_counter() - start
-        _tell(d, others, shown, told["after"])
-    for when, found in told.items():
-        hits = found["hits"] / max(found["present"], 1)
-        row = [when, *(found[name] for name in _COUNTS), hits]
-        row.append(f"{found['as shown']}/{found['shown']}")
-        yield [*row, *([f"{kept}/{draws}", seconds / draws] if when == "after" else ["", ""])]
+    rows = []
+    for one in read_sets(given.paths):
+        for count in given.examples:
+            told = {"before": Counter[str](), "after": Counter[str]()}
+            kept, seconds = 0, 0.0
+            for draw in range(given.draws):
+                keys, queries = _joined(one.dictionaries, 2 * count, random.Random(draw))
+                order = list(queries)
+                random.Random(draw).shuffle(order)
+                parts = order[:count], order[count:]
+                shown, others = ({query: queries[query] for query in part} for part in parts)
+                d = FuzzyDict(dict.fromkeys(keys))
+                _tell(d, others, shown, told["before"])
+                start = time.perf_counter()
+                examples = {query: sorted(right) or None for query, right in shown.items()}
+                kept += d.fit(examples, validation=given.validation).kept
+                seconds += time.perf_counter() - start
+                _tell(d, others, shown, told["after"])
+            for when, found in told.items():
+                hits = found["hits"] / max(found["present"], 1)
+                row = [one.name, count, when, *(found[name] for name in _COUNTS), hits]
+                row.append(f"{found['as shown']}/{found['shown']}")
+                fit = [f"{kept}/{given.draws}", seconds / given.draws]
+                rows.append([*row, *(fit if when == "after" else ["", ""])])
+    print_report("Queries that were not among the examples, before and after fit", _HEADER, rows)
 
 
 def _joined(

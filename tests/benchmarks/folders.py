@@ -5,32 +5,27 @@
 
 The texts are made-up words with a slip, in a random order, against a dict of 2,000 such words. Each
 part has a million rows: a number, a text and an amount. The seconds of a step are those on the
-wall, and in brackets those that processors work in the main process. ``--alike`` compares each part
-with what the local ``fuzzydict map`` of it writes. ``--given`` measures all but lookups: any key is
-the answer.
+wall, and in brackets those that processors work in the main process. ``--given`` measures all but
+lookups: any key is the answer.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
 import random
 import resource
 import shutil
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
 
 from fuzzydict import FuzzyDict, Match, Matcher
 from fuzzydict.io import folders
-from fuzzydict.io.columns import Source, clean_column
+from fuzzydict.io.columns import Source
 from fuzzydict.io.folders import Workers
 
 from .measuring import command, print_report
@@ -39,7 +34,7 @@ from .queries import changed
 _KEYS = 2000
 _PART = 1_000_000  # rows
 _HEADER = ["looked up by", "read", "looked up", "written"]
-_HEADER += ["texts looked up", "processor of the busiest", "memory of the main process"]
+_HEADER += ["texts looked up", "processor of the workers", "memory of the main process"]
 
 
 def main() -> None:
@@ -48,7 +43,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--distinct", type=int, default=20_000, help="different texts")
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2], help="numbers of processes")
-    parser.add_argument("--alike", action="store_true", help="compare with the local map")
     parser.add_argument("--given", action="store_true", help="look nothing up")
     options = parser.parse_args()
     if options.given:
@@ -63,8 +57,6 @@ def main() -> None:
         for jobs in options.jobs:
             who = "this process" if jobs == 1 else f"{jobs} processes"
             rows.append([who, *_measured(folder, jobs)])
-            if options.alike:
-                print(f"parts that differ from the local map: {_differing(folder, jobs)}")
             shutil.rmtree(folder / f"out{jobs}")
     what = f"a folder of {options.rows:,} rows with {options.distinct:,} texts"
     print_report(f"`fuzzydict map` of {what}", _HEADER, rows)
@@ -109,64 +101,24 @@ def _measured(folder: Path, jobs: int) -> list[str]:
         ended[step] = time.perf_counter(), time.process_time()
         looked_up = total if step == "looking up" else looked_up
 
-    file = folder / "d.fuzzydict"
+    file, used = folder / "d.fuzzydict", resource.getrusage(resource.RUSAGE_CHILDREN)
     d: FuzzyDict[int] = FuzzyDict.load(file)
-    start = time.perf_counter(), time.process_time()
-    with _processor_of_workers() as seconds:
-        folders.map_parts(
-            d,
-            Source(folder / "in", "word"),
-            folder / f"out{jobs}",
-            workers=Workers(jobs, matcher=Matcher(file)),
-            progress=note,
-        )
-    ends = [start]  # one process looks texts up as it writes
-    for step in ("reading", "looking up", "matching"):
+    ends = [(time.perf_counter(), time.process_time())]
+    workers = Workers(jobs, matcher=Matcher(file))
+    source = Source(folder / "in", "word")
+    folders.map_parts(d, source, folder / f"out{jobs}", workers=workers, progress=note)
+    for step in ("reading", "looking up", "matching"):  # one process looks texts up as it writes
         ends.append(ended.get(step, ends[-1]))
-    steps = pairwise(ends)
+    steps = [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(ends)]
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
     unit = 1 if sys.platform == "darwin" else 1024  # of what the system tells
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
     return [
-        *(f"{after[0] - before[0]:.1f} s ({after[1] - before[1]:.1f})" for before, after in steps),
+        *(f"{wall:.1f} s ({processor:.1f})" for wall, processor in steps),
         f"{looked_up:,}" if looked_up else "-",
-        f"{max(seconds.values(), default=0):.1f} s",
+        f"{now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime:.1f} s",
         f"{memory:.0f} MB",
     ]
-
-
-@contextmanager
-def _processor_of_workers() -> Iterator[dict[int, float]]:
-    """Yield the seconds that processors worked for each process that this one started."""
-    seconds: dict[int, float] = {}
-    stop, ticks = threading.Event(), os.sysconf("SC_CLK_TCK")
-
-    def look() -> None:
-        while not stop.wait(0.05):
-            for child in multiprocessing.active_children():
-                with suppress(OSError):
-                    fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
-                    seconds[child.pid or 0] = (int(fields[11]) + int(fields[12])) / ticks
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        yield seconds
-    finally:
-        stop.set()
-        thread.join()
-
-
-def _differing(folder: Path, jobs: int) -> int:
-    """Return how many parts differ from what the local map writes."""
-    from pyarrow import parquet
-
-    d: FuzzyDict[int] = FuzzyDict.load(folder / "d.fuzzydict")
-    different = 0
-    for part in sorted((folder / "in").iterdir()):
-        clean_column(d, Source(part, "word"), folder / "local.parquet")
-        written = parquet.read_table(folder / f"out{jobs}" / part.name)
-        different += not parquet.read_table(folder / "local.parquet").equals(written)
-    return different
 
 
 if __name__ == "__main__":

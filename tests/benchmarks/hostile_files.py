@@ -17,7 +17,7 @@ import io
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -34,13 +34,17 @@ from .measuring import command
 __all__ = ["ATTACKS", "FORMATS", "Measured", "damaged", "measured"]
 
 Maker = Callable[[int], str]  # from about how many characters to a text
-_HEADER = ("format", "file", "bytes", "seconds", "grows by", "outcome")
 _LEAST = 0.02  # seconds; what is shorter is noise
 
 
-def _rows(row: str) -> Maker:
-    """Return what repeats a row, in which # is its number."""
-    return lambda size: "".join(row.replace("#", str(i)) for i in range(size // (len(row) + 4)))
+def _rows(row: str, end: str = "", begin: str = "") -> Maker:
+    """Return what repeats a row, in which # is its number, between a beginning and an end."""
+
+    def make(size: int) -> str:
+        rows = (row.replace("#", str(i)) for i in range(size // (len(row) + 4)))
+        return begin + "".join(rows) + end
+
+    return make
 
 
 def _between(begin: str, part: str, end: str = "") -> Maker:
@@ -48,34 +52,33 @@ def _between(begin: str, part: str, end: str = "") -> Maker:
     return lambda size: begin + part * (size // len(part)) + end
 
 
-def _merges(size: int) -> str:
-    """Return mappings of which each takes in the one before."""
-    rows = [f"a{i}: &a{i} {{<<: *a{i - 1} , k{i}: 1}}\n" for i in range(1, size // 36)]
-    return "a0: &a0 {x: 1}\n" + "".join(rows)
+def _doubling(first: str, row: str) -> Maker:
+    """Return rows of which each takes in the one before: # is its number, @ that of the other."""
 
+    def make(size: int) -> str:
+        numbers = range(1, size // (len(row) + 6))
+        rows = (row.replace("#", str(i)).replace("@", str(i - 1)) for i in numbers)
+        return first + "".join(rows)
 
-def _aliases(size: int) -> str:
-    """Return lists of which each holds the one before twice."""
-    rows = [f"a{i}: &a{i} [*a{i - 1} , *a{i - 1} ]\n" for i in range(1, size // 30)]
-    return "a0: &a0 [x]\n" + "".join(rows)
+    return make
 
 
 #: What is read, by format. Files that begin with "honest" are as people write them.
 ATTACKS: Mapping[str, Mapping[str, Maker]] = {
     "json": {
-        "honest": lambda size: "{" + _rows('"key #": "value",')(size) + '"last": 1}',
+        "honest": _rows('"key #": "value",', '"last": 1}', "{"),
         "deep array": _between('{"a": ', "["),
         "deep object": _between("", '{"a": '),
         "long integer": _between('{"a": ', "9", "}"),
         "long fraction": _between('{"a": 0.', "9", "}"),
-        "key twice": lambda size: "{" + _rows('"key #": 1,')(size) + '"key 0": 1}',
+        "key twice": _rows('"key #": 1,', '"key 0": 1}', "{"),
         "open text of escapes": _between('{"a": "', r"\n"),
     },
     "jsonl": {
         "honest": _rows('{"key #": "value"}\n'),
         "blank lines": _between("", "\n"),
         "deep array": _between("", "["),
-        "key twice": lambda size: _rows('["key #", 1]\n')(size) + '["key 0", 1]',
+        "key twice": _rows('["key #", 1]\n', '["key 0", 1]'),
     },
     "toml": {
         "honest": _rows('"key #" = "value"\n'),
@@ -83,9 +86,7 @@ ATTACKS: Mapping[str, Mapping[str, Maker]] = {
         "table of many parts": _between("[", "a.", "a]"),
         "list of many parts": _between("[[", "a.", "a]]"),
         "many parts in braces": _between("x = {", "a.", "a = 1}"),
-        "most parts allowed": lambda size: (
-            "[" + "h." * 15 + "h]\n" + _rows("k#." + "a." * 14 + "a = 1\n")(size)
-        ),
+        "most parts allowed": _rows("k#." + "a." * 14 + "a = 1\n", "", "[" + "h." * 15 + "h]\n"),
         "list of tables": _between("", "[[t]]\nx = 1\n", "x = 2\n"),
         "long list, key twice": _between("a = [\n", "1, # c\n", "]\nb = 1\nb = 2\n"),
         "long text, key twice": _between('a = """\n', "x\n", '"""\nb = 1\nb = 2\n'),
@@ -104,10 +105,10 @@ ATTACKS: Mapping[str, Mapping[str, Maker]] = {
         "deep block": _between("", "- "),
         "list on one line": _between("a: [", "1,", "1]"),
         "open text": _between('a: "', "x\n"),
-        "aliases that double": _aliases,
-        "merges": _merges,
+        "aliases that double": _doubling("a0: &a0 [x]\n", "a#: &a# [*a@ , *a@ ]\n"),
+        "merges": _doubling("a0: &a0 {x: 1}\n", "a#: &a# {<<: *a@ , k#: 1}\n"),
         "anchors": _rows("k#: &a# x\n"),
-        "set": lambda size: "a: !!set {" + _rows("k#, ")(size) + "}",
+        "set": _rows("k#, ", "}", "a: !!set {"),
     },
     "csv": {
         "honest": _rows("key #,value\n"),
@@ -135,75 +136,42 @@ class Measured(NamedTuple):
     seconds: list[float]
     outcome: str
 
-    @property
-    def growth(self) -> float:
-        """The most by which the time grew from one size to the next; noise is left out."""
-        times = [max(one, _LEAST) for one in self.seconds]
-        return max(after / before for before, after in pairwise(times))
-
 
 def measured(form: str, make: Maker, sizes: list[int], folder: Path, runs: int = 3) -> Measured:
     """Return what files of these sizes take; each is read, or refused with its name."""
-    path, result = folder / f"file.{form}", Measured([], [], "")
+    path, found, outcome = folder / f"file.{form}", Measured([], [], ""), ""
     for size in sizes:
-        _write(path, form, make(size))
+        if form == "parquet":
+            import pyarrow as pa
+            from pyarrow import parquet
+
+            parquet.write_table(pa.table({"c": make(size).splitlines()}), path)
+        else:
+            path.write_text(make(size), "utf-8", newline="")
         took = []
         for _ in range(runs):
             began = time.process_time()
-            result = result._replace(outcome=_read(path, form))
+            outcome = _outcome(path, _as_table if form == "parquet" else read_dict)
             took.append(time.process_time() - began)
-        result.size.append(path.stat().st_size)
-        result.seconds.append(min(took))
-    return result
+        found.size.append(path.stat().st_size)
+        found.seconds.append(min(took))
+    return found._replace(outcome=outcome)
 
 
-def _write(path: Path, form: str, text: str) -> None:
-    if form != "parquet":
-        path.write_text(text, "utf-8", newline="")
-        return
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    parquet.write_table(pa.table({"c": text.splitlines()}), path)
-
-
-def _read(path: Path, form: str) -> str:
-    table = _as_table if form == "parquet" else read_dict
-    return "read" if _is_read(path, table) else "refused"
-
-
-def _is_read(path: Path, reader: Callable[[Path], object]) -> bool:
-    """Tell whether a file is read, or refused with its name."""
+def _outcome(path: Path, reader: Callable[[Path], object]) -> str:
+    """Read a file, which may be refused with its name."""
     try:
         reader(path)
     except FileFormatError as error:
         if not str(error).startswith(str(path)):
             raise
-        return False
-    return True
+        return "refused"
+    return "read"
 
 
 def _as_table(path: Path) -> None:
     column = "query" if path.stem == "damaged" else "c"
     clean_column(FuzzyDict({"a": 1, "b": 2}), Source(path, column), path.with_suffix(".out"))
-
-
-def _as_dict(path: Path) -> None:
-    assert all(type(key) is str for key in read_dict(path)), "keys are texts"
-
-
-def _as_review(path: Path) -> None:
-    DecidedFile(path, FuzzyDict({"a": 1, "b": 2}))
-
-
-def _table(forms: list[str], size: int) -> Iterator[list[object]]:
-    with tempfile.TemporaryDirectory() as folder:
-        for form in forms:
-            for name, make in ATTACKS[form].items():
-                found = measured(form, make, [size, 2 * size, 4 * size], Path(folder))
-                seconds = f"{found.seconds[-1]:.2f}"
-                growth = f"{found.growth:.1f}" if max(found.seconds) > _LEAST else None
-                yield [form, name, found.size[-1], seconds, growth, found.outcome]
 
 
 def main() -> None:
@@ -212,8 +180,17 @@ def main() -> None:
     parser.add_argument("--format", choices=ATTACKS, action="append")
     parser.add_argument("--bytes", type=int, default=250_000, help="of the smallest of three sizes")
     options = parser.parse_args()
-    rows = list(_table(options.format or list(ATTACKS), options.bytes))
-    print(text_table(_HEADER, rows, names=2))
+    rows: list[list[object]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for form in options.format or ATTACKS:
+            for name, make in ATTACKS[form].items():
+                sizes = [options.bytes, 2 * options.bytes, 4 * options.bytes]
+                size, seconds, outcome = measured(form, make, sizes, Path(folder))
+                growth = max(b / a for a, b in pairwise(max(one, _LEAST) for one in seconds))
+                grows = f"{growth:.1f}" if max(seconds) > _LEAST else None
+                rows.append([form, name, size[-1], f"{seconds[-1]:.2f}", grows, outcome])
+    header = ("format", "file", "bytes", "seconds", "grows by", "outcome")
+    print(text_table(header, rows, names=2))
 
 
 # ---- damaged files ------------------------------------------------------------------------
@@ -256,15 +233,22 @@ FORMATS = (*_TEXTS, "parquet")
 
 def damaged(form: str, chance: random.Random, folder: Path) -> str:
     """Damage a file of a format, and return whether some reader of the format reads it."""
+
+    def as_dict(path: Path) -> None:
+        assert all(type(key) is str for key in read_dict(path)), "keys are texts"
+
     path = folder / f"damaged.{form}"
-    readers: list[Callable[[Path], object]] = [_as_dict, _as_table, read_examples, _as_review]
+    readers: list[Callable[[Path], object]] = [as_dict]
     if form == "parquet":
+        path.write_bytes(_mutated_parquet(chance))
         readers = [_as_table]
-    elif form in ("json", "toml", "yaml"):
-        readers = [_as_dict]
-    path.write_bytes(_mutated_parquet(chance) if form == "parquet" else _mutated(form, chance))
-    found = [_is_read(path, reader) for reader in readers]  # each is tried
-    return "read" if any(found) else "refused"
+    else:
+        path.write_bytes(_mutated(form, chance))
+    if form in ("csv", "tsv", "jsonl"):
+        d = FuzzyDict({"a": 1, "b": 2})
+        readers += [_as_table, read_examples, lambda path: DecidedFile(path, d)]
+    found = [_outcome(path, reader) for reader in readers]  # each is tried
+    return "read" if "read" in found else "refused"
 
 
 def _mutated(form: str, chance: random.Random) -> bytes:
@@ -290,17 +274,14 @@ def _parquet_files() -> list[bytes]:
 
     columns: dict[str, Any] = {"query": ["a", "x", None, "b"] * 5, "n": list(range(20))}
     columns |= {"l": [[1, 2], [], None, [3]] * 5, "s": [{"a": 1, "b": "x"}] * 20}
+    ways: list[dict[str, Any]] = [{}, {"compression": "zstd", "write_page_index": True}]
+    ways += [{"compression": "gzip", "data_page_version": "2.0", "use_dictionary": False}]
+    ways += [{"compression": "none", "row_group_size": 5, "store_schema": False}]
     files = []
-    for options in (
-        {},
-        {"compression": "zstd", "write_page_index": True},
-        {"compression": "gzip", "data_page_version": "2.0", "use_dictionary": False},
-        {"compression": "none", "row_group_size": 5, "store_schema": False},
-    ):
+    for options in ways:
         file = io.BytesIO()
         parquet.write_table(pa.table(columns), file, **options)
         files.append(file.getvalue())
-
     return files
 
 

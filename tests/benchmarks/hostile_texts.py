@@ -3,9 +3,9 @@
     python -m tests.benchmarks.hostile_texts
     python -m tests.benchmarks.hostile_texts --bytes 100000 --only "marks" "one word"
 
-Each kind is about a megabyte of UTF-8, drawn with a seed that is printed. It is read in three ways:
-as the keys of a dict (made, and read once), as one query, and as a list of queries, of which there
-are at most 200. Texts of a kind differ from each other. The time is that of the processor.
+Each kind is about a megabyte of UTF-8, drawn with a seed. It is read in three ways: as the keys of
+a dict (made, and read once), as one query, and as a list of queries, of which there are at most
+200. Texts of a kind differ from each other. The time is that of the processor.
 ``python -m tests.benchmarks.campaigns texts`` asks dicts of strange keys for strange texts.
 """
 
@@ -17,27 +17,29 @@ import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.text.words import plain
 
 from .measuring import command, timed
 
-__all__ = ["KINDS", "Row", "asked", "measure", "texts"]
+__all__ = ["KINDS", "asked", "measure", "texts"]
 
-_SEED = 1
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _LONG = 1000  # characters of a long text
-_LISTED = 200  # queries of a list
+_KNOWN = ["information", "government", "development", "environment", "temperature", "department"]
 
 Chance = random.Random
 Text = Callable[[Chance, int], str]
 
 
-def _words(chance: Chance, count: int, size: int) -> str:
-    letters = "".join(chance.choices(_LETTERS, k=count * size))
-    return " ".join(letters[i : i + size] for i in range(0, len(letters), size))
+def _words(count: int, size: int) -> Text:
+    def make(chance: Chance, _: int) -> str:
+        letters = "".join(chance.choices(_LETTERS, k=count * size))
+        return " ".join(letters[i : i + size] for i in range(0, len(letters), size))
+
+    return make
 
 
 def _repeated(part: str) -> Text:
@@ -45,39 +47,42 @@ def _repeated(part: str) -> Text:
     return lambda _, number: (part * (_LONG // len(part))) + str(number)
 
 
-def _drawn(letters: str) -> Text:
-    return lambda chance, _: "".join(chance.choices(letters, k=_LONG))
+def _drawn(letters: Sequence[str], mark: str = "", size: int = _LONG) -> Text:
+    return lambda chance, _: mark.join(chance.choices(letters, k=size))
 
 
-def _misspelled(chance: Chance, words: Sequence[str]) -> str:
-    word = chance.choice(words)
-    place = chance.randrange(1, len(word))
-    return word[:place] + chance.choice(_LETTERS) + word[place:]
+def _changed(texts: Sequence[str]) -> Text:
+    """Return one of some texts with one letter changed."""
 
+    def make(chance: Chance, _: int) -> str:
+        text = chance.choice(texts)
+        place = chance.randrange(1, len(text))
+        return text[:place] + chance.choice(_LETTERS) + text[place + 1 :]
 
-_KNOWN = ["information", "government", "development", "environment", "temperature", "department"]
+    return make
+
 
 #: A text of each kind, from its number.
 KINDS: dict[str, Text] = {
-    "one word never seen": lambda chance, _: _words(chance, 1, 5),
-    "two words never seen": lambda chance, _: _words(chance, 2, 5),
-    "eight words never seen": lambda chance, _: _words(chance, 8, 5),
-    "twenty words never seen": lambda chance, _: _words(chance, 20, 4),
-    "200 words never seen": lambda chance, _: _words(chance, 200, 4),
-    "misspelled words": lambda chance, _: _misspelled(chance, _KNOWN),
+    "one word never seen": _words(1, 5),
+    "two words never seen": _words(2, 5),
+    "eight words never seen": _words(8, 5),
+    "twenty words never seen": _words(20, 4),
+    "200 words never seen": _words(200, 4),
+    "misspelled words": _changed(_KNOWN),
     "one long word": _drawn(_LETTERS),
     "one letter": _repeated("a"),
-    "a letter, other ends": lambda chance, _: "a" * _LONG + _words(chance, 1, 8),
+    "a letter, other ends": lambda chance, number: "a" * _LONG + _words(1, 8)(chance, number),
     "two letters": _drawn("ab"),
-    "alike but for one letter": lambda chance, _: _one_changed(chance),
+    "alike but for one letter": _changed(["the quick brown fox jumps over the lazy dog " * 22]),
     "the same n-grams": lambda _, number: "abc" * (300 + number % 40) + "ab"[: number % 2],
-    "letters apart": lambda chance, _: " ".join(chance.choices(_LETTERS, k=_LONG // 2)),
-    "initials": lambda chance, _: ".".join(chance.choices(_LETTERS, k=_LONG // 2)),
+    "letters apart": _drawn(_LETTERS, " ", _LONG // 2),
+    "initials": _drawn(_LETTERS, ".", _LONG // 2),
     "initials of blanks": _repeated("a. "),
     "humps": _repeated("aB"),
     "capitals": _repeated("AAb"),
     "digits": _drawn("0123456789"),
-    "numbers": lambda chance, _: " ".join(str(chance.randrange(10**6)) for _ in range(140)),
+    "numbers": _drawn([*map(str, range(10**6))], " ", 140),
     "codes": lambda chance, _: " ".join(f"{chance.choice('ab')}{i}" for i in range(200)),
     "units": _repeated("5 km per h "),
     "Roman numerals": _drawn("ivxlcdm"),
@@ -87,7 +92,7 @@ KINDS: dict[str, Text] = {
     "British spellings": _repeated("ourisysre"),
     "apostrophes": _repeated("n't"),
     "blanks": lambda _, number: "a" + " " * _LONG + str(number),
-    "signs": lambda _, number: "?!" * (_LONG // 2) + str(number),
+    "signs": _repeated("?!"),
     "letters of 18": _repeated("\ufdfa"),
     "letters of 18, some": _repeated("\ufdfaé"),
     "fractions": _repeated("½"),
@@ -98,34 +103,14 @@ KINDS: dict[str, Text] = {
     "Hangul": _drawn("".join(map(chr, range(0xAC00, 0xD7A3)))),
     "jamo": _repeated("\u1100\u1161\u11a8"),
     "ideographs": _drawn("".join(map(chr, range(0x4E00, 0x9FFF)))),
-    "emoji": lambda _, number: "👩\u200d👩\u200d👧" * 200 + str(number),
+    "emoji": _repeated("👩\u200d👩\u200d👧"),
     "selectors": lambda _, number: "a" + "\ufe0f" * _LONG + str(number),
-}  # fmt: skip
-
-
-def _one_changed(chance: Chance) -> str:
-    text = list("the quick brown fox jumps over the lazy dog " * 22)
-    text[chance.randrange(len(text))] = chance.choice(_LETTERS)
-    return "".join(text)
-
-
-class Row(NamedTuple):
-    """How long a kind of texts took, in seconds of the processor, each in turn.
-
-    To make a dict of so many keys and read it once; to read one query that is all of them joined,
-    and one of them, and explain it; to read a list of queries against a few keys of the same kind.
-    """
-
-    keys: int
-    as_keys: float
-    as_query: float
-    listed: int
-    as_list: float
+}
 
 
 def texts(kind: str, size: int) -> list[str]:
     """Return different texts of a kind, of ``size`` bytes together."""
-    chance, found, left = random.Random(_SEED), dict[str, None](), size
+    chance, found, left = random.Random(1), dict[str, None](), size
     for number in range(size):
         text = KINDS[kind](chance, number)
         left -= len(text.encode("utf-8", "surrogatepass"))
@@ -135,8 +120,12 @@ def texts(kind: str, size: int) -> list[str]:
     return list(found)
 
 
-def measure(kind: str, size: int) -> Row:
-    """Read texts of a kind as keys, as a query and as a list."""
+def measure(kind: str, size: int) -> tuple[int, float, float, int, float]:
+    """Return how long a kind of texts takes, in seconds of the processor.
+
+    So many keys, and to make a dict of them and read it once; to read one query that is all of them
+    joined, and one of them, and explain it; so many queries, and to read them as a list.
+    """
     keys = texts(kind, size)
 
     def made(keys: Sequence[str]) -> FuzzyDict[float]:
@@ -145,23 +134,22 @@ def measure(kind: str, size: int) -> Row:
         return d
 
     as_keys = timed(lambda: made(keys), time.process_time)
-    few = made(keys[:48])
-    one = keys[-1] + " x"
+    few, one = made(keys[:48]), keys[-1] + " x"
     joined = f"{one} {' '.join(keys)}"
     as_query = timed(lambda: (few.nearest(joined), few.explain(one)), time.process_time)
-    several = [f"{text} y" for text in keys[-_LISTED:]]
+    several = [f"{text} y" for text in keys[-200:]]
     as_list = timed(lambda: few.nearest(several), time.process_time)
-    return Row(len(keys), as_keys, as_query, len(several), as_list)
+    return len(keys), as_keys, as_query, len(several), as_list
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Measure texts made to be slow.")
     parser.add_argument("--bytes", type=int, default=1_000_000, help="the size of the keys")
     parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help="these kinds")
-    given = parser.parse_args(argv)
+    given = parser.parse_args()
     FuzzyDict({"color": 1.0, "top speed": 2.0}).nearest("colour")  # open what is opened once
-    print(f"{given.bytes:,} bytes of each kind, seed {_SEED}; seconds of the processor\n")
+    print(f"{given.bytes:,} bytes of each kind; seconds of the processor\n")
     print(f"{'kind':25} {'keys':>8} {'read':>7} {'a query':>8} {'queries':>8} {'a list':>7}")
     for kind in given.only or KINDS:
         keys, as_keys, as_query, listed, as_list = measure(kind, given.bytes)
@@ -170,7 +158,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 # ---- strange texts ------------------------------------------------------------------------
 
-_KEYS = 50  # of one dict
 _RANGES = [
     *((0x20, 0x7F), (0x00, 0x20), (0xA0, 0x250), (0x300, 0x370), (0x370, 0x530), (0x590, 0x700)),
     *((0x900, 0xE00), (0x1100, 0x1200), (0x2000, 0x2070), (0x2070, 0x2C00), (0x3000, 0x3100)),
@@ -180,13 +167,18 @@ _RANGES = [
 ]
 _PIECES = ["color", "colour", "topSpeed", "top_speed", "Größe", "don't", " ", "", "_", "👍"]
 _PIECES += ["\u200b"]
-_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 
-def asked(chance: random.Random, _: Path) -> None:
-    """Write strange keys, and ask for as many strange queries."""
-    d = FuzzyDict({_strange_text(chance): i for i in range(_KEYS)})
-    for query in [_query(d, chance) for _ in range(_KEYS)]:
+def asked(chance: random.Random, _folder: Path) -> None:
+    """Write fifty strange keys, and ask for as many strange queries: texts, keys, changed keys."""
+    d = FuzzyDict({_strange_text(chance): i for i in range(50)})
+    for _ in range(50):
+        query = _strange_text(chance)
+        if chance.random() > 0.4:
+            key: str = chance.choice(list(d))
+            place = chance.randrange(len(key) + 1)
+            changes = [key[:place] + query + key[place:], key[:place] + key[place + 1 :]]
+            query = chance.choice([key, *changes])
         try:
             _ask(d, query)
         except Exception as error:
@@ -204,18 +196,8 @@ def _strange_text(chance: random.Random) -> str:
             size = chance.choice([1, 2, 3, 8])
             parts.append("".join(chr(chance.randrange(low, high)) for _ in range(size)))
     text = "".join(parts) * chance.choice([1] * 30 + [2, 40, 400])
-    form: Any = chance.choice(_FORMS)
+    form: Any = chance.choice(["NFC", "NFD", "NFKC", "NFKD"])
     return unicodedata.normalize(form, text) if chance.random() < 0.2 else text
-
-
-def _query(d: FuzzyDict[int], chance: random.Random) -> str:
-    """Return a strange text, or a key, or a key to which something was done."""
-    text = _strange_text(chance)
-    if not d or chance.random() < 0.4:
-        return text
-    key: str = chance.choice(list(d))
-    place = chance.randrange(len(key) + 1)
-    return chance.choice([key, key[:place] + text + key[place:], key[:place] + key[place + 1 :]])
 
 
 def _ask(d: FuzzyDict[int], query: str) -> None:

