@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -63,24 +64,21 @@ def _honest() -> list[Path]:
     folder = Path(tempfile.mkdtemp(prefix="fuzzydict-honest-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     matrix = np.linspace(-1, 1, 36, dtype=np.float32).reshape(6, 6)
-    factors = Factors(matrix[:, :2], matrix[:, 2:4])
-    learned = Projections(matrix, factors, np.eye(2))
+    learned = Projections(matrix, Factors(matrix[:, :2], matrix[:, 2:4]), np.eye(2))
     values = [1, "x", None, (1, [2.5]), {"a": {2: 3}}, np.arange(6.0).reshape(2, 3), np.int64(3)]
-    items: dict[Any, Any] = {
-        **dict(zip(_WORDS, values * 2, strict=False)),
-        5: np.zeros((2, 0)),
-        (1, "a"): True,
-    }
+    items: dict[Any, Any] = dict(zip(_WORDS, values * 2, strict=False))
+    items |= {5: np.zeros((2, 0)), (1, "a"): True}
     numbers = {key: np.arange(2.0) + i for i, key in enumerate(_WORDS)}
-    many = {f"{a} {b}": i for i, a in enumerate(_WORDS) for b in _WORDS[:5]}
+    many = {f"{a} {b}": i for i, (a, b) in enumerate(product(_WORDS, _WORDS[:5]))}
+    own, graph = {"embedding": _EMBEDDING}, {"embedding": _EMBEDDING, "index": "usearch"}
     dicts: dict[str, Any] = {
         "brown": FuzzyDict(items),
-        "items": FuzzyDict(items, embedding=_EMBEDDING, scorer=Gaussian(0.5)),
-        "learned": FuzzyDict(numbers, embedding=_EMBEDDING, projections=learned),
-        "texts": FuzzyDict({**many, "?!": 1, "topSpeed": 2}, embedding=_EMBEDDING),
-        "graph": FuzzyDict(many, embedding=_EMBEDDING, index="usearch", scorer="cosine"),
-        "dots": FuzzyDict(many, embedding=_EMBEDDING, index="usearch", scorer="dot"),
-        "bilinear": FuzzyDict(numbers, embedding=_EMBEDDING, scorer=Bilinear(matrix), mode="pool"),
+        "items": FuzzyDict(items, **own, scorer=Gaussian(0.5)),
+        "learned": FuzzyDict(numbers, **own, projections=learned),
+        "texts": FuzzyDict({**many, "?!": 1, "topSpeed": 2}, **own),
+        "graph": FuzzyDict(many, **graph, scorer="cosine"),
+        "dots": FuzzyDict(many, **graph, scorer="dot"),
+        "bilinear": FuzzyDict(numbers, **own, scorer=Bilinear(matrix), mode="pool"),
     }
     dicts["items"].aliases = {"tint": "color", "number one": None, "Five-Five": 5}
     for name, d in dicts.items():
@@ -141,32 +139,6 @@ def _changed_tree(tree: Any, chance: random.Random) -> Any:
     return new
 
 
-def _with_odd_numbers(data: bytes, chance: random.Random) -> bytes:
-    """Return bytes with some numbers changed: links, levels, counts, places, vectors."""
-    changed, odd = bytearray(data), [0, 1, 15, 16, 17, 31, 32, 33, 48, 50, 2**31, 2**32 - 1]
-    for _ in range(chance.choice([1, 1, 3, 20])):
-        size = chance.choice([1, 2, 4, 4, 4, 8])
-        place = chance.randrange(max(len(data) // size, 1)) * size
-        number = (chance.choice(odd) % 2 ** (8 * size)).to_bytes(size, "little")
-        if chance.random() < 0.3:
-            number = struct.pack("<f", chance.choice([-0.0, 1e-40, 3e38, math.nan, -math.inf]))
-        changed[place : place + len(number)] = number
-    return bytes(changed[: len(data)])
-
-
-def _changed_rows(entry: dict[str, Any], data: bytes, chance: random.Random) -> bytes:
-    """Return the rows of an array in another order, fewer of them, or some twice."""
-    count = entry["shape"][0] if entry["shape"] else 1
-    size = len(data) // max(count, 1)
-    rows = [data[i * size : (i + 1) * size] for i in range(count)]
-    cut = chance.randrange(count + 1)
-    orders = [rows[::-1], rows[cut:] + rows[:cut], rows[:1] * count, rows[:cut], rows[cut:]]
-    rows = chance.choice([*orders, rows + rows[:1], rows * 2])
-    if entry["shape"]:
-        entry["shape"][0] = len(rows)
-    return b"".join(rows)
-
-
 def _change(header: dict[str, Any], arrays: dict[str, bytes], chance: random.Random) -> None:
     """Change something of a file: an array, what the header says of one, or the header."""
     name = chance.choice(list(arrays))
@@ -185,16 +157,33 @@ def _change(header: dict[str, Any], arrays: dict[str, bytes], chance: random.Ran
             arrays[new], header["arrays"][new] = arrays.pop(name), header["arrays"].pop(name)
         case 6:
             del arrays[name], header["arrays"][name]
-        case 7:
-            arrays[name] = _with_odd_numbers(data, chance) if data else b""
+        case 7:  # links, levels, counts, places, numbers of vectors
+            changed, odd = bytearray(data), [0, 1, 15, 16, 17, 31, 32, 33, 48, 50, 2**31, 2**32 - 1]
+            for _ in range(chance.choice([1, 1, 3, 20])):
+                size = chance.choice([1, 2, 4, 4, 4, 8])
+                place = chance.randrange(max(len(data) // size, 1)) * size
+                number = (chance.choice(odd) % 2 ** (8 * size)).to_bytes(size, "little")
+                if chance.random() < 0.3:
+                    real = chance.choice([-0.0, 1e-40, 3e38, math.nan, -math.inf])
+                    number = struct.pack("<f", real)
+                changed[place : place + len(number)] = number
+            arrays[name] = bytes(changed[: len(data)])
         case _ if data[:1] in (b"[", b"{") and data[:200] != b"[" * 200:  # changed before
             text = json.dumps(_changed_tree(json.loads(data), chance)).encode()
             deep = b"[" * 90_000 + b"]" * 90_000
             texts = [text] * 20 + [deep, text[:-1], text + b"]", b"\xff"]
             arrays[name] = chance.choice(texts)
             entry["shape"] = [len(arrays[name])]
-        case _:
-            arrays[name] = _changed_rows(entry, data, chance)
+        case _:  # rows in another order, fewer of them, or some twice
+            count = entry["shape"][0] if entry["shape"] else 1
+            size = len(data) // max(count, 1)
+            rows = [data[i * size : (i + 1) * size] for i in range(count)]
+            cut = chance.randrange(count + 1)
+            orders = [rows[::-1], rows[cut:] + rows[:cut], rows[:1] * count, rows[:cut], rows[cut:]]
+            rows = chance.choice([*orders, rows + rows[:1], rows * 2])
+            if entry["shape"]:
+                entry["shape"][0] = len(rows)
+            arrays[name] = b"".join(rows)
 
 
 def _crafted(path: Path, chance: random.Random) -> bytes:

@@ -55,19 +55,14 @@ def with_header(data: bytes, change: Callable[[dict[str, Any]], Any]) -> bytes:
     text = changed if isinstance(changed, bytes) else json.dumps(header).encode()
     start, old = 24 + len(text), 24 + length
     body = data[old + -old % 64 :]
-    return (
-        struct.pack("<8sIIQ", b"fuzzydct", 2, zlib.crc32(text), len(text))
-        + text
-        + b"\0" * (-start % 64)
-        + body
-    )
+    begin = struct.pack("<8sIIQ", b"fuzzydct", 2, zlib.crc32(text), len(text))
+    return begin + text + b"\0" * (-start % 64) + body
 
 
-def entry(name: str, **values: Any) -> Callable[[dict[str, Any]], Any]:
-    return lambda header: header["arrays"][name].update(values)
+Change = Callable[[dict[str, Any]], Any]
 
 
-def put(*path: str, value: Any) -> Callable[[dict[str, Any]], Any]:
+def put(*path: str, value: Any) -> Change:
     def change(header: Any) -> None:
         for name in path[:-1]:
             header = header[name]
@@ -76,7 +71,7 @@ def put(*path: str, value: Any) -> Callable[[dict[str, Any]], Any]:
     return change
 
 
-def drop(*path: str) -> Callable[[dict[str, Any]], Any]:
+def drop(*path: str) -> Change:
     def change(header: Any) -> None:
         for name in path[:-1]:
             header = header[name]
@@ -85,42 +80,46 @@ def drop(*path: str) -> Callable[[dict[str, Any]], Any]:
     return change
 
 
-HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+def entry(name: str, **values: Any) -> Change:
+    return lambda header: header["arrays"][name].update(values)
+
+
+#: What the header is replaced by, or what is changed in it.
+HEADERS: dict[str, Change] = {
     "no JSON": lambda _: b"{",
     "no object": lambda _: b"[]",
-    "a number": lambda _: b"1",
     "no UTF-8": lambda _: b'{"kind": "\xff"}',
     "deep": lambda _: b"[" * 200_000 + b"]" * 200_000,
     "deep objects": lambda _: b'{"kind":' * 50_000 + b"1" + b"}" * 50_000,
     "long number": lambda _: b'{"kind": ' + b"9" * 10_000 + b"}",
     "empty": lambda header: header.clear(),
     "another kind": put("kind", value="word vectors"),
-    "no kind": drop("kind"),
-    "no arrays": drop("arrays"),
+    **{f"no {name}": drop(name) for name in ("kind", "arrays", "meta")},
     "arrays no object": put("arrays", value=[1]),
-    "an entry no object": put("arrays", "keys", value="keys"),
-    "no meta": drop("meta"),
     "meta no object": put("meta", value=[["options", {}]]),
-    "objects as dtype": entry("keys", dtype="|O"),
-    "texts as dtype": entry("keys", dtype="<U1"),
-    "structured dtype": entry("keys", dtype=[["a", "<i4"]]),
-    "no dtype": drop("arrays", "keys", "dtype"),
-    "huge": entry("vectors", shape=[2**40, 5]),
-    "huge and empty": entry("vectors", shape=[2**47, 2**47, 2**47, 0]),
-    "overflowing": entry("vectors", shape=[2**32, 2**32]),
-    "negative": entry("vectors", shape=[-1, 5]),
-    "fractional": entry("vectors", shape=[20.0, 5]),
-    "many axes": entry("vectors", shape=[1] * 60),
-    "boolean side": entry("vectors", shape=[True, 5]),
-    "no shape": entry("vectors", shape=None),
-    "too many sides and empty": entry("vectors", shape=[0] + [1] * 100),
-    "a side below 0, and empty": entry("vectors", shape=[0, -1]),
+    "an entry no object": put("arrays", "keys", value="keys"),
     "an entry that is null": put("arrays", "keys", value=None),
-    "a dtype that is a number": entry("keys", dtype=2),
-    "a checksum of another type": entry("vectors", crc32=None),
-    "a text as shape": entry("vectors", shape="ab"),
+    "no dtype": drop("arrays", "keys", "dtype"),
+    **{f"dtype {dtype}": entry("keys", dtype=dtype) for dtype in ("|O", "<U1", 2, [["a", "<i4"]])},
+    **{
+        f"a shape {name}": entry("vectors", shape=shape)
+        for name, shape in {
+            "that is huge": [2**40, 5],
+            "huge and empty": [2**47, 2**47, 2**47, 0],
+            "that overflows": [2**32, 2**32],
+            "below 0": [-1, 5],
+            "below 0, and empty": [0, -1],
+            "that is fractional": [20.0, 5],
+            "of many axes": [1] * 60,
+            "of too many axes, and empty": [0] + [1] * 100,
+            "with a bool": [True, 5],
+            "that is none": None,
+            "that is a text": "ab",
+        }.items()
+    },
     "no checksum": drop("arrays", "vectors", "crc32"),
-    "checksum a text": entry("vectors", crc32="1"),
+    "a checksum that is none": entry("vectors", crc32=None),
+    "a checksum that is a text": entry("vectors", crc32="1"),
     "another array's name": lambda h: h["arrays"].update({"vector": h["arrays"].pop("vectors")}),
 }
 
@@ -146,11 +145,6 @@ def last(key: Any, value: Any) -> Callable[[Parts], None]:
     return change
 
 
-def value(saved: Any) -> Callable[[Parts], None]:
-    """Put what a file says of a value in the place of the last one."""
-    return last(5, saved)
-
-
 def array(name: str, value: Any) -> Callable[[Parts], None]:
     return lambda parts: parts[1].update({name: value})
 
@@ -163,97 +157,90 @@ def dropped(name: str) -> Callable[[Parts], None]:
     return lambda parts: parts[1].pop(name)
 
 
-VECTORS = np.ones((20, 5), np.float32)
+_NAMES = [f"key {i}" for i in range(20)]
+_VECTORS = np.ones((20, 5), np.float32)
+#: What a file says of a value, of a scorer, of its keys, and so on.
+_VALUES = {
+    "an object": {"__class__": "os.system"},
+    "a pickle": ["pickle", "gASVAAAAAA=="],
+    "a list of no kind": [],
+    "a kind that is not hashable": [["list"]],
+    "an odd dict": ["dict", 1],
+    "a dict with a key not hashable": ["dict", ["list"], 1],
+    "an array that is not there": ["array", 7, 0],
+    "an array before the first": ["array", -1, 0],
+    "a row that is not there": ["array", 0, 999],
+    "a row before the first": ["array", 0, -1],
+    "a row again": ["array", 0, 0],
+    "a scalar of an array": ["scalar", 0, 20],
+    "a row that is a text": ["array", "0", 0],
+    "too deep": json.loads('["list",' * 900 + "1" + "]" * 900),
+}
+_ARRAYS = {
+    "keys too few": ("keys", text(_NAMES)),
+    "keys too many": ("keys", text([*_NAMES, 5, 6])),
+    "keys of other words": ("keys", text([*_NAMES[:-1], "?!", 5])),
+    "keys that are no JSON": ("keys", text(b"[")),
+    "keys that are no text": ("keys", np.ones(3)),
+    "keys too deep": ("keys", text(b"[" * 300_000 + b"]" * 300_000)),
+    "keys that are an object": ("keys", text(dict.fromkeys([*_NAMES, 5], 1))),
+    "keys of a long number": ("keys", text(b"[" + b"9" * 9999 + b"]")),
+    "values that are no JSON": ("values", text(b"[1, 2")),
+    "values that are a text": ("values", text("a" * 21)),
+    "values that are an object": ("values", text(dict.fromkeys([*_NAMES, 5], 1))),
+    "items of an earlier fuzzydict": ("items", text([["key 0", 1]])),
+    "vectors too few": ("vectors", _VECTORS[1:]),
+    "vectors of another length": ("vectors", np.ones((20, 7), np.float32)),
+    "vectors of length 0": ("vectors", np.ones((20, 0), np.float32)),
+    "one vector": ("vectors", _VECTORS.ravel()),
+    "vectors of another dtype": ("vectors", _VECTORS.astype(np.int64)),
+    "vectors with NaN": ("vectors", np.where(np.eye(20, 5) > 0, np.nan, _VECTORS)),
+    "vectors without end": ("vectors", _VECTORS * np.float32(np.inf)),
+    "an array too many": ("values 1", np.ones(3)),
+    "an array of another name": ("more", np.ones(3)),
+    "an array of no axes": ("values 0", np.ones(())),
+    "values too few": ("values 0", np.ones((3, 3))),
+}
+_OPTIONS: dict[str, tuple[str, Any]] = {
+    "another option": ("_index", None),
+    "a method as option": ("get", 5),
+    "a class as option": ("__class__", "dict"),
+    "another mode": ("mode", "eval"),
+    "a mode that is a list": ("mode", ["nearest"]),
+    "no mode": ("mode", None),
+    "a temperature of 0": ("temperature", 0),
+    "a temperature that is a text": ("temperature", "hot"),
+    "a cutoff that is NaN": ("score_cutoff", float("nan")),
+    "a cutoff that is a list": ("score_cutoff", [1]),
+    "projections": ("projections", 1),
+    "a scorer that is not known": ("scorer", "eval"),
+    "a scorer that is a number": ("scorer", 5),
+    "a scorer of no class": ("scorer", ["KERNELS", ["dict"]]),
+    "a function as scorer": ("scorer", ["FunctionScorer", ["dict", "function", 1]]),
+    "an abstract scorer": ("scorer", ["Scorer", ["dict"]]),
+    "another module's class": ("scorer", ["os.system", ["dict", "c", "ls"]]),
+    "a scorer without arguments": ("scorer", ["Gaussian"]),
+    "a scorer with others": ("scorer", ["Gaussian", ["dict", "x", 1]]),
+    "a scorer of width 0": ("scorer", ["Gaussian", ["dict", "width", 0]]),
+    "a scorer of endless width": ("scorer", ["Gaussian", ["dict", "width", 10**400]]),
+}
+_ALIASES = ["[[", "5", '{"number one": 1}', '[["number one"]]', "[[1, 1]]", '[["?!", 1]]']
+_ALIASES += ['[["number one", 1], ["Number-One", 2]]', '[["number one", 99]]']
+_ALIASES += ['[["number one", -1]]', '[["number one", "key 1"]]', '[["number one", true]]']
+
+#: Changes of the header's meta and of the arrays.
 MEANINGS: dict[str, Callable[[Parts], None]] = {
     "a key twice": last("key 0", 1),
     "a key that is not hashable": last(["list"], 1),
     "a text key without a vector": last("another", 1),
-    "an object as value": value({"__class__": "os.system"}),
-    "a pickle as value": value(["pickle", "gASVAAAAAA=="]),
-    "a list of no kind": value([]),
-    "a kind that is not hashable": value([["list"]]),
-    "an odd dict": value(["dict", 1]),
-    "a dict with a key not hashable": value(["dict", ["list"], 1]),
-    "an array that is not there": value(["array", 7, 0]),
-    "an array before the first": value(["array", -1, 0]),
-    "a row that is not there": value(["array", 0, 999]),
-    "a row before the first": value(["array", 0, -1]),
-    "a row again": value(["array", 0, 0]),
-    "a scalar of an array": value(["scalar", 0, 20]),
-    "a row that is a text": value(["array", "0", 0]),
-    "too deep": value(json.loads('["list",' * 900 + "1" + "]" * 900)),
-    "keys too few": array("keys", text([f"key {i}" for i in range(20)])),
-    "keys too many": array("keys", text([*(f"key {i}" for i in range(20)), 5, 6])),
-    "keys of other words": array("keys", text([*(f"key {i}" for i in range(19)), "?!", 5])),
-    "keys that are no JSON": array("keys", text(b"[")),
-    "keys that are no text": array("keys", np.ones(3)),
-    "keys too deep": array("keys", text(b"[" * 300_000 + b"]" * 300_000)),
-    "keys that are an object": array("keys", text({f"key {i}": 1 for i in range(21)})),
-    "keys of a long number": array("keys", text(b"[" + b"9" * 9999 + b"]")),
-    "no keys": dropped("keys"),
-    "values that are no JSON": array("values", text(b"[")),
-    "values that are a text": array("values", text("a" * 21)),
-    "values that are an object": array("values", text({f"key {i}": 1 for i in range(21)})),
-    "values that are numbers of no kind": array("values", text(b"[1, 2")),
-    "no values as JSON": dropped("values"),
-    "items of an earlier fuzzydict": array("items", text([["key 0", 1]])),
-    "vectors too few": array("vectors", VECTORS[1:]),
-    "vectors of another length": array("vectors", np.ones((20, 7), np.float32)),
-    "vectors of length 0": array("vectors", np.ones((20, 0), np.float32)),
-    "one vector": array("vectors", VECTORS.ravel()),
-    "vectors of another dtype": array("vectors", VECTORS.astype(np.int64)),
-    "vectors with NaN": array("vectors", np.where(np.eye(20, 5) > 0, np.nan, VECTORS)),
-    "vectors without end": array("vectors", VECTORS * np.float32(np.inf)),
-    "no vectors": dropped("vectors"),
-    "an array too many": array("values 1", np.ones(3)),
-    "an array of another name": array("more", np.ones(3)),
-    "an array of no axes": array("values 0", np.ones(())),
-    "values too few": array("values 0", np.ones((3, 3))),
-    "no values": dropped("values 0"),
-    "another option": meta("options", "_index", value=None),
-    "a method as option": meta("options", "get", value=5),
-    "a class as option": meta("options", "__class__", value="dict"),
+    **{f"a value: {name}": last(5, value) for name, value in _VALUES.items()},
+    **{name: array(*change) for name, change in _ARRAYS.items()},
+    **{f"no array {name}": dropped(name) for name in ("keys", "values", "vectors", "values 0")},
+    **{name: meta("options", option, value=v) for name, (option, v) in _OPTIONS.items()},
     "an option too few": lambda parts: parts[0]["options"].pop("mode"),
     "options that are a list": meta("options", value=["mode"]),
     "no options": lambda parts: parts[0].pop("options"),
-    "another mode": meta("options", "mode", value="eval"),
-    "a mode that is a list": meta("options", "mode", value=["nearest"]),
-    "no mode": meta("options", "mode", value=None),
-    "a temperature of 0": meta("options", "temperature", value=0),
-    "a temperature that is a text": meta("options", "temperature", value="hot"),
-    "a cutoff that is NaN": meta("options", "score_cutoff", value=float("nan")),
-    "a cutoff that is a list": meta("options", "score_cutoff", value=[1]),
-    "projections": meta("options", "projections", value=1),
-    "a scorer that is not known": meta("options", "scorer", value="eval"),
-    "a scorer of no class": meta("options", "scorer", value=["KERNELS", ["dict"]]),
-    "a function as scorer": meta(
-        "options", "scorer", value=["FunctionScorer", ["dict", "function", 1]]
-    ),
-    "an abstract scorer": meta("options", "scorer", value=["Scorer", ["dict"]]),
-    "another module's class": meta("options", "scorer", value=["os.system", ["dict", "c", "ls"]]),
-    "a scorer without arguments": meta("options", "scorer", value=["Gaussian"]),
-    "a scorer with others": meta("options", "scorer", value=["Gaussian", ["dict", "x", 1]]),
-    "a scorer of width 0": meta("options", "scorer", value=["Gaussian", ["dict", "width", 0]]),
-    "a scorer of endless width": meta(
-        "options", "scorer", value=["Gaussian", ["dict", "width", 10**400]]
-    ),
-    "a scorer that is a number": meta("options", "scorer", value=5),
-    **{
-        f"aliases that are {name}": array("aliases", np.frombuffer(content.encode(), np.uint8))
-        for name, content in {
-            "no JSON": "[[",
-            "a number": "5",
-            "an object": '{"number one": 1}',
-            "no pairs": '[["number one"]]',
-            "numbers": "[[1, 1]]",
-            "without words": '[["?!", 1]]',
-            "there twice": '[["number one", 1], ["Number-One", 2]]',
-            "of no key": '[["number one", 99]]',
-            "before all keys": '[["number one", -1]]',
-            "of a text": '[["number one", "key 1"]]',
-            "of true": '[["number one", true]]',
-        }.items()
-    },
+    **{f"aliases {content}": array("aliases", text(content.encode())) for content in _ALIASES},
     "no fingerprint": lambda parts: parts[0].pop("embedding"),
     "a fingerprint that is a text": meta("embedding", value="brown"),
     "a fingerprint without a name": meta("embedding", value={}),

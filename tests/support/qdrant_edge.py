@@ -18,8 +18,6 @@ from uuid import UUID
 import qdrant_edge as edge
 from qdrant_client import models
 
-_SEGMENT = 2  # of each shard: what the optimizer makes, on a machine with few processors
-
 
 class EdgeClient:
     """What `QdrantStore` asks of a client, done by shards in a folder."""
@@ -127,19 +125,12 @@ class EdgeClient:
     def query_batch_points(self, _: str, requests: list[models.QueryRequest]) -> list[Any]:
         batch = edge.QueryBatchRequest([_query(one) for one in requests])
         answers = list(self._pool.map(lambda shard: shard.query_batch(batch), self._there()))
-        return [
-            SimpleNamespace(
-                points=[
-                    _scored(point)
-                    for point in nlargest(
-                        request.limit or 0,
-                        (point for answer in answers for point in answer[i]),
-                        key=lambda point: point.score,
-                    )
-                ]
-            )
-            for i, request in enumerate(requests)
-        ]
+        found = []
+        for i, request in enumerate(requests):
+            points = (point for answer in answers for point in answer[i])
+            best = nlargest(request.limit or 0, points, key=lambda point: point.score)
+            found.append(SimpleNamespace(points=list(map(_record, best))))
+        return found
 
     def _there(self) -> list[Any]:
         if not self._shards:
@@ -160,24 +151,24 @@ def _config(
 ) -> Any:
     ((meaning, params),) = dense.items()
     assert isinstance(params.hnsw_config, models.HnswConfigDiff)
-    graph = edge.HnswIndexConfig(16, params.hnsw_config.ef_construct or 100, 10_000)
     small = None
     if params.quantization_config:
         small = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, always_ram=True)
-    on_disk = params.on_disk
+    vectors = edge.EdgeVectorParams(
+        params.size,
+        edge.Distance.Cosine,
+        datatype=edge.VectorStorageDatatype.Float16,
+        on_disk=params.on_disk,
+        quantization_config=small,
+        hnsw_config=edge.HnswIndexConfig(16, params.hnsw_config.ef_construct or 100, 10_000),
+    )
     return edge.EdgeConfig(
-        vectors={
-            meaning: edge.EdgeVectorParams(
-                params.size,
-                edge.Distance.Cosine,
-                datatype=edge.VectorStorageDatatype.Float16,
-                on_disk=on_disk,
-                quantization_config=small,
-                hnsw_config=graph,
-            )
+        vectors={meaning: vectors},
+        sparse_vectors={
+            name: edge.EdgeSparseVectorParams(on_disk=params.on_disk) for name in sparse
         },
-        sparse_vectors={name: edge.EdgeSparseVectorParams(on_disk=on_disk) for name in sparse},
-        optimizers=edge.EdgeOptimizersConfig(default_segment_number=_SEGMENT),
+        # What the optimizer makes of each shard, on a machine with few processors.
+        optimizers=edge.EdgeOptimizersConfig(default_segment_number=2),
     )
 
 
@@ -185,13 +176,11 @@ def _config(
 
 
 def _vectors(point: models.PointStruct) -> dict[str, Any]:
-    assert isinstance(point.vector, dict)
-    return {
-        name: edge.SparseVector(one.indices, one.values)
-        if isinstance(one, models.SparseVector)
-        else one
-        for name, one in point.vector.items()
-    }
+    found: Any = dict(point.vector)  # type: ignore[arg-type]
+    for name, one in found.items():
+        if isinstance(one, models.SparseVector):
+            found[name] = edge.SparseVector(one.indices, one.values)
+    return found
 
 
 def _query(request: Any) -> Any:
@@ -232,19 +221,11 @@ def _filter(these: Any) -> Any:
 
 
 def _record(point: Any) -> Any:
-    return SimpleNamespace(id=str(point.id), payload=point.payload, vector=_named(point.vector))
-
-
-def _scored(point: Any) -> Any:
-    answer = _record(point)
-    answer.score = point.score
-    return answer
-
-
-def _named(vectors: Any) -> dict[str, Any]:
-    return {
-        name: models.SparseVector(indices=one.indices, values=one.values)
-        if isinstance(one, edge.SparseVector)
-        else one
-        for name, one in (vectors or {}).items()
-    }
+    vectors = dict(point.vector or {})
+    for name, one in vectors.items():
+        if isinstance(one, edge.SparseVector):
+            vectors[name] = models.SparseVector(indices=one.indices, values=one.values)
+    found = SimpleNamespace(id=str(point.id), payload=point.payload, vector=vectors)
+    if hasattr(point, "score"):
+        found.score = point.score
+    return found

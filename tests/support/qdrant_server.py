@@ -77,44 +77,44 @@ def run(folder: Path, api_key: str = "") -> Iterator[Server]:
 
 class _Engine(NamedTuple):
     client: EdgeClient
-    created: Path  # the request that created the collection
+    file: Path  # has the request that created the collection
     lock: Lock
 
-    def collection(self, name: str) -> str:
-        """Return the name of the collection; raise KeyError if there is none."""
+    @property
+    def created(self) -> Any:
+        """The request that created the collection; an empty one if there is none."""
         request = grpc.CreateCollection()
-        if not self.created.exists() or request.ParseFromString(self.created.read_bytes()) == 0:
-            raise KeyError(f"Not found: Collection `{name}` doesn't exist!")
-        if request.collection_name != name:
-            raise KeyError(f"Not found: Collection `{name}` doesn't exist!")
-        return name
+        if self.file.exists():
+            request.ParseFromString(self.file.read_bytes())
+        return request
 
 
-def _collection_exists(engine: _Engine, request: Any) -> Any:
-    try:
-        engine.collection(request.collection_name)
-    except KeyError:
-        return grpc.CollectionExistsResponse(result=grpc.CollectionExists(exists=False))
-    return grpc.CollectionExistsResponse(result=grpc.CollectionExists(exists=True))
+def _exists(engine: _Engine, request: Any) -> Any:
+    is_there = engine.created.collection_name == request.collection_name
+    return grpc.CollectionExistsResponse(result=grpc.CollectionExists(exists=is_there))
 
 
 def _create(engine: _Engine, request: Any) -> Any:
     dense: Any = GrpcToRest.convert_vectors_config(request.vectors_config)
     sparse = GrpcToRest.convert_sparse_vector_config(request.sparse_vectors_config)
+    number = request.shard_number
     engine.client.create_collection(
-        request.collection_name,
-        vectors_config=dense,
-        sparse_vectors_config=sparse,
-        shard_number=request.shard_number,
+        "", vectors_config=dense, sparse_vectors_config=sparse, shard_number=number
     )
-    engine.created.write_bytes(request.SerializeToString())
+    engine.file.write_bytes(request.SerializeToString())
     return grpc.CollectionOperationResponse(result=True)
 
 
-def _get_collection(engine: _Engine, request: Any) -> Any:
-    engine.collection(request.collection_name)
-    created = grpc.CreateCollection()
-    created.ParseFromString(engine.created.read_bytes())
+def _drop(engine: _Engine, request: Any) -> Any:
+    is_there = engine.file.exists()
+    if is_there:
+        engine.file.unlink()
+        engine.client.delete_collection(request.collection_name)
+    return grpc.CollectionOperationResponse(result=is_there)
+
+
+def _collection(engine: _Engine, _: Any) -> Any:
+    created = engine.created
     params = grpc.CollectionParams(
         shard_number=created.shard_number,
         vectors_config=created.vectors_config,
@@ -135,93 +135,26 @@ def _get_collection(engine: _Engine, request: Any) -> Any:
     return grpc.GetCollectionInfoResponse(result=info)
 
 
-def _delete_collection(engine: _Engine, request: Any) -> Any:
-    there = engine.created.exists()
-    if there:
-        engine.created.unlink()
-        engine.client.delete_collection(request.collection_name)
-    return grpc.CollectionOperationResponse(result=there)
+def _change(engine: _Engine, request: Any) -> Any:
+    """Make an index of a field, write points or delete some."""
+    if isinstance(request, grpc.CreateFieldIndexCollection):
+        assert request.field_type == grpc.FieldType.FieldTypeKeyword
+        kind = models.PayloadSchemaType.KEYWORD
+        engine.client.create_payload_index("", request.field_name, kind)
+    elif isinstance(request, grpc.UpsertPoints):
+        engine.client.upsert("", list(map(GrpcToRest.convert_point_struct, request.points)))
+    else:
+        selector: Any = GrpcToRest.convert_points_selector(request.points)
+        engine.client.delete("", selector)
+    done = grpc.UpdateResult(status=grpc.UpdateStatus.Completed)
+    return grpc.PointsOperationResponse(result=done)
 
 
-_DONE = grpc.PointsOperationResponse(result=grpc.UpdateResult(status=grpc.UpdateStatus.Completed))
-
-
-def _create_field_index(engine: _Engine, request: Any) -> Any:
-    name = engine.collection(request.collection_name)
-    assert request.field_type == grpc.FieldType.FieldTypeKeyword
-    kind = models.PayloadSchemaType.KEYWORD
-    engine.client.create_payload_index(name, request.field_name, kind)
-    return _DONE
-
-
-def _upsert(engine: _Engine, request: Any) -> Any:
-    name = engine.collection(request.collection_name)
-    points = [GrpcToRest.convert_point_struct(point) for point in request.points]
-    engine.client.upsert(name, points)
-    return _DONE
-
-
-def _delete(engine: _Engine, request: Any) -> Any:
-    name = engine.collection(request.collection_name)
-    selector: Any = GrpcToRest.convert_points_selector(request.points)
-    engine.client.delete(name, selector)
-    return _DONE
-
-
-def _get(engine: _Engine, request: Any) -> Any:
-    name = engine.collection(request.collection_name)
-    ids = [str(GrpcToRest.convert_point_id(each)) for each in request.ids]
-    found = engine.client.retrieve(
-        name,
-        ids,
-        with_payload=_payload(request),
-        with_vectors=GrpcToRest.convert_with_vectors_selector(request.with_vectors),
-    )
-    return grpc.GetResponse(result=[_record(point) for point in found])
-
-
-def _scroll(engine: _Engine, request: Any) -> Any:
-    name = engine.collection(request.collection_name)
-    start = str(GrpcToRest.convert_point_id(request.offset)) if request.HasField("offset") else None
-    found, further = engine.client.scroll(
-        name,
-        GrpcToRest.convert_filter(request.filter),
-        limit=request.limit,
-        offset=start,
-        with_payload=bool(_payload(request)),
-        with_vectors=GrpcToRest.convert_with_vectors_selector(request.with_vectors),
-    )
-    return grpc.ScrollResponse(
-        result=[_record(point) for point in found],
-        next_page_offset=further and RestToGrpc.convert_extended_point_id(further),
-    )
-
-
-def _count(engine: _Engine, request: Any) -> Any:
-    name = engine.collection(request.collection_name)
-    these = GrpcToRest.convert_filter(request.filter)
-    count = engine.client.count(name, count_filter=these, exact=request.exact).count
-    return grpc.CountResponse(result=grpc.CountResult(count=count))
-
-
-def _query_batch(engine: _Engine, request: Any) -> Any:
-    name = engine.collection(request.collection_name)
-    queries = [GrpcToRest.convert_query_points(query) for query in request.query_points]
-    for query in queries:
-        if isinstance(query.query, models.NearestQuery):
-            query.query = query.query.nearest
-    answers = engine.client.query_batch_points(name, queries)
-    return grpc.QueryBatchResponse(
-        result=[
-            grpc.BatchResult(result=[_scored(point) for point in answer.points])
-            for answer in answers
-        ]
-    )
-
-
-def _payload(request: Any) -> Any:
-    found: Any = GrpcToRest.convert_with_payload_interface(request.with_payload)
-    return found
+def _parts(request: Any) -> dict[str, Any]:
+    """Return what a request asks for of each point."""
+    payload = GrpcToRest.convert_with_payload_interface(request.with_payload)
+    vectors = GrpcToRest.convert_with_vectors_selector(request.with_vectors)
+    return {"with_payload": payload, "with_vectors": vectors}
 
 
 def _record(point: Any) -> Any:
@@ -229,27 +162,58 @@ def _record(point: Any) -> Any:
     return RestToGrpc.convert_record(record)
 
 
-def _scored(point: Any) -> Any:
-    return RestToGrpc.convert_scored_point(
-        models.ScoredPoint(
-            id=point.id, version=0, score=point.score, payload=point.payload, vector=point.vector
-        )
+def _get(engine: _Engine, request: Any) -> Any:
+    ids = [str(GrpcToRest.convert_point_id(each)) for each in request.ids]
+    found = engine.client.retrieve("", ids, **_parts(request))
+    return grpc.GetResponse(result=list(map(_record, found)))
+
+
+def _scroll(engine: _Engine, request: Any) -> Any:
+    start = str(GrpcToRest.convert_point_id(request.offset)) if request.HasField("offset") else None
+    these = GrpcToRest.convert_filter(request.filter)
+    found, further = engine.client.scroll(
+        "", these, limit=request.limit, offset=start, **_parts(request)
     )
+    after = further and RestToGrpc.convert_extended_point_id(further)
+    return grpc.ScrollResponse(result=list(map(_record, found)), next_page_offset=after)
+
+
+def _count(engine: _Engine, request: Any) -> Any:
+    these = GrpcToRest.convert_filter(request.filter)
+    count = engine.client.count("", count_filter=these, exact=request.exact).count
+    return grpc.CountResponse(result=grpc.CountResult(count=count))
+
+
+def _query_batch(engine: _Engine, request: Any) -> Any:
+    queries = [GrpcToRest.convert_query_points(query) for query in request.query_points]
+    for query in queries:
+        if isinstance(query.query, models.NearestQuery):
+            query.query = query.query.nearest
+    answers = engine.client.query_batch_points("", queries)
+    found = [
+        [
+            models.ScoredPoint(
+                id=one.id, version=0, score=one.score, payload=one.payload, vector=one.vector
+            )
+            for one in answer.points
+        ]
+        for answer in answers
+    ]
+    batches = [list(map(RestToGrpc.convert_scored_point, points)) for points in found]
+    return grpc.QueryBatchResponse(result=[grpc.BatchResult(result=one) for one in batches])
 
 
 # ---- the server --------------------------------------------------------------------------------
 
 _ANSWERS: dict[type[Any], dict[str, Callable[[_Engine, Any], Any]]] = {
     grpc.CollectionsServicer: {
-        "CollectionExists": _collection_exists,
+        "CollectionExists": _exists,
         "Create": _create,
-        "Get": _get_collection,
-        "Delete": _delete_collection,
+        "Get": _collection,
+        "Delete": _drop,
     },
     grpc.PointsServicer: {
-        "CreateFieldIndex": _create_field_index,
-        "Upsert": _upsert,
-        "Delete": _delete,
+        **dict.fromkeys(("CreateFieldIndex", "Upsert", "Delete"), _change),
         "Get": _get,
         "Scroll": _scroll,
         "Count": _count,
@@ -266,13 +230,16 @@ def _method(engine: _Engine, api_key: str, answer: Callable[[_Engine, Any], Any]
             context.abort(
                 wire.StatusCode.UNAUTHENTICATED, "Must provide an API key or an Authorization"
             )
-        try:
-            with engine.lock:
+        with engine.lock:
+            name = request.collection_name
+            needs_it = answer not in (_exists, _create, _drop)
+            if needs_it and engine.created.collection_name != name:
+                told = f"Not found: Collection `{name}` doesn't exist!"
+                context.abort(wire.StatusCode.NOT_FOUND, told)
+            try:
                 return answer(engine, request)
-        except KeyError as error:
-            context.abort(wire.StatusCode.NOT_FOUND, str(error.args[0]))
-        except Exception as error:  # whatever the engine raises
-            context.abort(wire.StatusCode.INVALID_ARGUMENT, f"Wrong input: {error}")
+            except Exception as error:  # whatever the engine raises
+                context.abort(wire.StatusCode.INVALID_ARGUMENT, f"Wrong input: {error}")
 
     return method
 
@@ -288,8 +255,7 @@ def _serve(port: int, folder: Path, api_key: str) -> None:
     for servicer, answers in _ANSWERS.items():
         methods = {name: _method(engine, api_key, answer) for name, answer in answers.items()}
         held = type("Held", (servicer,), {name: staticmethod(m) for name, m in methods.items()})()
-        add = f"add_{servicer.__name__}_to_server"
-        getattr(grpc, add)(held, server)
+        getattr(grpc, f"add_{servicer.__name__}_to_server")(held, server)
     bound = server.add_insecure_port(f"127.0.0.1:{port}")
     server.start()
     print(bound, flush=True)
