@@ -51,31 +51,20 @@ _NGRAMS = (3, 4, 5)  # letters of an n-gram; the whole word is one more
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Hyper-parameters of what is learned from WordNet.
+    """Hyper-parameters of what is learned from WordNet."""
 
-    Args:
-        buckets: rows of the table of hashed n-grams.
-        size: learned numbers beside those of the vector.
-        steps: number of steps.
-        batch: pairs a step; each is told apart from all others.
-        temperature: divisor of the cosines before the softmax.
-        keep: weight of the penalty on changes of the cosines between words.
-        kept_words: words drawn for that penalty in each step.
-        decay: weight decay.
-        learning_rate: Adam's, after the warm-up. It falls to 0 with the root of the steps left.
-        seed: of the start and of the batches.
-    """
-
-    buckets: int = 12288
-    size: int = 64
+    buckets: int = 12288  # rows of the table of hashed n-grams
+    size: int = 64  # learned numbers beside those of the vector
     steps: int = 4000
-    batch: int = 1024
-    temperature: float = 0.07
-    keep: float = 0.1
-    kept_words: int = 384
-    decay: float = 1e-4
-    learning_rate: float = 5e-3
-    seed: int = 1
+    batch: int = 1024  # pairs a step; each is told apart from all others
+    temperature: float = 0.07  # divisor of the cosines before the softmax
+    keep: float = 0.1  # weight of the penalty on changes of the cosines between words
+    kept_words: int = 384  # drawn for that penalty in each step
+    decay: float = 1e-4  # of weights
+    learning_rate: float = (
+        5e-3  # Adam's, after the warm-up; it falls with the root of the steps left
+    )
+    seed: int = 1  # of the start and of the batches
 
 
 # ---- from WordNet to vectors -----------------------------------------------------------------

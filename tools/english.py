@@ -169,23 +169,14 @@ def main_axes(of: Array, size: int) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Hyper-parameters.
+    """Hyper-parameters."""
 
-    Args:
-        size: numbers of a row.
-        passes: over the texts.
-        batch: texts a step, and pairs.
-        learning_rate: Adam's; it falls to 0.
-        pairs: the weight of the loss of pairs; 0 learns from the teacher alone.
-        temperature: the divisor of the cosines of pairs before the softmax.
-    """
-
-    size: int = 160
-    passes: int = 8
-    batch: int = 1024
-    learning_rate: float = 2e-3
-    pairs: float = 0.05
-    temperature: float = 0.05
+    size: int = 160  # numbers of a row
+    passes: int = 8  # over the texts
+    batch: int = 1024  # texts a step, and pairs
+    learning_rate: float = 2e-3  # Adam's; it falls to 0
+    pairs: float = 0.05  # the weight of the loss of pairs; 0 learns from the teacher alone
+    temperature: float = 0.05  # the divisor of the cosines of pairs before the softmax
 
 
 class Sums:

@@ -37,23 +37,17 @@ _FENCE = re.compile(r"^(?:<!-- needs: (\w+) -->\n)?```(\w*)[^\n]*\n(.*?)^```$", 
 _PIPED = re.compile(r"(fuzzydict [^|&;<>$*~`\n]*)(?:\| (.*))?")  # to a command of the shell
 _LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\(([^)\s]+)\)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
-each_page = pytest.mark.parametrize(
-    "page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix()
-)
-_SLOW = {
-    page: pytest.mark.slow("the recipes take half a minute")
-    for page in PAGES
-    if page.parent.name == "recipes"
-} | {DOCS / "guides" / "workers.md": pytest.mark.slow("its examples start several processes")}
+_SLOW = {DOCS / "guides" / "workers.md": "its examples start several processes"}
+_SLOW |= dict.fromkeys((DOCS / "recipes").iterdir(), "the recipes take half a minute")
+_NAMES = {page: page.relative_to(ROOT).as_posix() for page in PAGES}
+each_page = pytest.mark.parametrize("page", PAGES, ids=_NAMES.values())
 each_page_that_runs = pytest.mark.parametrize(
     "page",
     [
         pytest.param(
-            page,
-            id=page.relative_to(ROOT).as_posix(),
-            marks=_SLOW.get(page, ()),
+            page, id=name, marks=[pytest.mark.slow(why)] if (why := _SLOW.get(page)) else []
         )
-        for page in PAGES
+        for page, name in _NAMES.items()
     ],
 )
 
@@ -71,26 +65,23 @@ def blocks(page: Path, *languages: str) -> Iterator[Block]:
     text = page.read_text("utf-8")
     for found in _FENCE.finditer(text):
         needed, language, body = found.groups()
-        if language in languages and (needed is None or _is_installed(needed)):
+        is_there = needed is None or importlib.util.find_spec(needed) is not None
+        if needed == "pyspark":
+            is_there &= shutil.which("java") is not None
+        if language in languages and is_there:
             yield Block(language, body, text.count("\n", 0, found.start(3)))
-
-
-def _is_installed(package: str) -> bool:
-    has_all = package != "pyspark" or shutil.which("java") is not None
-    return has_all and importlib.util.find_spec(package) is not None
 
 
 def same(expected: str, printed: str) -> bool:
     """Tell whether texts are equal, but for the last place of their numbers, or the sixth."""
     if _NUMBER.split(expected) != _NUMBER.split(printed):
         return False
-    pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(printed), strict=True)
-    return all(one == other or _near(one, other) for one, other in pairs)
-
-
-def _near(one: str, other: str) -> bool:
-    places = len(one.partition(".")[2])
-    return places > 0 and abs(float(one) - float(other)) < max(1.5 * 10.0**-places, 1e-6)
+    for one, other in zip(_NUMBER.findall(expected), _NUMBER.findall(printed), strict=True):
+        places = len(one.partition(".")[2])
+        least = max(1.5 * 10.0**-places, 1e-6) if places else 0
+        if one != other and abs(float(one) - float(other)) >= least:
+            return False
+    return True
 
 
 class Checker(doctest.OutputChecker):
@@ -137,6 +128,7 @@ def run(command: str, folder: Path) -> str:
 
     Without FUZZYDICT_SLOW=1, ours run in this process.
     """
+    given, before = None, ""
     if not SLOW and (piped := _PIPED.fullmatch(command)):
         main = import_module("fuzzydict.cli").main
         with contextlib.chdir(folder):
@@ -145,12 +137,7 @@ def run(command: str, folder: Path) -> str:
         assert result.exception is None or isinstance(result.exception, SystemExit)
         if piped[2] is None:
             return result.output
-        return result.stderr + in_shell(piped[2], folder, result.stdout)
-    return in_shell(command, folder)
-
-
-def in_shell(command: str, folder: Path, given: str | None = None) -> str:
-    """Return what a command of the shell prints, which reads ``given`` from standard input."""
+        command, given, before = piped[2], result.stdout, result.stderr
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["sh", "-c", command],
@@ -163,7 +150,7 @@ def in_shell(command: str, folder: Path, given: str | None = None) -> str:
         timeout=120,
     )
     assert "Traceback" not in done.stdout
-    return done.stdout
+    return before + done.stdout
 
 
 @each_page
@@ -175,8 +162,9 @@ def test_commands_that_are_not_run_exist(page: Path) -> None:
                 options = {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
                 given = {word for word in words.split() if word[0] == "-" and word != "-"}
                 assert given <= options, line
-            for module in re.findall(r"python -m (tests\.[\w.]+)", line):
-                assert importlib.util.find_spec(module), line
+            for module in re.findall(r"python -m ((?:tests|tools)\.\w+(?:\.\w+)?)", line):
+                path = ROOT / module.replace(".", "/")
+                assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), line
 
 
 def command_of(words: list[str]) -> click.Command:
