@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.learning.fit import DictState
     from fuzzydict.learning.report import FitReport
-    from fuzzydict.search.lookup import Approximate, Exact, Scored
+    from fuzzydict.search.lookup import Exact, Scored
     from fuzzydict.search.neighbours import Neighbours
 
 
@@ -575,7 +575,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         new.aliases, new.synonyms = saved.taught  # of the class there may be other synonyms
         kept = new._kept
         kept.index, kept.told = KeyIndex(new._current_meaning()), len(new)
-        kept.neighbours = saved.keys.restore(kept.index, new.index)
+        kept.neighbours = saved.keys.restore(kept.index)
         return new
 
     # ---- snapshots --------------------------------------------------------------------------
@@ -743,7 +743,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 class Items(NamedTuple):
     """The keys of a dict that can be compared, and their values, as they are at one moment."""
 
-    lookup: Exact | Approximate  # finds keys, S of them
+    lookup: Exact  # finds keys, S of them
     values: list[Any]  # theirs, S
     embedding: Embedding  # without projections, for values that are texts
 

@@ -51,7 +51,7 @@ from fuzzydict.search.score import JudgedScore, is_probability
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.search.lookup import Approximate, Attended, Exact, Explained, Lookup
+    from fuzzydict.search.lookup import Attended, Exact, Explained, Lookup
 
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ class Reader:
 
     __slots__ = ("_best", "_is_fixed", "_options", "found", "lookup", "size", "stacked")
 
-    def __init__(self, d: Any, lookup: Exact | Approximate) -> None:
+    def __init__(self, d: Any, lookup: Exact) -> None:
         self.size, self._options, self.lookup = len(d), _options(d), lookup
         self._is_fixed = d.scorer is None or isinstance(d.scorer, str)  # an object may change
         self.found: dict[object, str | Scored] = {}

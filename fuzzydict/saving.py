@@ -42,10 +42,8 @@ from fuzzydict.nn import scorers
 from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
 from fuzzydict.search.aliases import checked_aliases
-from fuzzydict.search.backends import EXACT
 from fuzzydict.search.key_index import Split
-from fuzzydict.search.neighbours import Neighbours
-from fuzzydict.search.score import COSINE, DOT
+from fuzzydict.search.neighbours import COSINE, DOT, EXACT, Neighbours
 from fuzzydict.search.synonyms import SynonymRules
 from fuzzydict.text.words import plain
 
@@ -327,7 +325,7 @@ class SavedKeys(NamedTuple):
     graph: _Graph | None
     at_once: bool
 
-    def restore(self, index: KeyIndex, engine: str) -> Neighbours | None:
+    def restore(self, index: KeyIndex) -> Neighbours | None:
         """Fill an empty index: at once if the vectors are few, otherwise when they are needed.
 
         Vectors that are left in the file are checked when they are needed. Return the engine with
@@ -354,7 +352,7 @@ class SavedKeys(NamedTuple):
         index.restore_later(self._fill)
         if self.at_once:
             index.keys()
-        return None if self.graph is None else self._neighbours(self.graph, index, engine)
+        return None if self.graph is None else self._neighbours(self.graph, index)
 
     def _fill(self, index: KeyIndex) -> None:
         with as_format_errors(self.path):
@@ -374,13 +372,13 @@ class SavedKeys(NamedTuple):
             split = self.split if self.split and self.split.is_current() else None
             index.restore(self.keys, kept, split)
 
-    def _neighbours(self, graph: _Graph, index: KeyIndex, engine: str) -> Neighbours:
+    def _neighbours(self, graph: _Graph, index: KeyIndex) -> Neighbours:
         def read_saved() -> NDArray[np.uint8]:
             with as_format_errors(self.path):
                 return np.array(graph.saved.checked())
 
         saved = read_saved() if self.at_once else None
-        neighbours = Neighbours(engine, graph.measure)
+        neighbours = Neighbours(graph.measure)
         neighbours.restore(
             index.generation,
             lambda: read_saved() if saved is None else saved,
@@ -432,7 +430,7 @@ def _graph_arrays(
     keys: Keys, neighbours: Neighbours | None, engine: str
 ) -> dict[str, NDArray[Any]]:
     """Return what an engine saves of the keys, by the names of arrays."""
-    if neighbours is None or neighbours.engine != engine:
+    if neighbours is None or engine == EXACT:
         return {}
     saved, labels = neighbours.save(keys)
     return {_GRAPHS[neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}

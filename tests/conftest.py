@@ -20,7 +20,6 @@ from fuzzydict import Brown, WordVectors
 from fuzzydict.embedding.word2vec import Model, brown_sentences
 from fuzzydict.errors import MissingCorpusError
 from tests.support.properties import ALL, SLOW, SOME
-from tests.support.searching import EACH_ENGINE, search_always
 
 _PASSED = "fuzzydict/passed"  # in pytest's cache: the tests that passed in the last run
 
@@ -104,10 +103,3 @@ def light() -> tuple[Model, ...]:
         Model(sg=True, window=5, vector_size=20, epochs=80, sample=0.0),
         Model(sg=False, window=3, vector_size=12, epochs=40, sample=0.0, stems=True),
     )
-
-
-@pytest.fixture(params=EACH_ENGINE)
-def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the name of an engine that every dict asks; "exact" names brute force here."""
-    search_always(monkeypatch)
-    return str(request.param)

@@ -37,7 +37,7 @@ from fuzzydict.frames.dask import (
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
-from fuzzydict.search.backends.usearch import use_threads
+from fuzzydict.search.neighbours import use_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator

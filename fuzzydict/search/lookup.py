@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,21 +12,20 @@ from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
-from fuzzydict.search.backends import EXACT
-from fuzzydict.search.neighbours import Neighbours
+from fuzzydict.search.neighbours import COSINE, EXACT, Neighbours
 from fuzzydict.search.one import best_of_one
-from fuzzydict.search.retrieve import candidates, glance, most_alike
-from fuzzydict.search.score import COSINE, JudgedScore, NamedScore, as_score, is_spelling
+from fuzzydict.search.retrieve import Glance, candidates, glance, most_alike
+from fuzzydict.search.score import NamedScore, as_score, is_spelling
 from fuzzydict.text.words import LONGEST, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.align import Found, Query
+    from fuzzydict.search.align import Query
     from fuzzydict.search.judge import Judged, Parts
     from fuzzydict.search.key_index import KeyIndex
     from fuzzydict.search.keys import Keys
@@ -34,8 +34,12 @@ if TYPE_CHECKING:
 
 _SCORES, _QUERIES = 1 << 22, 128  # made at a time, in several arrays; and compared at a time
 _REMEMBERED_QUERIES = 256  # queries that are kept as they are compared
+_LEFT = -30.0  # log-weight: next to nothing
 #: How many keys are pooled, and listed at most; longer lists compare all keys.
 MOST = 1024
+_SPARE = 64  # keys that are sought beside those wanted, since the nearest need not win
+_SPELLED = 48  # keys that share the most n-grams with a query
+_SAMPLE = 4096  # keys that stand for those that were not found
 
 
 class Scored(NamedTuple):
@@ -89,17 +93,44 @@ class Prepared(NamedTuple):
     vector: NDArray[np.float32] | None
 
 
+class Listing(NamedTuple):
+    """Queries, and the keys that were found for them.
+
+    Attributes:
+        asked: the queries, L.
+        keys: keys that hold those that were found, maybe among others.
+        slots: theirs, rising, (m,); None for all.
+        left: how many keys were not found.
+        sample: the keys that stand for those, and slots in them, if there are any.
+    """
+
+    asked: list[Prepared]
+    keys: Keys
+    slots: NDArray[np.intp] | None = None
+    left: int = 0
+    sample: tuple[Keys, NDArray[np.intp]] | None = None
+
+    def place_of(self, one: Prepared) -> int | None:
+        """Return the place among the keys found of the one that equals a query."""
+        slot = self.keys.slot_of(one.query.asked)
+        if slot is None or self.slots is None:
+            return slot
+        return int(np.searchsorted(self.slots, slot))
+
+
 class Compared(NamedTuple):
     """What was found out about L queries.
 
     Attributes:
-        found: their candidates.
+        places: of their candidates among the m keys found, (L, C).
+        slots: those of the candidates, (L, C).
         X: the features of these, (L, C, F).
         said: what the judge says of them.
-        rest: the glances of all keys that were looked at, (L, n).
+        rest: the glances of all keys found, (L, m).
     """
 
-    found: Found
+    places: NDArray[np.intp]
+    slots: NDArray[np.intp]
     X: NDArray[np.float32]
     said: Judged
     rest: NDArray[np.float32]
@@ -113,65 +144,56 @@ class Lookup(ABC):
     Args:
         meaning: what keys and queries are compared by.
         scorer: what compares vectors; None for the judged score.
+        count: the number of keys that a query may be compared with.
 
     Attributes:
-        meaning: what keys and queries are compared by.
         score: how well a key matches.
-        needs_lock: whether one thread at a time may use it, but for `prepare`.
+        needs_lock: whether one thread at a time may use it.
         at_once: how many queries are read before another thread is let in.
     """
 
     needs_lock = False
     at_once = 512
 
-    def __init__(self, meaning: Meaning, scorer: ScorerLike | None = None) -> None:
-        self.meaning = meaning
-        self.score = as_score(scorer)
+    def __init__(self, meaning: Meaning, scorer: ScorerLike | None, count: int) -> None:
+        self.meaning, self.score, self.count = meaning, as_score(scorer), count
+        self._is_named = isinstance(self.score, NamedScore)
         self._known: dict[str, Prepared] = {}
 
-    # ---- before reads ---------------------------------------------------------------------
+    @abstractmethod
+    def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:
+        """Yield the keys worth a look, if ``count`` are wanted (None: as many as there may be).
 
-    def prepare(self, asked: Iterable[str]) -> list[Prepared]:
-        """Return queries as they are compared; those without words are left out.
-
-        It changes nothing, and no lock need be held, so that an embedding may ask the dict itself.
+        The queries come in their order, each in one listing, together with a key that equals it.
         """
-        known, found, new = self._known, list[Prepared](), list[int]()
-        for text in dict.fromkeys(asked):
-            one = known.get(text)
-            if one is None:
-                query = self.meaning.query(text)
-                if not query.words or not plain(text):
-                    continue
-                one = Prepared(query, None)
-                new.append(len(found))
-            found.append(one)
-        if new and self._encodes():
-            vectors = self.meaning.of_texts([found[i].query.asked for i in new])
-            for i, vector in zip(new, vectors, strict=True):
-                found[i] = found[i]._replace(vector=vector)
-        return found
-
-    def _encodes(self) -> bool:
-        """Tell whether the vector of a whole text is compared."""
-        return self.meaning.is_encoded or isinstance(self.score, NamedScore)
 
     # ---- reads ----------------------------------------------------------------------------
 
-    @property
-    @abstractmethod
-    def count(self) -> int:
-        """The number of keys that a query may be compared with."""
-
-    @abstractmethod
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""
+        found = list[Scored]()
+        for listing in self._listings(self._asked(asked), 1):
+            if self._is_named:
+                rows = zip(listing.asked, self._scores(listing), strict=True)
+                found += [self._best(listing, one, row, 1)[0] for one, row in rows]
+                continue
+            keys, compared = listing.keys, self._compared(listing)
+            places = np.arange(len(listing.asked)), compared.said.best
+            told = compared.slots[places].tolist(), compared.said.of_best().tolist()
+            for one, slot, score in zip(listing.asked, *told, strict=True):
+                is_key = keys.slot_of(one.query.asked) is not None
+                best = (one.query.asked, 1.0) if is_key else (keys.names[slot], score)
+                found.append(Scored(*best))
+        return found
 
-    @abstractmethod
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first."""
+        return [
+            self._best(listing, one, row, topn)
+            for listing in self._listings(self._asked(asked), topn)
+            for one, row in zip(listing.asked, self._scores(listing), strict=True)
+        ]
 
-    @abstractmethod
     def attend(
         self,
         asked: Sequence[str],
@@ -192,10 +214,36 @@ class Lookup(ABC):
         Raises:
             NoMatchError: the mask, or the scorer's width, leaves a query no key to attend to.
         """
+        prepared, wanted = self._asked(asked), MOST if topn is None else topn
+        listings = list(self._listings(prepared, wanted if allowed is None else None))
+        tables = list(map(self._scores, listings))
+        if listings and listings[0].slots is None:  # of the same keys
+            listings, tables = [Listing(prepared, listings[0].keys)], [np.concatenate(tables)]
+        softness = self.score.temperature if temperature is None else temperature
+        found = list[Attended]()
+        for listing, scores in zip(listings, tables, strict=True):
+            one = self._attended(listing, scores, allowed, softness)
+            if topn is None or topn >= len(one.names):
+                found.append(one)
+            else:
+                found += [best_of(one, row, topn) for row in range(len(one.best))]
+        return found
 
-    @abstractmethod
     def explain(self, asked: Sequence[str]) -> list[Explained]:
         """Return the best key of each query, the next, and the reasons."""
+        explained = list[Explained]()
+        for listing in self._listings(self._asked(asked), 2):
+            if self._is_named:
+                for one, row in zip(listing.asked, self._scores(listing), strict=True):
+                    (best,), two = (self._best(listing, one, row, topn) for topn in (1, 2))
+                    others = [other for other in two if other.name != best.name]
+                    explained.append(Explained(best, None, [*others, None][0], None, None))
+                continue
+            compared = self._compared(listing)
+            logs = self._log_probabilities(listing, compared)
+            for row in range(len(listing.asked)):
+                explained.append(self._reasons(listing, compared, row, logs[row]))
+        return explained
 
     # ---- queries -----------------------------------------------------------------------------
 
@@ -211,23 +259,24 @@ class Lookup(ABC):
                 of, f"no key matches {of}: no key of the dict is a text with letters or digits"
             )
         kept = self._known
-        known = {text: kept.get(text) for text in asked}  # before others take their room
-        missing = [text for text, one in known.items() if one is None]
-        known |= {one.query.asked: one for one in self.prepare(missing)}
-        found = []
-        for text in asked:
-            one = known[text]
-            if one is None:
+        found = {text: kept.get(text) for text in asked}
+        new = [self.meaning.query(text) for text, one in found.items() if one is None]
+        for query in new:
+            if not query.words or not plain(query.asked):
                 raise NoMatchError(
-                    text,
-                    f"no key matches {quoted(text)}: it has no letters or digits to compare, "
-                    f"so that only an equal key could match",
+                    query.asked,
+                    f"no key matches {quoted(query.asked)}: it has no letters or digits to "
+                    f"compare, so that only an equal key could match",
                 )
-            found.append(one)
-            if len(text) <= LONGEST:
+        vectors: Any = repeat(None)
+        if new and (self.meaning.is_encoded or self._is_named):
+            vectors = self.meaning.of_texts([query.asked for query in new])
+        for query, vector in zip(new, vectors, strict=False):
+            one = found[query.asked] = Prepared(query, vector)
+            if len(query.asked) <= LONGEST:
                 make_room(kept, _REMEMBERED_QUERIES)
-                kept[text] = one
-        return found
+                kept[query.asked] = one
+        return [found[text] for text in asked]  # type: ignore[misc]
 
     def _vectors(self, asked: Sequence[Prepared], keys: Keys) -> NDArray[np.float32]:
         """Return the vectors that are compared with those of the keys, (L, E)."""
@@ -237,94 +286,178 @@ class Lookup(ABC):
             return np.array([one.vector for one in asked])
         return self.meaning.of_queries([one.query for one in asked], keys)
 
-    def _whole_vectors(self, asked: Sequence[Prepared]) -> NDArray[np.float32]:
-        """Return the vectors of the whole texts, (L, E), as an answer shows them."""
-        known = [one.vector for one in asked if one.vector is not None]
-        if known and len(known) == len(asked):
-            return np.array(known)
-        return self.meaning.of_texts([one.query.asked for one in asked])
+    # ---- scores --------------------------------------------------------------------------------
 
-    def _compared(
-        self, asked: Sequence[Prepared], keys: Keys, slots: NDArray[np.intp] | None = None
-    ) -> Compared:
-        """Compare L queries with the keys, or one query with those in some slots."""
-        judge, is_encoded = self.meaning.judge, self.meaning.is_encoded
-        queries = [one.query for one in asked]
-        vectors = self._vectors(asked, keys)
-        seen = glance(queries, keys, vectors, judge.glance, is_encoded=is_encoded, slots=slots)
+    def _scores(self, listing: Listing) -> NDArray[Any]:
+        """Return the logits of the weights of the keys found, (L, m), -inf if dead."""
+        asked, keys, slots = listing.asked, listing.keys, listing.slots
+        size = len(keys) if slots is None else len(slots)
+        if not asked or not size:
+            return np.zeros((len(asked), size))
+        if isinstance(self.score, NamedScore):
+            return self.score.scores(self._vectors(asked, keys), keys, slots)
+        return self._log_probabilities(listing, self._compared(listing))
+
+    def _glance(self, asked: list[Prepared], keys: Keys, slots: NDArray[np.intp] | None) -> Glance:
+        weights, is_encoded = self.meaning.judge.glance, self.meaning.is_encoded
+        vectors, queries = self._vectors(asked, keys), [one.query for one in asked]
+        return glance(queries, keys, vectors, weights, is_encoded=is_encoded, slots=slots)
+
+    def _compared(self, listing: Listing) -> Compared:
+        """Compare queries with the keys found."""
+        asked, keys, judge = listing.asked, listing.keys, self.meaning.judge
+        seen = self._glance(asked, keys, listing.slots)
         found = candidates(seen)
-        if slots is not None:
-            found = found._replace(slots=slots[found.slots])
+        places = found.slots
+        if listing.slots is not None:
+            found = found._replace(slots=listing.slots[places])
+        queries, is_encoded = [one.query for one in asked], self.meaning.is_encoded
         X = align(queries, keys, found, judge.pair, is_encoded=is_encoded)
         mask = keys.alive[found.slots] if len(keys.dead) else None
-        return Compared(found, X, judge.judge(X, mask), seen.odds)
+        return Compared(places, found.slots, X, judge.judge(X, mask), seen.odds)
 
-    def _best_judged(
-        self, asked: Sequence[Prepared], compared: Compared, keys: Keys
+    def _log_probabilities(self, listing: Listing, compared: Compared) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities of the keys found, (L, m).
+
+        The share of the keys that were not found is estimated from a sample.
+        """
+        judge, said, left_out = self.meaning.judge, compared.said, np.zeros(len(listing.asked))
+        if listing.left and listing.sample is not None:
+            seen = self._glance(listing.asked, *listing.sample)
+            (start, slope), top = judge.rest.tolist(), said.odds.max(axis=1, keepdims=True)
+            odds = np.minimum(start + slope * seen.odds.astype(np.float64) - top, 0.0)
+            left_out = np.exp(odds).mean(axis=1) * listing.left
+        return judge.log_probabilities(said, compared.places, compared.rest, left_out)
+
+    # ---- answers -----------------------------------------------------------------------------
+
+    def _best(
+        self, listing: Listing, one: Prepared, scores: NDArray[Any], topn: int | None
     ) -> list[Scored]:
-        """Return the best key of each query; a key that equals it wins."""
-        said = compared.said
-        slots = compared.found.slots[np.arange(len(asked)), said.best].tolist()
-        scores = said.of_best().tolist()
+        """Return the keys with the highest scores of a query, (m,), best first.
+
+        One that equals it comes first; by a named scorer only if no other is asked for.
+        """
+        keys, slots, equal = listing.keys, listing.slots, listing.place_of(one)
+        count = keys.count if slots is None else len(slots)
+        count = count if topn is None else min(count, topn)
+        if not count:
+            return []
+        if self._is_named and equal is not None and count == 1:
+            return [Scored(one.query.asked, float(scores[equal]))]
+        if not self._is_named and equal is not None:
+            scores = scores.copy()
+            scores[equal] = np.inf
+        least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
+        places = np.flatnonzero(scores >= least)
+        if slots is None and len(keys.dead):
+            places = places[keys.alive[places]]
+        places = places[np.argsort(-scores[places], kind="stable")[:count]]
+        best = scores[places] if self._is_named else np.exp(np.minimum(scores[places], 0.0))
+        numbers = (places if slots is None else slots[places]).tolist()
         return [
-            Scored(one.query.asked, 1.0)
-            if keys.slot_of(one.query.asked) is not None
-            else Scored(keys.names[slot], score)
-            for one, slot, score in zip(asked, slots, scores, strict=True)
+            Scored(keys.names[slot], score)
+            for slot, score in zip(numbers, best.tolist(), strict=True)
         ]
 
-    def _reasons(
+    def _attended(
         self,
-        one: Prepared,
-        compared: Compared,
-        keys: Keys,
-        logs: NDArray[np.float64],
-        none: float,
-    ) -> Explained:
-        """Return the best candidate of one query, the next, and the reasons.
+        listing: Listing,
+        scores: NDArray[Any],
+        allowed: NDArray[np.bool_] | None,
+        temperature: float,
+    ) -> Attended:
+        """Return the scores of queries for the keys found."""
+        asked, keys, slots = listing.asked, listing.keys, listing.slots
+        best, left_out = list[Scored](), np.zeros(len(asked))
+        for row, one in zip(scores, asked, strict=True):
+            equal = None if self._is_named else listing.place_of(one)
+            if equal is not None:  # its value is its own
+                row += left_by_equal(temperature) - row.max()
+                row[equal] = 0.0
+            best += self._best(listing, one, row, 1)
+        none: list[float | None] = [None] * len(asked)
+        if not self._is_named:
+            none = np.maximum(0.0, 1.0 - np.exp(scores).sum(axis=1)).tolist()
+        if listing.left:
+            least, top = scores.min(axis=1), scores.max(axis=1)
+            found = np.exp((scores - top[:, None]) / temperature).sum(axis=1)
+            rest = listing.left * np.exp((least - top) / temperature)
+            left_out = rest / (found + rest)
+        if slots is None:
+            names, vectors = keys.living(), keys.vectors
+            if len(keys.dead):
+                vectors, scores = vectors[keys.alive], scores[:, keys.alive]
+        else:
+            names, vectors = [keys.names[slot] for slot in slots.tolist()], keys.vectors[slots]
+        if allowed is not None:
+            scores = np.where(allowed, scores, -np.inf)
+        for one, row in zip(asked, scores, strict=True):
+            if row.max() == -np.inf:
+                raise NoMatchError(
+                    one.query.asked,
+                    f"{quoted(one.query.asked)} has nothing to attend to: every key is masked, or "
+                    f"farther than the scorer's width; loosen attn_mask, or widen the scorer",
+                )
+        if asked and asked[0].vector is not None:
+            query = np.array([one.vector for one in asked])
+        else:
+            query = self.meaning.of_texts([one.query.asked for one in asked])
+        logits = scores.astype(np.float32, copy=False)
+        return Attended(names, query, vectors, logits, temperature, best, left_out, none)
 
-        Args:
-            one: the query.
-            compared: what was found out about it.
-            keys: the keys.
-            logs: the logarithms of the probabilities of its candidates, (C,).
-            none: the probability that no key is right.
+    def _reasons(
+        self, listing: Listing, compared: Compared, row: int, logs: NDArray[np.float64]
+    ) -> Explained:
+        """Return the best candidate of one of the queries, the next, and the reasons.
+
+        Its keys have the logarithms of probabilities ``logs``, (m,).
         """
-        slots, said = compared.found.slots[0].tolist(), compared.said
-        order = np.argsort(-said.odds[0], kind="stable").tolist()
-        equal = keys.slot_of(one.query.asked)
+        keys, asked, judge = listing.keys, listing.asked[row].query.asked, self.meaning.judge
+        slots, odds = compared.slots[row].tolist(), compared.said.odds[row]
+        order = np.argsort(-odds, kind="stable").tolist()
+        equal = keys.slot_of(asked)
         if equal in slots:
             order.insert(0, order.pop(order.index(slots.index(equal))))
-        share = np.exp(np.minimum(logs, 0.0)).tolist()
+        share = np.exp(np.minimum(logs[compared.places[row]], 0.0)).tolist()
         shown = [
             (
                 Scored(keys.names[slots[place]], 1.0 if slots[place] == equal else share[place]),
-                self.meaning.judge.parts(compared.X[0], said.odds[0], place, share[place]),
+                judge.parts(compared.X[row], odds, place, share[place]),
             )
             for place in order[:2]
-            if said.odds[0, place] > -np.inf
+            if odds[place] > -np.inf
         ]
         other, other_parts = shown[1] if shown[1:] else (None, None)
-        return Explained(*shown[0], other, other_parts, none)
-
-    def _log_probabilities(self, compared: Compared, left_out: float = 0.0) -> NDArray[np.float64]:
-        """Return the logarithm of the probability of each key that was looked at, (L, n)."""
-        slots = compared.found.slots
-        return self.meaning.judge.log_probabilities(compared.said, slots, compared.rest, left_out)
+        return Explained(*shown[0], other, other_parts, max(0.0, 1.0 - float(np.exp(logs).sum())))
 
 
-def _unreasoned(found: list[Scored], one: Prepared) -> Explained:
-    """Return the best two keys of a query by a named scorer; one that equals the query is first."""
-    ranked = [scored for scored in found if scored.name == one.query.asked]
-    ranked += [scored for scored in found[:2] if scored.name != one.query.asked]
-    return Explained(ranked[0], None, ranked[1] if ranked[1:] else None, None, None)
+def left_by_equal(temperature: float) -> float:
+    """Return the log-probability that a key that equals the query leaves to the best other one.
+
+    At no temperature do the others weigh more than rounding.
+    """
+    return _LEFT * min(max(temperature, 1.0), 1e30)
 
 
-def _probabilities(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.exp(np.minimum(logs, 0.0))
+def best_of(attended: Attended, row: int, topn: int) -> Attended:
+    """Return the scores of one of the queries for its ``topn`` best keys alone."""
+    scores = attended.scores[row]
+    best = np.sort(np.argsort(-scores, kind="stable")[:topn])  # in the order of the keys
+    weights = softmax(scores[None].astype(np.float64), attended.temperature)[0]
+    return Attended(
+        names=[attended.names[place] for place in best.tolist()],
+        query=attended.query[row : row + 1],
+        keys=attended.keys[best],
+        scores=scores[None, best],
+        temperature=attended.temperature,
+        best=[attended.best[row]],
+        left_out=1 - float(weights[best].sum()) * (1 - attended.left_out[row : row + 1]),
+        none=[attended.none[row]],
+    )
 
 
-# ---- all keys -----------------------------------------------------------------------------------
+# ---- the keys of a dict -------------------------------------------------------------------------
 
 
 class Exact(Lookup):
@@ -339,354 +472,28 @@ class Exact(Lookup):
     """
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
-        super().__init__(index.meaning, scorer)
         self.keys: Keys = index.keys()
-
-    @property
-    def count(self) -> int:
-        """The number of keys."""
-        return self.keys.count
+        super().__init__(index.meaning, scorer, self.keys.count)
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query."""
-        prepared = self._asked(asked)
-        if isinstance(self.score, NamedScore):
-            scores = self._named(prepared)
-            return [self._listed(one, row, 1)[0] for one, row in zip(prepared, scores, strict=True)]
-        if len(prepared) == 1:
-            return [self._best_of_one(prepared[0])]
-        found: list[Scored] = []
-        for some in slices(len(prepared), self._at_a_time()):
-            part = prepared[some]
-            found += self._best_judged(part, self._compared(part, self.keys), self.keys)
-        return found
-
-    def _best_of_one(self, one: Prepared) -> Scored:
-        keys = self.keys
+        if len(asked) != 1 or self._is_named:
+            return super().nearest(asked)
+        (one,), keys = self._asked(asked), self.keys
         if keys.slot_of(one.query.asked) is not None:
-            return Scored(one.query.asked, 1.0)
+            return [Scored(one.query.asked, 1.0)]
         slot, score = best_of_one(one.query, one.vector, keys, self.meaning)
-        return Scored(keys.names[slot], score)
+        return [Scored(keys.names[slot], score)]
 
-    def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
-        """Return the ``topn`` best keys of each query."""
-        prepared, found = self._asked(asked), []
-        for some in slices(len(prepared), self._at_a_time()):
-            part = prepared[some]
-            scores = self._scores(part)
-            if isinstance(self.score, JudgedScore):
-                scores = _probabilities(scores)
-            for one, row in zip(part, scores, strict=True):
-                slot = self.keys.slot_of(one.query.asked)
-                if slot is not None and isinstance(self.score, JudgedScore):
-                    row[slot] = 1.0
-                found.append(self._listed(one, row, topn))
-        return found
-
-    def attend(
-        self,
-        asked: Sequence[str],
-        allowed: NDArray[np.bool_] | None,
-        temperature: float | None,
-        topn: int | None = None,
-    ) -> list[Attended]:
-        """Return the scores of queries for the keys, or for the ``topn`` best of each."""
-        prepared = self._asked(asked)
-        blocks = [self._scores(prepared[some]) for some in slices(len(prepared), self._at_a_time())]
-        scores = np.concatenate(blocks)
-        attended = self._attended(prepared, scores, allowed, temperature)
-        if topn is None or topn >= len(attended.names):
-            return [attended]
-        return [best_of(attended, row, topn) for row in range(len(prepared))]
-
-    def explain(self, asked: Sequence[str]) -> list[Explained]:
-        """Return the best key of each query, the next, and the reasons."""
-        prepared = self._asked(asked)
-        if isinstance(self.score, NamedScore):
-            scores = zip(prepared, self._named(prepared), strict=True)
-            return [_unreasoned(self._listed(one, row, None), one) for one, row in scores]
-        explained = []
-        for one in prepared:
-            compared = self._compared([one], self.keys)
-            logs = self._log_probabilities(compared)[0]
-            none = max(0.0, 1.0 - float(np.exp(logs).sum()))
-            some = logs[compared.found.slots[0]]
-            explained.append(self._reasons(one, compared, self.keys, some, none))
-        return explained
-
-    # ---- scores of all keys --------------------------------------------------------------------
-
-    def _at_a_time(self) -> int:
-        """Return how many queries are compared at a time, so that memory stays bounded."""
-        return min(max(_SCORES // max(len(self.keys), 1), 1), _QUERIES)
-
-    def _scores(self, prepared: list[Prepared]) -> NDArray[np.float64]:
-        """Return the logits of the weights of all slots, (L, n), -inf if dead."""
-        if isinstance(self.score, NamedScore):
-            return self._named(prepared).astype(np.float64)
-        if not prepared:
-            return np.zeros((0, len(self.keys)))
-        return self._log_probabilities(self._compared(prepared, self.keys))
-
-    def _named(self, prepared: list[Prepared]) -> NDArray[np.float32]:
-        """Return the scores of a named scorer, (L, n)."""
-        assert isinstance(self.score, NamedScore)  # noqa: S101
-        return self.score.scores(self._vectors(prepared, self.keys), self.keys)
-
-    def _listed(self, one: Prepared, scores: NDArray[Any], topn: int | None) -> list[Scored]:
-        """Return the keys with the highest scores, (n,), best first; a key that equals wins."""
-        keys = self.keys
-        count = keys.count if topn is None else min(keys.count, topn)
-        if not count:
-            return []
-        equal = keys.slot_of(one.query.asked) if count == 1 else None
-        if equal is not None:
-            return [Scored(one.query.asked, float(scores[equal]))]
-        least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
-        slots = np.flatnonzero(scores >= least)
-        if len(keys.dead):
-            slots = slots[keys.alive[slots]]
-        slots = slots[np.argsort(-scores[slots], kind="stable")][:count]
-        return [Scored(keys.names[slot], float(scores[slot])) for slot in slots.tolist()]
-
-    def _attended(
-        self,
-        prepared: list[Prepared],
-        scores: NDArray[np.float64],
-        allowed: NDArray[np.bool_] | None,
-        temperature: float | None,
-    ) -> Attended:
-        keys, is_judged = self.keys, isinstance(self.score, JudgedScore)
-        temperature = self.score.temperature if temperature is None else temperature
-        none: list[float | None] = [None] * len(prepared)
-        best = []
-        for row, one in zip(scores, prepared, strict=True):
-            slot = keys.slot_of(one.query.asked)
-            if is_judged and slot is not None:  # its value is its own
-                row += left_by_equal(temperature) - row.max()
-                row[slot] = 0.0
-            listed = self._listed(one, row, 1)[0]
-            best.append(listed._replace(score=float(np.exp(listed.score))) if is_judged else listed)
-        if is_judged:
-            none = list(map(float, np.maximum(0.0, 1.0 - np.exp(scores).sum(axis=1))))
-        names, vectors = keys.living(), keys.vectors
-        if len(keys.dead):
-            vectors, scores = vectors[keys.alive], scores[:, keys.alive]
-        if allowed is not None:
-            scores = np.where(allowed, scores, -np.inf)
-        for one, top in zip(prepared, scores.max(axis=1).tolist(), strict=True):
-            if top == -np.inf:
-                raise nothing_to_attend_to(one.query.asked)
-        query = self._whole_vectors(prepared)
-        left_out = np.zeros(len(prepared))
-        logits = scores.astype(np.float32)
-        return Attended(names, query, vectors, logits, temperature, best, left_out, none)
+    def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:  # noqa: ARG002
+        step = min(max(_SCORES // max(len(self.keys), 1), 1), _QUERIES)  # so that memory is bounded
+        return (Listing(asked[some], self.keys) for some in slices(len(asked), step))
 
 
-_LEFT = -30.0  # log-weight: next to nothing
+class Approximate(Exact):
+    """A lookup that compares only the keys that a graph finds, and those spelled alike.
 
-
-def left_by_equal(temperature: float) -> float:
-    """Return the log-probability that a key that equals the query leaves to the best other one.
-
-    At no temperature do the others weigh more than rounding.
-    """
-    return _LEFT * min(max(temperature, 1.0), 1e30)
-
-
-def nothing_to_attend_to(asked: str) -> NoMatchError:
-    """Return the error for a query that has no key to attend to."""
-    return NoMatchError(
-        asked,
-        f"{quoted(asked)} has nothing to attend to: every key is masked, or farther than the "
-        f"scorer's width; loosen attn_mask, or widen the scorer",
-    )
-
-
-def best_of(attended: Attended, row: int, topn: int) -> Attended:
-    """Return the scores of one of the queries for its ``topn`` best keys alone."""
-    scores = attended.scores[row]
-    best = np.sort(np.argsort(-scores, kind="stable")[:topn])  # in the order of the keys
-    weights = softmax(scores[None].astype(np.float64), attended.temperature)[0]
-    kept = float(weights[best].sum())
-    return Attended(
-        names=[attended.names[place] for place in best.tolist()],
-        query=attended.query[row : row + 1],
-        keys=attended.keys[best],
-        scores=scores[None, best],
-        temperature=attended.temperature,
-        best=[attended.best[row]],
-        left_out=1 - kept * (1 - attended.left_out[row : row + 1]),
-        none=[attended.none[row]],
-    )
-
-
-# ---- a few keys among millions ---------------------------------------------------------------
-
-_SPARE = 64  # keys that an engine is asked for beside those wanted, since the nearest need not win
-_SPELLED = 48  # keys that share the most n-grams with a query
-_SAMPLE = 4096  # keys that stand for those that were not found
-
-
-class Listing(NamedTuple):
-    """The keys that were found for a query, some of all.
-
-    Attributes:
-        keys: keys that hold them, maybe among others.
-        slots: theirs, rising, (m,).
-        left: how many keys were not found.
-        sample: the keys that stand for those, and slots in them, if there are any.
-    """
-
-    keys: Keys
-    slots: NDArray[np.intp]
-    left: int
-    sample: tuple[Keys, NDArray[np.intp]] | None
-
-
-class ByListing(Lookup):
-    """A lookup that compares each query only with the keys that are found for it.
-
-    The share of the keys left out is estimated from a sample. A key that equals the query is always
-    found.
-    """
-
-    def nearest(self, asked: Sequence[str]) -> list[Scored]:
-        """Return the best key of each query."""
-        return [self._listed(one, listing, 1)[0] for one, listing in self._listings(asked, 1)]
-
-    def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
-        """Return the ``topn`` best keys of each query that are found, all if None."""
-        wanted = MOST if topn is None else topn
-        return [self._listed(one, listing, topn) for one, listing in self._listings(asked, wanted)]
-
-    def attend(
-        self,
-        asked: Sequence[str],
-        allowed: NDArray[np.bool_] | None,  # noqa: ARG002
-        temperature: float | None,
-        topn: int | None = None,
-    ) -> list[Attended]:
-        """Return the scores of each query for the keys found, at most `MOST`, without a mask."""
-        wanted = MOST if topn is None else min(topn, MOST)
-        softness = self.score.temperature if temperature is None else temperature
-        attended = []
-        for one, listing in self._listings(asked, wanted):
-            found = self._attended(one, listing, softness)
-            attended.append(
-                found if topn is None else best_of(found, 0, min(topn, len(found.names)))
-            )
-        return attended
-
-    def explain(self, asked: Sequence[str]) -> list[Explained]:
-        """Return the best key of each query, the next, and the reasons."""
-        explained = []
-        for one, listing in self._listings(asked, 2):
-            if isinstance(self.score, NamedScore):
-                explained.append(_unreasoned(self._listed(one, listing, None), one))
-            else:
-                compared, logs = self._judged(one, listing)
-                some = logs[np.searchsorted(listing.slots, compared.found.slots[0])]
-                none = max(0.0, 1.0 - float(np.exp(logs).sum()))
-                explained.append(self._reasons(one, compared, listing.keys, some, none))
-        return explained
-
-    @abstractmethod
-    def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
-        """Yield, for each query, the keys that are worth a look, if ``count`` are wanted."""
-
-    def _listings(self, asked: Sequence[str], count: int) -> Iterator[tuple[Prepared, Listing]]:
-        prepared = self._asked(asked)
-        yield from zip(prepared, self._found(prepared, min(count + _SPARE, MOST)), strict=True)
-
-    def _scores(self, one: Prepared, listing: Listing) -> NDArray[np.float64]:
-        """Return the logits of the weights of the keys that were found for a query, (m,)."""
-        keys, slots = listing.keys, listing.slots
-        if isinstance(self.score, NamedScore):
-            vectors = self._vectors([one], keys)
-            return np.asarray(self.score.scores(vectors, keys, slots)[0], np.float64)
-        return self._judged(one, listing)[1]
-
-    def _judged(self, one: Prepared, listing: Listing) -> tuple[Compared, NDArray[np.float64]]:
-        """Return what was found out about a query, and the log-probabilities of its keys, (m,)."""
-        compared = self._compared([one], listing.keys, listing.slots)
-        left_out = self._odds_left_out(one, listing, float(compared.said.odds.max()))
-        local = np.searchsorted(listing.slots, compared.found.slots)
-        said, judge = compared.said, self.meaning.judge
-        return compared, judge.log_probabilities(said, local, compared.rest, left_out)[0]
-
-    def _odds_left_out(self, one: Prepared, listing: Listing, top: float) -> float:
-        """Return the sum of the odds of the keys that were not found, as a share of the best's."""
-        if listing.sample is None or not listing.left:
-            return 0.0
-        keys, slots = listing.sample
-        judge = self.meaning.judge
-        vectors = self._vectors([one], keys)
-        seen = glance(
-            [one.query],
-            keys,
-            vectors,
-            judge.glance,
-            is_encoded=self.meaning.is_encoded,
-            slots=slots,
-        )
-        start, slope = judge.rest.tolist()
-        odds = np.exp(np.minimum(start + slope * seen.odds[0].astype(np.float64) - top, 0.0))
-        return float(odds.mean() * listing.left)
-
-    def _listed(self, one: Prepared, listing: Listing, topn: int | None) -> list[Scored]:
-        """Return the best keys of one query, best first; a key that equals it comes first."""
-        scores = self._scores(one, listing)
-        order = np.argsort(-scores, kind="stable").tolist()
-        keys, names = listing.keys, list[Scored]()
-        is_judged = isinstance(self.score, JudgedScore)
-        equal = keys.slot_of(one.query.asked)
-        for place in order:
-            slot, score = int(listing.slots[place]), float(scores[place])
-            score = float(np.exp(min(score, 0.0))) if is_judged else score
-            if slot == equal and is_judged:
-                names.insert(0, Scored(keys.names[slot], 1.0))
-            else:
-                names.append(Scored(keys.names[slot], score))
-        if not is_judged and equal is not None and topn == 1:
-            return [found for found in names if found.name == one.query.asked][:1]
-        return names[:topn]
-
-    def _attended(self, one: Prepared, listing: Listing, temperature: float) -> Attended:
-        keys, slots, scores = listing.keys, listing.slots, self._scores(one, listing)
-        is_judged = isinstance(self.score, JudgedScore)
-        equal = keys.slot_of(one.query.asked)
-        if is_judged and equal is not None:
-            scores += left_by_equal(temperature) - scores.max()
-            scores[np.searchsorted(slots, equal)] = 0.0
-        none = max(0.0, 1.0 - float(np.exp(scores).sum())) if is_judged else None
-        best = int(scores.argmax())
-        score = float(scores[best])
-        left_out = 0.0
-        if listing.left:
-            at_most = float(scores.min())
-            top = max(at_most, score)
-            found = float(np.exp((scores - top) / temperature).sum())
-            rest = listing.left * float(np.exp((at_most - top) / temperature))
-            left_out = rest / (found + rest)
-        return Attended(
-            names=[keys.names[slot] for slot in slots.tolist()],
-            query=self._whole_vectors([one]),
-            keys=keys.vectors[slots],
-            scores=scores[None].astype(np.float32),
-            temperature=temperature,
-            best=[
-                Scored(keys.names[int(slots[best])], float(np.exp(score)) if is_judged else score)
-            ],
-            left_out=np.array([left_out]),
-            none=[none],
-        )
-
-
-class Approximate(ByListing):
-    """A lookup that compares only the keys that an engine finds, and those spelled alike.
-
-    What needs every key compares with every key. One thread at a time may use the engine.
+    What needs every key compares with every key. One thread at a time may use the graph.
 
     Args:
         index: the keys.
@@ -696,68 +503,50 @@ class Approximate(ByListing):
 
     needs_lock = True
     at_once = 32  # which cost milliseconds each, perhaps
+    nearest = Lookup.nearest
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours) -> None:
-        super().__init__(index.meaning, scorer)
-        self._all = Exact(index, scorer)
-        self.keys: Keys = self._all.keys
+        super().__init__(index, scorer)
         self._scorer, self._neighbours = scorer, neighbours
 
-    @property
-    def count(self) -> int:
-        """The number of keys."""
-        return self.keys.count
-
-    def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
-        """Return the ``topn`` best keys of each query; for more than `MOST`, all are compared."""
-        if topn is None or topn > MOST:
-            return self._all.ranked(asked, topn)
-        return super().ranked(asked, topn)
-
-    def attend(
-        self,
-        asked: Sequence[str],
-        allowed: NDArray[np.bool_] | None,
-        temperature: float | None,
-        topn: int | None = None,
-    ) -> list[Attended]:
-        """Return the scores of each query for the keys found; with a mask, for all keys."""
-        if allowed is not None or not asked or (topn is not None and topn > MOST):
-            return self._all.attend(asked, allowed, temperature, topn)
-        return super().attend(asked, allowed, temperature, topn)
-
-    def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
+    def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:
+        if not asked or count is None or count > MOST:
+            return super()._listings(asked, count)
         if self.score.measure is None:
             raise OptionError(
-                f"index: {self._neighbours.engine!r} finds keys for the default score, 'cosine', "
-                f"'dot' and 'scaled_dot', and the scorer is {quoted(self._scorer)}, which needs "
-                f"every key; set d.index = 'exact', or another scorer"
+                f"index: 'usearch' finds keys for the default score, 'cosine', 'dot' and "
+                f"'scaled_dot', and the scorer is {quoted(self._scorer)}, which needs every key; "
+                f"set d.index = 'exact', or another scorer"
             )
-        keys, is_judged = self.keys, isinstance(self.score, JudgedScore)
-        vectors = self._vectors(prepared, keys)
-        sample = keys, keys.sample(_SAMPLE)
-        for one, near in zip(prepared, self._neighbours.near(keys, vectors, count), strict=True):
-            slots = [near]
-            if is_judged:
-                slots.append(most_alike(keys.postings, one.query.text, _SPELLED))
-            equal = keys.slot_of(one.query.asked)
-            if equal is not None:
-                slots.append(np.array([equal]))
-            found = np.unique(np.concatenate(slots))
-            found = found[keys.alive[found]]
-            yield Listing(keys, found, keys.count - len(found), sample if is_judged else None)
+        near = self._neighbours.near(self.keys, self._vectors(asked, self.keys), sought(count))
+        return map(self._listing, asked, near)
+
+    def _listing(self, one: Prepared, near: NDArray[np.intp]) -> Listing:
+        keys, equal = self.keys, self.keys.slot_of(one.query.asked)
+        slots = [near, np.array([] if equal is None else [equal], np.intp)]
+        if not self._is_named:
+            slots.append(most_alike(keys.postings, one.query.text, _SPELLED))
+        found = np.unique(np.concatenate(slots))
+        found = found[keys.alive[found]]
+        sample = None if self._is_named else (keys, keys.sample(_SAMPLE))
+        return Listing([one], keys, found, keys.count - len(found), sample)
+
+
+def sought(count: int | None) -> int:
+    """Return how many of the nearest keys are sought if ``count`` are wanted."""
+    return MOST if count is None else min(count + _SPARE, MOST)
 
 
 def lookup_by(
     engine: str, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours | None
-) -> tuple[Exact | Approximate, Neighbours | None]:
-    """Return a lookup that compares queries with every key, or with the keys an engine finds.
+) -> tuple[Exact, Neighbours | None]:
+    """Return a lookup that compares queries with every key, or with the keys that a graph finds.
 
-    Also return its `Neighbours`: those given, if they are of this engine and measure.
+    Also return the graph: that given, if it is of this measure.
     """
     if engine == EXACT or is_spelling(scorer):  # which n-grams find, among any number of keys
         return Exact(index, scorer), None
     measure = as_score(scorer).measure or COSINE
-    if neighbours is None or (neighbours.engine, neighbours.measure) != (engine, measure):
-        neighbours = Neighbours(engine, measure)
+    if neighbours is None or neighbours.measure != measure:
+        neighbours = Neighbours(measure)
     return Approximate(index, scorer, neighbours), neighbours

@@ -9,6 +9,7 @@ import numpy as np
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
+from fuzzydict.search.neighbours import COSINE, DOT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from fuzzydict.search.keys import Keys
 
 
-#: What is largest for the best keys of a score: the cosine of the vectors, or their dot product.
-COSINE, DOT = "cosine", "dot"
 _MEASURES: dict[type, str] = {Cosine: COSINE, Dot: DOT, ScaledDot: DOT}
 #: The name of the score by spelling.
 SPELLING = "spelling"

@@ -12,8 +12,9 @@ from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.search.key_index import EncodedKeys, KeyIndex
 from fuzzydict.search.keys import Keys, Statistics
-from fuzzydict.search.lookup import MOST, ByListing, Exact, Listing
-from fuzzydict.search.score import COSINE, JudgedScore, as_score
+from fuzzydict.search.lookup import MOST, Exact, Listing, Lookup, sought
+from fuzzydict.search.neighbours import COSINE
+from fuzzydict.search.score import JudgedScore, as_score
 from fuzzydict.stores.base import SAMPLE, Hit, Search
 from fuzzydict.text.words import plain
 
@@ -130,7 +131,7 @@ def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int) -> NDArray
     return array
 
 
-class StoreLookup(ByListing):
+class StoreLookup(Lookup):
     """A lookup that scores the keys that a store finds for each query.
 
     The sample is what the store says of all its keys, and ``where`` what their values must satisfy.
@@ -144,30 +145,25 @@ class StoreLookup(ByListing):
     def __init__(
         self, sampling: Sampling, scorer: ScorerLike | None, where: Sequence[Condition] = ()
     ) -> None:
-        super().__init__(sampling.meaning, scorer)
+        # None if none of the keys has words.
+        super().__init__(sampling.meaning, scorer, sampling.total if sampling.keys.count else 0)
         require_nearness(scorer)
         self._store, self._where = sampling.store, where
         self._sample, self._with_words = sampling.keys, sampling.with_words
-        self._total = sampling.total if sampling.keys.count else 0
 
-    @property
-    def count(self) -> int:
-        """The number of keys; 0 if none of them has words."""
-        return self._total
-
-    def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
+    def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:
         keys = self._sample
-        vectors = units(self._vectors(prepared, keys))
+        vectors = units(self._vectors(asked, keys))
         spelled = _SPELLED if isinstance(self.score, JudgedScore) else 0
         anywhere = keys.vectors[keys.living_slots()].sum(axis=0, keepdims=True)
         vectors[~vectors.any(axis=1)] = units(anywhere)[0]  # so that some keys are found
         searches = [
-            Search(vector if vector.any() else None, one.query.text, count, spelled)
-            for vector, one in zip(vectors, prepared, strict=True)
+            Search(vector if vector.any() else None, one.query.text, sought(count), spelled)
+            for vector, one in zip(vectors, asked, strict=True)
         ]
-        return map(self._listing, self._store.search(searches, self._where))
+        return map(self._listing, asked, self._store.search(searches, self._where))
 
-    def _listing(self, hits: Hits) -> Listing:
+    def _listing(self, one: Prepared, hits: Hits) -> Listing:
         """Return the keys that were found for a query, in the order of their texts.
 
         Where no key has a vector, some of the sample are shown of a query that is like none.
@@ -185,10 +181,7 @@ class StoreLookup(ByListing):
         found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]
         others = np.setdiff1d(sample.living_slots(), found_here)
         left = max(0, self._with_words - len(keys)) if len(others) else 0
-        return Listing(keys, np.arange(len(keys)), left, (sample, others))
-
-    def _scores(self, one: Prepared, listing: Listing) -> NDArray[np.float64]:
-        return super()._scores(one, listing) if len(listing.slots) else np.zeros(0)
+        return Listing([one], keys, np.arange(len(keys)), left, (sample, others))
 
 
 def require_nearness(scorer: ScorerLike | None) -> None:

@@ -42,7 +42,7 @@ from fuzzydict import (
     saving,
 )
 from fuzzydict.embedding.projections import Factors, Projections
-from fuzzydict.search.backends import usearch
+from fuzzydict.search import neighbours
 
 from .measuring import in_child, resident
 
@@ -282,7 +282,7 @@ def opened(chance: random.Random, folder: Path, seconds: float = 1.0) -> str:
     def use() -> str:
         room = int(resident("VmSize") * 1e6) + _ROOM
         resource.setrlimit(resource.RLIMIT_AS, (room, room))
-        usearch._FEW = 0  # so that graphs are walked, however few vectors they have
+        neighbours._FEW = 0  # so that graphs are walked, however few vectors they have
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", DoubtfulPoolWarning)  # which any values may deserve
         found = [_use_crafted(chance.choice(sources), chance, folder, seconds) for _ in range(20)]

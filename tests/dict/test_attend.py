@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, Attention, FuzzyDict, NoMatchError, OptionError
 from fuzzydict.search.lookup import MOST
-from tests.support.searching import EACH_ENGINE
+from tests.support.searching import needs_usearch
 
 KEYS = ["red", "dark red", "navy", "blue", "sky blue", "green", "grey", "color of the sky", "red 2"]
 ITEMS = {key: float(i) for i, key in enumerate(KEYS)}
@@ -132,16 +132,14 @@ def test_what_is_no_whole_number_is_refused(topn: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
-@pytest.mark.parametrize("engine", EACH_ENGINE)
+@needs_usearch
 @pytest.mark.parametrize("scorer", [None, "cosine"])
-def test_among_thousands_what_is_left_out_is_never_less_than_it_is(
-    engine: str, scorer: str | None
-) -> None:
+def test_among_thousands_what_is_left_out_is_never_less_than_it_is(scorer: str | None) -> None:
     words = ["red", "blue", "navy", "green", "old", "new", "large", "small", "fast", "slow", "warm"]
     keys = [f"{a} {b} {c}" for a in words for b in words for c in words] + KEYS
     assert len(keys) > MOST
     items = {key: float(i) for i, key in enumerate(keys)}
-    d, exact = FuzzyDict(items, index=engine, scorer=scorer), FuzzyDict(items, scorer=scorer)
+    d, exact = FuzzyDict(items, index="usearch", scorer=scorer), FuzzyDict(items, scorer=scorer)
     for query in ("violet", "old navy", "rde"):
         whole = exact.attend(query)
         weight = dict(zip(whole.names, whole.weights.tolist(), strict=True))

@@ -21,7 +21,7 @@ from fuzzydict import (
     NoMatchError,
 )
 from tests.support.properties import examples
-from tests.support.searching import EACH_ENGINE
+from tests.support.searching import needs_usearch
 
 KEYS = ["color", "brand", "top speed", "price", "!"]
 QUERIES = st.one_of(
@@ -64,9 +64,9 @@ def test_get_many_warns_of_each_doubtful_pool_as_get_does() -> None:
     d.get_many(["red", None])  # or the warning would be an error
 
 
-@pytest.mark.parametrize("engine", EACH_ENGINE)
-def test_get_many_works_with_each_engine(engine: str) -> None:
-    d = car(index=engine)
+@needs_usearch
+def test_get_many_works_with_a_graph() -> None:
+    d = car(index="usearch")
     assert d.get_many(["colour", None, "hue", "car", 5], "?") == [0.0, "?", 0.0, "?", 7.0]
 
 

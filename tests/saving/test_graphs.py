@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,10 @@ import pytest
 from fuzzydict import Bilinear, FileFormatError, FuzzyDict, MissingExtraError, OptionError
 from fuzzydict import saving as saved_keys
 from fuzzydict._files import read_arrays
-from fuzzydict.search.backends import ENGINES
+from fuzzydict.search import neighbours
 from tests.support.damage import with_arrays
-from tests.support.searching import COPIES, assert_same, compared, hashed
+from tests.support.searching import COPIES, assert_same, compared, hashed, needs_usearch
 
-needs_engine = pytest.mark.skipif(
-    find_spec("usearch") is None, reason="this engine needs the extra 'usearch'"
-)
 each_size = pytest.mark.parametrize("little", [0, 1 << 26], ids=["when needed", "at once"])
 
 
@@ -37,7 +33,7 @@ def saved(path: Path, *keys: str, **options: Any) -> FuzzyDict[int]:
 
 
 def never_made_anew(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ENGINES["usearch"], "add", lambda *_: pytest.fail("it is made anew"))
+    patch.setattr(neighbours, "add", lambda *_: pytest.fail("it is made anew"))
 
 
 def alike(d: FuzzyDict[int], query: str, topn: int = 10) -> None:
@@ -64,9 +60,10 @@ def test_the_option_goes_where_options_go(tmp_path: Path) -> None:
         d.index = "hnsw"
 
 
-def test_a_scorer_that_needs_every_key_is_refused(engine: str) -> None:
+@needs_usearch
+def test_a_scorer_that_needs_every_key_is_refused() -> None:
     axes = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "grey": [0.5, 0.5]}
-    d = FuzzyDict({"red": 1.0, "blue": 2.0}, embedding=axes, index=engine)
+    d = FuzzyDict({"red": 1.0, "blue": 2.0}, embedding=axes, index="usearch")
     for scorer in ("gaussian", Bilinear(np.eye(2)), lambda q, k: q @ k.T):
         d.scorer = scorer
         for read in (d.nearest, d.most_similar, d.attend, d.pool, d.explain):
@@ -94,7 +91,7 @@ def test_without_the_extra_all_works_but_fuzzy_reads(
 # ---- files --------------------------------------------------------------------------------
 
 
-@needs_engine
+@needs_usearch
 @each_size
 @pytest.mark.parametrize("scorer", ["cosine", "dot"])
 def test_a_graph_comes_back_from_the_file(
@@ -123,7 +120,7 @@ def test_a_graph_comes_back_from_the_file(
     alike(three, "red sky")
 
 
-@needs_engine
+@needs_usearch
 @each_size
 def test_a_dict_that_no_longer_asks_its_engine_is_saved_without_a_graph(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: int
@@ -138,7 +135,7 @@ def test_a_dict_that_no_longer_asks_its_engine_is_saved_without_a_graph(
     assert not any("graph" in name for name in read_arrays(tmp_path / "d", "fuzzy dict").arrays)
 
 
-@needs_engine
+@needs_usearch
 def test_a_graph_that_was_not_asked_since_it_was_loaded_is_saved_with_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +148,7 @@ def test_a_graph_that_was_not_asked_since_it_was_loaded_is_saved_with_what_was_w
     alike(load(tmp_path / "again"), "white", 2)
 
 
-@needs_engine
+@needs_usearch
 @pytest.mark.parametrize("gone", ["red sea", "blue sky", "green hill"])
 def test_keys_that_come_after_one_that_went_before_saving_are_found(
     tmp_path: Path, gone: str
@@ -164,7 +161,7 @@ def test_keys_that_come_after_one_that_went_before_saving_are_found(
     alike(one, "white", 3)
 
 
-@needs_engine
+@needs_usearch
 def test_a_file_with_a_graph_opens_where_the_extra_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,7 +183,7 @@ def test_a_file_with_a_graph_opens_where_the_extra_is_missing(
 LABELS, GRAPH = "graph labels", "graph by cosine"
 
 
-@needs_engine
+@needs_usearch
 @pytest.mark.parametrize(
     "change",
     [
@@ -208,7 +205,7 @@ def test_a_file_whose_graph_is_none_is_refused(tmp_path: Path, change: Any) -> N
         load(tmp_path / "damaged")
 
 
-@needs_engine
+@needs_usearch
 @pytest.mark.parametrize("size", [-1, 3, 0])
 def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path, size: int) -> None:
     saved(tmp_path / "other")
@@ -216,7 +213,7 @@ def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path, size: int) -> Non
     alike(load(tmp_path / "other"), "red sky")
 
 
-@needs_engine
+@needs_usearch
 def test_a_copy_made_before_the_first_read_has_a_graph_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,7 +230,7 @@ def test_a_copy_made_before_the_first_read_has_a_graph_of_its_own(
             alike(some, query, 2)
 
 
-@needs_engine
+@needs_usearch
 def test_a_graph_of_other_vectors_is_not_saved_with_new_ones(tmp_path: Path) -> None:
     names = [f"k{i}" for i in range(5000)]
     one, other = np.random.default_rng(0).standard_normal((2, len(names), 12))

@@ -14,7 +14,6 @@ from fuzzydict import FuzzyDict
 from tests.benchmarks.campaigns import campaign
 from tests.support.interrupting import at_line
 from tests.support.properties import SLOW
-from tests.support.searching import search_always
 
 PACKAGE = str(Path(str(fuzzydict.__file__)).parent)
 
@@ -24,12 +23,7 @@ def is_ours(path: str) -> bool:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("engine", [False, True], ids=["all keys", "keys of an engine"])
-def test_an_interrupt_leaves_what_was_before_or_after(
-    engine: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if engine:
-        search_always(monkeypatch)
+def test_an_interrupt_leaves_what_was_before_or_after() -> None:
     assert not campaign("interrupts", 700 if SLOW else 50, seed=3).wrong
 
 

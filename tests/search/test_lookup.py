@@ -22,7 +22,7 @@ from fuzzydict import (
 )
 from fuzzydict.search import lookup
 from fuzzydict.search.lookup import MOST
-from tests.support.searching import SCORERS, assert_same, compared
+from tests.support.searching import SCORERS, assert_same, compared, needs_usearch
 
 
 def test_most_similar_is_sorted_and_cut() -> None:
@@ -155,9 +155,8 @@ QUERIES = ["colour", "maximum speed", "topSpeed", "c", "year 1962", "cost", "qwz
 SHARE = 0.03  # by which a probability may be off where there are thousands of keys
 
 
+@needs_usearch
 def test_values_of_unlike_kinds_are_not_pooled_though_no_query_finds_both() -> None:
-    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
-
     def encode(texts: list[str]) -> list[list[float]]:
         slight = [sum(map(ord, text)) % 97 / 1e4 for text in texts]
         return [[1, x] if text[0] == "a" else [x, 1] for text, x in zip(texts, slight, strict=True)]
@@ -172,13 +171,12 @@ def test_values_of_unlike_kinds_are_not_pooled_though_no_query_finds_both() -> N
 # ---- few keys: all are found ----------------------------------------------------------------
 
 
+@needs_usearch
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 @pytest.mark.parametrize("scorer", SCORERS)
-def test_every_read_of_few_keys_is_that_of_a_comparison_with_all(
-    engine: str, scorer: str | None
-) -> None:
+def test_every_read_of_few_keys_is_that_of_a_comparison_with_all(scorer: str | None) -> None:
     items = {key: float(i) for i, key in enumerate(CAR)}
-    d = FuzzyDict(items, scorer=scorer, index=engine, score_cutoff=float("-inf"))
+    d = FuzzyDict(items, scorer=scorer, index="usearch", score_cutoff=float("-inf"))
     all_keys = compared(d)
     for query in QUERIES:
         assert_same(d.most_similar(query, 5), all_keys.most_similar(query, 5))
@@ -202,14 +200,15 @@ def test_every_read_of_few_keys_is_that_of_a_comparison_with_all(
     assert d.pool([]).shape == (0,)
 
 
-def test_queries_and_dicts_with_nothing_to_compare_are_refused_as_ever(engine: str) -> None:
-    d = FuzzyDict({"color": 1.0, 5: 2.0}, index=engine)
+@needs_usearch
+def test_queries_and_dicts_with_nothing_to_compare_are_refused_as_ever() -> None:
+    d = FuzzyDict({"color": 1.0, 5: 2.0}, index="usearch")
     for query in ("?!", 7):
         with pytest.raises(NoMatchError):
             d.nearest(query)
     assert (d[5], d.get("qwzzt", "none")) == (2.0, "none")
     with pytest.raises(NoMatchError, match="no key of the dict is a text with letters"):
-        FuzzyDict({5: 1}, index=engine)["color"]
+        FuzzyDict({5: 1}, index="usearch")["color"]
 
 
 # ---- thousands of keys ----------------------------------------------------------------------
@@ -223,10 +222,11 @@ def many() -> dict[str, float]:
     return {key: float(i % 97) for i, key in enumerate([*words[:4000], *pairs])}
 
 
+@needs_usearch
 def test_among_thousands_probabilities_are_nearly_those_of_a_comparison_with_all(
-    engine: str, many: dict[str, float]
+    many: dict[str, float],
 ) -> None:
-    d = FuzzyDict(many, index=engine, score_cutoff=0.0)
+    d = FuzzyDict(many, index="usearch", score_cutoff=0.0)
     all_keys = compared(d)
     keys = list(many)[500::400]
     queries = [key[:3] + "x" + key[3:] for key in keys] + ["ocean voyage", "hue", "qwzzt", "colour"]
@@ -243,12 +243,13 @@ def test_among_thousands_probabilities_are_nearly_those_of_a_comparison_with_all
     assert [match.key for match in d.nearest(queries)] == [d.nearest(q).key for q in queries]
 
 
+@needs_usearch
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 @pytest.mark.parametrize("scorer", SCORERS)
 def test_attention_is_that_over_all_keys_but_for_what_it_says_it_left_out(
-    engine: str, many: dict[str, float], scorer: str | None
+    many: dict[str, float], scorer: str | None
 ) -> None:
-    d = FuzzyDict(many, index=engine, scorer=scorer, score_cutoff=float("-inf"))
+    d = FuzzyDict(many, index="usearch", scorer=scorer, score_cutoff=float("-inf"))
     all_keys = compared(d)
     for query in ("ocean voyage", "colour", "government"):
         found, whole = d.attend(query), all_keys.attend(query)
@@ -265,8 +266,9 @@ def test_attention_is_that_over_all_keys_but_for_what_it_says_it_left_out(
         assert found.output == d.pool(query)
 
 
-def test_with_a_mask_all_keys_are_compared(engine: str, many: dict[str, float]) -> None:
-    d = FuzzyDict(many, index=engine)
+@needs_usearch
+def test_with_a_mask_all_keys_are_compared(many: dict[str, float]) -> None:
+    d = FuzzyDict(many, index="usearch")
     found = d.attend("ocean", attn_mask=lambda key: key.startswith("s"))
     assert len(found.names) == len(many)
     assert found.left_out == 0
@@ -275,10 +277,9 @@ def test_with_a_mask_all_keys_are_compared(engine: str, many: dict[str, float]) 
     np.testing.assert_allclose(found.weights, other.weights, rtol=1e-3)
 
 
-def test_longer_lists_than_an_engine_is_asked_for_are_of_all_keys(
-    engine: str, many: dict[str, float]
-) -> None:
-    d = FuzzyDict(many, index=engine, scorer="cosine")
+@needs_usearch
+def test_longer_lists_than_an_engine_is_asked_for_are_of_all_keys(many: dict[str, float]) -> None:
+    d = FuzzyDict(many, index="usearch", scorer="cosine")
     assert len(d.most_similar("ocean", None)) == len(many)
     assert len(d.most_similar("ocean", MOST + 1)) == MOST + 1
     found = {match.key for match in d.most_similar("ocean", MOST)}

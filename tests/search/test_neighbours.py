@@ -1,29 +1,228 @@
-"""Writes to dicts that search by an engine, which is told in one batch of what is new."""
+"""Graphs of near keys: each finds what comparing with all finds, after writes, from a file."""
 
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fuzzydict import (
-    FuzzyDict,
-)
-from fuzzydict.search.backends import ENGINES
-from fuzzydict.search.backends.exact import ExactIndex
-from tests.support.searching import COPIES, SCORERS, assert_same, compared, hashed, search_always
+from fuzzydict import FuzzyDict
+from fuzzydict._arrays import inverse_lengths
+from fuzzydict.search import neighbours
+from fuzzydict.search.neighbours import COSINE, DOT, Neighbours
+from tests.support.properties import examples
+from tests.support.searching import COPIES, SCORERS, assert_same, compared, hashed
 
-CAR = ["brand", "color", "top speed", "price", "engine power", "seats", "C#", "C++", "year 1961"]
+pytest.importorskip("usearch", reason="graphs need the extra 'usearch'")
+measures = pytest.mark.parametrize("measure", [DOT, COSINE])
+CLOSE = {DOT: 0.012, COSINE: 0.04}  # of products, for a graph keeps 16 or 8 bits a number
+
+
+@pytest.fixture
+def walking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let graphs be walked that are so small that all their vectors would be compared."""
+    monkeypatch.setattr(neighbours, "_FEW", 0)
+
+
+class _Vectors:
+    """What a graph asks of keys: their vectors, and which are alive."""
+
+    generation = None
+
+    def __init__(self, vectors: Any, alive: Any = None) -> None:
+        self.vectors, self.inverse_lengths = vectors, inverse_lengths(vectors)
+        self.alive = np.ones(len(vectors), np.bool_) if alive is None else alive
+        self.count = int(self.alive.sum())
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+
+Vectors: Any = _Vectors
+
+
+def vectors_of(count: int, size: int = 6, seed: int = 0, measure: str = COSINE) -> Any:
+    """Return vectors of different lengths, none more than 3; or units."""
+    chance = np.random.default_rng(seed)
+    vectors = chance.standard_normal((count, size))
+    lengths = 1 if measure == COSINE else chance.uniform(0.2, 3, (count, 1))
+    vectors *= lengths / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors.astype(np.float32)
+
+
+def check_found(graph: Neighbours, keys: Any, queries: Any, count: int) -> None:
+    """Assert that a graph finds the largest products, or cosines, among the living keys."""
+    for row, query in zip(graph.near(keys, queries, count), queries, strict=True):
+        assert len(set(row.tolist())) == len(row) == min(count, keys.count)
+        assert keys.alive[row].all()
+        products = keys.vectors @ query / (1 if graph.measure == DOT else 1 / keys.inverse_lengths)
+        best = np.sort(products[keys.alive])[::-1][: len(row)]
+        np.testing.assert_allclose(products[row], best, atol=CLOSE[graph.measure])
+
+
+@measures
+@given(st.data())
+@examples(60)
+def test_after_any_writes_it_finds_what_a_comparison_with_all_finds(
+    measure: str, data: st.DataObject
+) -> None:
+    vectors, alive = vectors_of(1, measure=measure), np.ones(1, np.bool_)
+    graph = Neighbours(measure)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neighbours, "_FEW", data.draw(st.sampled_from([0, 60])))
+        for step in range(data.draw(st.integers(1, 8))):
+            count = data.draw(st.integers(0, 40))
+            vectors = np.concatenate([vectors, vectors_of(count, seed=step, measure=measure)])
+            alive = np.append(alive, np.ones(count, np.bool_))
+            alive[data.draw(st.lists(st.integers(1, len(alive) - 1)) if count else st.just([]))] = 0
+            if data.draw(st.booleans()):
+                graph = graph.__copy__()
+            queries = vectors_of(data.draw(st.integers(1, 3)), seed=99)
+            keys = Vectors(vectors, alive.copy())
+            check_found(graph, keys, queries, data.draw(st.integers(1, 12)))
+
+
+@measures
+@pytest.mark.usefixtures("walking")
+def test_hundreds_of_equal_vectors_hide_next_to_no_other(measure: str) -> None:
+    equal = np.repeat(vectors_of(1, 30), 300, axis=0)
+    vectors = np.concatenate([equal, vectors_of(2000, 30, 2), 0 * equal])
+    np.random.default_rng(0).shuffle(vectors)
+    queries = vectors_of(200, 30, 3)
+    found = np.array(Neighbours(measure).near(Vectors(vectors), queries, 16))
+    wanted = (queries @ vectors.T).argmax(axis=1)
+    assert (found == wanted[:, None]).any(axis=1).mean() >= 0.9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_vectors_that_are_equal_zero_or_longer_than_the_first_are_found(seed: int) -> None:
+    first = np.repeat(np.abs(vectors_of(1, seed=seed, measure=DOT)), 300, axis=0)
+    more = np.array([[0.0] * 6, [40.0, *[0.0] * 5], [0.0, -1.0, *[0.0] * 4]], np.float32)
+    graph, queries = Neighbours(DOT), np.eye(6, dtype=np.float32)[:2]
+    graph.near(Vectors(first), queries, 1)
+    keys = Vectors(np.concatenate([first, more]))
+    assert graph.near(keys, queries, 1)[0].tolist() == [301]
+    assert graph.near(keys, -queries, 1)[1].tolist() == [302]
+    for found in graph.near(keys, queries, 303):
+        assert sorted(found.tolist()) == list(range(303))
+
+
+@measures
+def test_among_thousands_it_misses_next_to_nothing(measure: str) -> None:
+    chance = np.random.default_rng(3)
+    themes = chance.standard_normal((300, 40)).astype(np.float32)
+    vectors = themes[chance.integers(300, size=6000)] + themes[chance.integers(300, size=6000)]
+    vectors += chance.standard_normal(vectors.shape).astype(np.float32) / 5
+    queries: Any = vectors[:200] + chance.standard_normal((200, 40)).astype(np.float32) / 2
+    keys = Vectors(vectors)
+    found = Neighbours(measure).near(keys, queries, 20)
+    products = queries @ vectors.T * (keys.inverse_lengths if measure == COSINE else 1)
+    wanted = np.argsort(-products, axis=1)[:, :10]
+    shares = [np.isin(one, row).mean() for one, row in zip(wanted, found, strict=True)]
+    assert np.mean(shares) > 0.99
+    first = np.array([row[0] for row in found])
+    assert (first == wanted[:, 0]).mean() >= (0.95 if measure == COSINE else 0.99)
+
+
+# ---- what is saved ------------------------------------------------------------------------
+
+
+def saved_graph(measure: str, gone: int = 30) -> tuple[Any, Any, Any]:
+    """Return the keys of a graph from which some were removed, its bytes, and its labels."""
+    vectors, graph = vectors_of(200, measure=measure), Neighbours(measure)
+    graph.near(Vectors(vectors), vectors[:1], 1)
+    keys = Vectors(vectors, np.arange(200) >= gone)
+    return Vectors(vectors[gone:]), *graph.save(keys)
+
+
+def restored(
+    measure: str, keys: Any, saved: Any, labels: Any, patch: pytest.MonkeyPatch
+) -> tuple[Neighbours, bool]:
+    """Return a graph of saved bytes, and whether none of its vectors was added anew."""
+    graph, added, add = Neighbours(measure), list[int](), neighbours.add
+
+    def counted(graph: Any, labels: Any, points: Any) -> None:
+        added.append(len(labels))
+        add(graph, labels, points)
+
+    with patch.context() as counting:
+        counting.setattr(neighbours, "add", counted)
+        graph.restore(None, lambda: saved, labels)
+        graph.update(keys)
+    return graph, not added
+
+
+@measures
+@pytest.mark.parametrize("gone", [0, 30])
+@pytest.mark.usefixtures("walking")
+def test_what_is_saved_comes_back(measure: str, gone: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    (keys, saved, labels), queries = saved_graph(measure, gone), vectors_of(5, seed=9)
+    graph, is_back = restored(measure, keys, saved, labels, monkeypatch)
+    assert is_back
+    check_found(graph, keys, queries, 7)
+    more = np.concatenate([keys.vectors, vectors_of(1, seed=8, measure=measure)])
+    check_found(graph, Vectors(more, np.arange(len(more)) > 0), queries, 7)
+    other = COSINE if measure == DOT else DOT  # whose numbers have other bits
+    assert not restored(other, keys, saved, labels, monkeypatch)[1]
+
+
+def test_a_graph_of_other_keys_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys, saved, labels = saved_graph(DOT)
+    vectors = keys.vectors
+    others: list[tuple[Any, Any]] = [
+        (labels[1:], vectors[1:]),
+        (np.delete(labels, -2), vectors[:-1]),
+        (labels + 1, vectors),
+        (np.append(labels, 201), np.concatenate([vectors, vectors[:1]])),
+        (labels, vectors[:, :5].copy()),
+    ]
+    for some, theirs in others:
+        graph, is_back = restored(DOT, Vectors(theirs), saved, some, monkeypatch)
+        assert not is_back
+        check_found(graph, Vectors(theirs), theirs[:3] / 3, 5)
+
+
+@measures
+@pytest.mark.usefixtures("walking")
+def test_no_damaged_graph_is_walked_out_of_its_bounds(
+    measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """usearch itself ends the process when it reads what some of these hold."""
+    keys, saved, labels = saved_graph(measure)
+    chance, taken = np.random.default_rng(0), 0
+    monkeypatch.setattr(neighbours, "add", lambda *_: None)  # to save time
+    for _ in range(1000):
+        damaged = saved.copy()
+        for place in chance.integers(len(saved), size=chance.integers(1, 4)):
+            damaged[place] = chance.integers(256)
+        if chance.random() < 0.1:
+            damaged = damaged[: chance.integers(1, len(damaged))]
+        if chance.random() < 0.3:  # in the numbers that all others depend on
+            damaged[chance.integers(120) % len(damaged)] ^= np.uint8(1 << chance.integers(8))
+        graph = Neighbours(measure)
+        graph.restore(None, partial(np.copy, damaged), labels)
+        graph.update(keys)
+        if len(graph._graph):
+            taken += 1
+            for row in graph.near(keys, keys.vectors[:3] / 3, 5):
+                assert set(row.tolist()) <= set(range(len(keys)))
+    assert 0 < taken < 1000
+
+
+# ---- dicts ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_random_actor_finds_what_a_new_dict_finds(engine: str, seed: int) -> None:
+def test_a_random_actor_finds_what_a_new_dict_finds(seed: int) -> None:
     chance = random.Random(seed)
     words = ["red", "blue", "sea", "sky", "deep", "light", "old", "new"]
     names = [f"{a} {b}" for a in words for b in words] + words
-    d: FuzzyDict[int] = FuzzyDict(embedding=hashed, index=engine, score_cutoff=float("-inf"))
+    d: FuzzyDict[int] = FuzzyDict(embedding=hashed, index="usearch", score_cutoff=float("-inf"))
     d.scorer = chance.choice(SCORERS)
     for step in range(120):
         act = chance.random()
@@ -44,67 +243,58 @@ def test_a_random_actor_finds_what_a_new_dict_finds(engine: str, seed: int) -> N
             assert_same(d.most_similar(query), compared(d).most_similar(query))
             if query in d:
                 assert d.nearest(query).key == query
-            _check_neighbours(d)
         d._check()
 
 
-def _check_neighbours(d: FuzzyDict[Any]) -> None:
-    """Assert that the engine of a dict knows the keys that are there, and no others."""
-    keys, neighbours = d._current_reader().lookup.keys, d._kept.neighbours
-    assert neighbours is not None
-    assert len(neighbours.update(keys)) == keys.count
-    (found,) = neighbours.near(keys, np.ones((1, 12), np.float32), keys.count)
-    assert sorted(found.tolist()) == np.flatnonzero(keys.alive).tolist()
-
-
-@pytest.mark.parametrize("change", ["add", "remove"])
-def test_an_engine_whose_change_was_broken_off_is_made_anew(
-    engine: str, monkeypatch: pytest.MonkeyPatch, change: str
+@pytest.mark.parametrize("moment", [(neighbours, "add"), (Neighbours, "_blocks")])
+def test_a_graph_whose_change_was_broken_off_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch, moment: tuple[Any, str]
 ) -> None:
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    d = FuzzyDict(dict.fromkeys(["red sea", "blue sky"], 1), embedding=hashed, index=engine)
+    d = FuzzyDict(dict.fromkeys(["red sea", "blue sky"], 1), embedding=hashed, index="usearch")
     d.get("red sky")
     d["old sea"] = 2
     del d["red sea"]
     with monkeypatch.context() as patch:
-        patch.setattr(ENGINES[engine], change, interrupted)
+        patch.setattr(*moment, interrupted)
         with pytest.raises(KeyboardInterrupt):
             d.nearest("old sky")
     assert {match.key for match in d.most_similar("old sky")} == {"blue sky", "old sea"}
-    _check_neighbours(d)
 
 
-def test_keys_that_an_engine_does_not_reach_are_found_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Forgetful(ExactIndex):
-        def search(self, queries: Any, count: int) -> Any:
-            found = super().search(queries, count)
-            found[:, 1:] = -1
+@pytest.mark.usefixtures("walking")
+def test_keys_that_a_walk_does_not_reach_are_found_all_the_same() -> None:
+    class Forgetful:
+        def __init__(self, graph: Any) -> None:
+            self.graph = graph
+
+        def __len__(self) -> int:
+            return len(self.graph)
+
+        def search(self, *args: Any, exact: bool, **options: Any) -> Any:
+            found = self.graph.search(*args, exact=exact, **options)
+            if not exact:
+                found.counts[:] = 1
             return found
 
-    search_always(monkeypatch)
-    monkeypatch.setitem(ENGINES, "forgetful", Forgetful)
-    d = FuzzyDict(dict.fromkeys(CAR, 1), index="forgetful", scorer="cosine")
-    assert_same(d.most_similar("colour"), compared(d).most_similar("colour"))
+    graph, keys = Neighbours(COSINE), Vectors(vectors_of(300))
+    graph.update(keys)
+    graph._graph = Forgetful(graph._graph)
+    check_found(graph, keys, vectors_of(2, seed=1), 8)
 
 
-def test_only_what_is_new_is_told_to_an_engine(
-    engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[int] = []
-    add = ENGINES[engine].add  # type: ignore[attr-defined]
+def test_only_what_is_new_is_told_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, add = list[int](), neighbours.add
 
-    def counted(self: Any, labels: Any, vectors: Any) -> None:
+    def counted(graph: Any, labels: Any, points: Any) -> None:
         told.append(len(labels))
-        add(self, labels, vectors)
+        add(graph, labels, points)
 
-    monkeypatch.setattr(ENGINES[engine], "add", counted)
-    d = FuzzyDict(
-        {f"red {i}": i for i in range(50)}, embedding=hashed, index=engine, scorer="cosine"
-    )
+    monkeypatch.setattr(neighbours, "add", counted)
+    items = {f"red {i}": i for i in range(50)}
+    d = FuzzyDict(items, embedding=hashed, index="usearch", scorer="cosine")
     d.get("blue")
     d["sea"] = 1
     d["sky"] = 2
@@ -121,8 +311,8 @@ def test_only_what_is_new_is_told_to_an_engine(
     assert told == [50, 2, 1, 52]
 
 
-def test_learning_leaves_the_engine_in_place(engine: str) -> None:
-    d = FuzzyDict({"red": 1.0, "blue": 2.0, "grey": 3.0}, index=engine)
+def test_learning_leaves_the_index_in_place() -> None:
+    d = FuzzyDict({"red": 1.0, "blue": 2.0, "grey": 3.0}, index="usearch")
     d.fit(["crimson", "navy", "ash"] * 4, ["red", "blue", "grey"] * 4)
-    assert d.index == engine
+    assert d.index == "usearch"
     assert d["crimson"] in (1.0, 2.0, 3.0)

@@ -1,4 +1,4 @@
-"""What tests of engines share: each engine that is installed, and dicts that search by it."""
+"""What tests of graphs share: dicts that search by one, or compare with every key."""
 
 from __future__ import annotations
 
@@ -10,40 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, mapping
-from fuzzydict.search.backends import ENGINES
-from fuzzydict.search.lookup import Approximate, Exact
-from fuzzydict.search.neighbours import Neighbours
-from fuzzydict.search.score import COSINE, as_score
+from fuzzydict import FuzzyDict
+from fuzzydict.search.lookup import Exact
 
-#: The engines by name; one that is not installed is skipped, and the reason is printed.
-EACH_ENGINE = [
-    pytest.param(
-        name,
-        marks=pytest.mark.skipif(
-            name == "usearch" and importlib.util.find_spec("usearch") is None,
-            reason="this engine needs the extra 'usearch'",
-        ),
-    )
-    for name in ENGINES
-]
+#: Marks a test that asks a graph.
+needs_usearch = pytest.mark.skipif(
+    importlib.util.find_spec("usearch") is None, reason="this engine needs the extra 'usearch'"
+)
 
-#: The scorers that an engine can serve.
+#: The scorers that a graph can serve.
 SCORERS = [None, "cosine", "dot", "scaled_dot"]
 #: Ways to copy a dict.
 COPIES: list[Any] = [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]
-
-
-def search_always(patch: pytest.MonkeyPatch) -> None:
-    """Let every dict ask its engine, the exact one too, which compares with all keys as it is."""
-
-    def always(engine: str, index: Any, scorer: Any, neighbours: Any) -> Any:
-        measure = as_score(scorer).measure or COSINE
-        if neighbours is None or (neighbours.engine, neighbours.measure) != (engine, measure):
-            neighbours = Neighbours(engine, measure)
-        return Approximate(index, scorer, neighbours), neighbours
-
-    patch.setattr(mapping, "lookup_by", always)
 
 
 def hashed(texts: list[str]) -> Any:
@@ -54,7 +32,7 @@ def hashed(texts: list[str]) -> Any:
 
 
 class Compared(FuzzyDict[Any]):
-    """A dict that compares a query with every key, whatever its engine."""
+    """A dict that compares a query with every key, whatever its index."""
 
     def _current_reader(self) -> Any:
         reader = super()._current_reader()
@@ -64,7 +42,7 @@ class Compared(FuzzyDict[Any]):
 
 
 def compared(d: FuzzyDict[Any]) -> Compared:
-    """Return a new dict of the same items and options that asks no engine."""
+    """Return a new dict of the same items and options that asks no graph."""
     options = {n: getattr(d, n) for n in ("embedding", "scorer", "temperature", "score_cutoff")}
     return Compared(d, **options)
 
