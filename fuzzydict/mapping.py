@@ -45,7 +45,7 @@ from fuzzydict.results.answers import (
 from fuzzydict.results.tables import dict_html
 from fuzzydict.saving import Taught, read_saved, write_saved
 from fuzzydict.search.aliases import Aliases
-from fuzzydict.search.key_index import KeyIndex, exact_text
+from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.lookup import lookup_by
 from fuzzydict.search.score import is_probability, is_spelling
 
@@ -695,7 +695,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         aliases = self._kept.aliases
         if not aliases or not isinstance(query, str) or dict.__contains__(self, query):
             return query
-        key = aliases.find(exact_text(query), query)
+        key = aliases.find(str.__str__(query), query)
         return NO_KEY if key is None else key
 
     def _values(self, names: list[Any], reader: Reader | None = None) -> list[V]:  # noqa: ARG002

@@ -44,7 +44,7 @@ from fuzzydict.results.pooling import (
     warn_of_doubt,
     weights_of,
 )
-from fuzzydict.search.key_index import exact_text
+from fuzzydict.search.keys import exact_text
 from fuzzydict.search.lookup import Scored
 from fuzzydict.search.score import JudgedScore, is_probability
 

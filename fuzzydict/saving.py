@@ -42,7 +42,7 @@ from fuzzydict.nn import scorers
 from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
 from fuzzydict.search.aliases import checked_aliases
-from fuzzydict.search.key_index import Split
+from fuzzydict.search.keys import Split
 from fuzzydict.search.neighbours import COSINE, DOT, EXACT, Neighbours
 from fuzzydict.search.synonyms import SynonymRules
 from fuzzydict.text.words import plain

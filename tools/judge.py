@@ -248,7 +248,7 @@ class Kind(NamedTuple):
         vectors = np.zeros((len(names), self.table.size), np.float32)
         for row, name in zip(vectors, names, strict=True):
             for word in map(self.table.__getitem__, compared_words(name)):
-                row += word.vector * np.float32(word.weight)
+                row += word.unit * np.float32(word.length * word.weight)
         return Keys.of(self.table, names, vectors)
 
     def vectors(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:

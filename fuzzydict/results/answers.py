@@ -24,7 +24,7 @@ from fuzzydict.results.tables import (
     and_more,
     html_table,
 )
-from fuzzydict.search.key_index import exact_text
+from fuzzydict.search.keys import exact_text
 from fuzzydict.text.words import label, plain
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from fuzzydict.results.tables import (
     html_table,
     paragraph,
 )
-from fuzzydict.search.key_index import exact_text
+from fuzzydict.search.keys import exact_text
 from fuzzydict.text.words import label, shortened
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ n keys, W words of a key at most, U different words, E numbers of a vector
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import compress
@@ -19,11 +19,12 @@ from fuzzydict._arrays import Rows, inverse_lengths, make_room
 from fuzzydict.embedding.encoder import Background, background_of
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
 from fuzzydict.text.ngrams import Growing, Postings, ngrams_of_each
+from fuzzydict.text.words import LONGEST, plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.word_vectors import KnownWord, WordVectors
+    from fuzzydict.embedding.word_vectors import WordVectors
     from fuzzydict.search.synonyms import SynonymRules
 
 
@@ -36,7 +37,7 @@ USUAL = 128
 # much. Letters counted have less, but texts with a few letters in common are no nearer in meaning.
 _LEAST_SPREAD = 0.11
 _FREQUENT = 30_000  # words of a table among which some are drawn
-_NO_WORD = 0  # the number of a word that is not there
+_KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
 
 
@@ -44,30 +45,15 @@ _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
 
 
 class Word(NamedTuple):
-    """A word as it is compared.
+    """A word as it is compared."""
 
-    Attributes:
-        text: the word, in its first spelling.
-        entry: what the lexicon says of it.
-        unit: its vector, (E,), of length one, or zeros.
-        length: that of its vector.
-        weight: how much it says in English: rare words weigh more.
-        trust: how far the vector can be trusted; 0 for a word never seen.
-        is_known: whether it is a word of the table.
-    """
-
-    text: str
-    entry: Entry
-    unit: NDArray[np.float32]
-    length: float
-    weight: float
-    trust: float
-    is_known: bool
-
-    @property
-    def vector(self) -> NDArray[np.float32]:
-        """Its vector, (E,)."""
-        return self.unit * np.float32(self.length)
+    text: str  # the word, in its first spelling
+    entry: Entry  # what the lexicon says of it
+    unit: NDArray[np.float32]  # its vector, (E,), of length one, or zeros
+    length: float  # that of its vector
+    weight: float  # how much it says in English: rare words weigh more
+    is_known: bool  # whether it is a word of the table
+    trust: float  # how far the vector can be trusted; 0 for a word never seen
 
 
 def compared_words(text: str) -> list[str]:
@@ -87,7 +73,7 @@ class WordTable:
         self.synonyms: SynonymRules | None = None
         self.size = 0 if vectors is None else vectors.size
         self._kept: dict[str, Word] = {}
-        self._none = np.zeros(self.size, np.float32)
+        self._none = np.zeros(self.size, np.float32), 0.0, 1.0, False, 0.0
 
     def with_synonyms(self, rules: SynonymRules) -> Self:
         """Return the same table for texts in which synonyms are replaced."""
@@ -106,20 +92,20 @@ class WordTable:
     def synonyms_in(self, texts: Sequence[str]) -> dict[str, str]:
         """Return the synonyms that are applied to some texts, as they were given."""
         applied: dict[str, str] = {}
-        for text in texts:
-            applied |= {} if self.synonyms is None else self.synonyms.applied(text)
+        for text in texts if self.synonyms is not None else ():
+            applied |= self.synonyms.applied(text)  # type: ignore[union-attr]
         return applied
 
     def look_up(self, texts: Sequence[str]) -> list[Word]:
         """Return several words, whose vectors are looked up together; none is kept."""
-        if self.vectors is None:
-            return [self[text] for text in texts]
-        return list(map(self._of, texts, self.vectors.look_up(texts)))
+        known = [self._none] * len(texts) if self.vectors is None else self.vectors.look_up(texts)
+        return [Word(text, look_up(text), *of) for text, of in zip(texts, known, strict=True)]
 
     def __getitem__(self, text: str) -> Word:
         word = self._kept.get(text)
         if word is None:
-            word = self._of(text, None if self.vectors is None else self.vectors.word(text))
+            known = self._none if self.vectors is None else self.vectors.word(text)
+            word = Word(text, look_up(text), *known)
             make_room(self._kept, _KEPT)
             self._kept[text] = word
         return word
@@ -127,41 +113,9 @@ class WordTable:
     @cached_property
     def background(self) -> Background:
         """The cosines to expect of two unrelated words of the table."""
-        if self.vectors is None or not len(self.vectors.words):
-            return background_of(self._none[None])
-        words = self.vectors.words
-        some = words[: _FREQUENT : max(1, min(len(words), _FREQUENT) // USUAL)]
-        return background_of(np.array([self[word].unit for word in some]))
-
-    def _of(self, text: str, known: KnownWord | None) -> Word:
-        entry = look_up(text)
-        if known is None:
-            return Word(text, entry, self._none, 0.0, 1.0, 0.0, False)
-        return Word(
-            text, entry, known.unit, known.length, known.weight, known.trust, known.is_known
-        )
-
-
-_KEPT = 1 << 12  # words that were looked up last
-
-
-# ---- what all keys have in common ---------------------------------------------------------------
-
-
-class Statistics(NamedTuple):
-    """What a score needs to know of all keys.
-
-    Attributes:
-        count: how many keys were counted.
-        stems: how many words of them have each stem.
-        ngrams: how many of them have each n-gram, (65536,).
-        background: the cosines to expect of two of them.
-    """
-
-    count: int  # type: ignore[assignment]  # of a tuple, nobody counts
-    stems: dict[str, int]
-    ngrams: NDArray[np.int64]
-    background: Background
+        words = self.vectors.words[:_FREQUENT] if self.vectors is not None else []
+        some = words[:: max(1, len(words) // USUAL)]
+        return background_of(np.array([self[word].unit for word in some] or [self._none[0]]))
 
 
 class Words:
@@ -176,12 +130,11 @@ class Words:
         self.strings: list[str] = [""]
         self.stems: dict[str, int] = {}
         self.groups: dict[tuple[int, str], int] = {}
-        self.facts = Rows(np.zeros(0, _FACTS))
-        self.units = Rows(np.zeros((1, table.size), np.float32))
-        self.hashes = Rows(_hashes([""]))
         none = np.zeros(1, _FACTS)
         none["stem"] = -1
-        self.facts.extend(none)
+        self.facts = Rows(none)
+        self.units = Rows(np.zeros((1, table.size), np.float32))
+        self.hashes = Rows(np.zeros(1, np.uint32))
 
     def __copy__(self) -> Self:
         new = type(self).__new__(type(self))
@@ -194,40 +147,33 @@ class Words:
         numbers, first = self.numbers, len(self.strings)
         rows = np.zeros((len(texts), MOST_WORDS), np.int32)
         for row, words in zip(rows, texts, strict=True):
-            for place, word in enumerate(words):
-                number = numbers.get(word)
+            for place, text in enumerate(words):
+                number = numbers.get(text)
                 if number is None:
-                    number = numbers[word] = len(self.strings)
-                    self.strings.append(word)
+                    number = numbers[text] = len(self.strings)
+                    self.strings.append(text)
                 row[place] = number
+        facts, stems = [], self.stems
         new = self.table.look_up(self.strings[first:])
+        for word in new:
+            of_class, member = (word.entry.group, word.entry.member), 0
+            if word.entry.group >= 0:
+                member = self.groups.setdefault(of_class, len(self.groups) + 1)
+            facts.append(facts_of(word, stems.setdefault(word.entry.stem, len(stems)), member))
         if new:
-            facts = [self._facts_of(word) for word in new]
+            hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in new]
             self.facts.extend(np.array(facts, _FACTS))
             self.units.extend(np.array([word.unit for word in new]).reshape(len(new), -1))
-            self.hashes.extend(_hashes(self.strings[first:]))
+            self.hashes.extend(np.array(hashes, np.uint32))
         return rows
 
-    def _facts_of(self, word: Word) -> tuple[Any, ...]:
-        return facts_of(
-            word, self.stems.setdefault(word.entry.stem, len(self.stems)), self.member(word)
-        )
-
-    def member(self, word: Word) -> int:
-        """Return the number of the member of a closed class that a word is; 0 if it is none."""
-        entry = word.entry
-        if entry.group < 0:
-            return 0
-        return self.groups.setdefault((entry.group, entry.member), len(self.groups) + 1)
-
     def known_member(self, word: Word) -> int:
-        """Return what `member` does, or -1 if no key has this member."""
+        """Return the number of the member of a closed class that a word is.
+
+        It is 0 if the word is of no class, and -1 if no key has this member.
+        """
         entry = word.entry
         return 0 if entry.group < 0 else self.groups.get((entry.group, entry.member), -1)
-
-
-def _hashes(words: Sequence[str]) -> NDArray[np.uint32]:
-    return np.array([crc32(word.encode("utf-8", "surrogatepass")) for word in words], np.uint32)
 
 
 #: What is compared of a word, beside its letters and its vector.
@@ -275,7 +221,13 @@ def by_name(facts: NDArray[np.void]) -> dict[str, NDArray[Any]]:
     return {name: np.ascontiguousarray(facts[name]) for name in _FACTS.names or ()}
 
 
-# ---- the keys -----------------------------------------------------------------------------------
+def shares_of(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return weights of words (..., W) as shares of their sum; zeros where there are none."""
+    total = np.add.reduce(weights, axis=-1, keepdims=True)
+    return np.asarray(weights / np.maximum(total, np.float32(1e-9)))
+
+
+# ---- keys that are appended ----------------------------------------------------------------------
 
 
 class Texts(dict[int, str]):
@@ -296,57 +248,135 @@ class Texts(dict[int, str]):
         return text
 
 
-class Arrays(NamedTuple):
-    """What is kept of n keys, a row of each array a key.
+class Columns:
+    """Keys in arrays that only grow: who reads the first n rows is not disturbed.
 
-    Attributes:
-        vectors: of the whole texts, (n, E).
-        inverse_lengths: one by the length of each vector, (n,); 0 for the zero vector.
-        columns: the numbers of the words of each, (n, W); 0 for no word.
-        counts: how many words each has, (n,).
-        hashes: a number of each, (n,); those of the least numbers are a sample of all keys.
+    Args:
+        table: the words that keys are split into.
     """
 
-    vectors: NDArray[np.float32]
-    inverse_lengths: NDArray[np.float32]
-    columns: NDArray[np.int32]
-    counts: NDArray[np.intp]  # of words
-    hashes: NDArray[np.uint32]
+    def __init__(self, table: WordTable) -> None:
+        self.table = table
+        self.is_whole = True  # False while rows are appended, and after that was interrupted
+        self.generation = object()  # another one if the slots are numbered anew
+        self.names: list[str] = []
+        self.slots: dict[str, int] = {}  # of the names whose text tells whether they are equal
+        self.has_others = False  # names of a class with its own `__eq__` or `__hash__`
+        self.words = Words(table)
+        none = {name: Rows(np.zeros(0, kind)) for name, kind in _ROWS.items()}
+        columns = Rows(np.zeros((0, MOST_WORDS), np.int32))
+        self.rows = {"vectors": Rows(np.zeros((0, 0), np.float32)), "columns": columns, **none}
+        self.texts = Texts(self.words, columns)
+        self.growing = Growing()  # the n-grams, inverted
+        self.usual: tuple[Any, Background] | None = None  # of the keys in some slots
 
-    @classmethod
-    def of(cls, vectors: NDArray[np.float32], columns: NDArray[np.int32], words: Words) -> Arrays:
-        """Return the arrays of keys, given their vectors, (n, E), and words, (n, W)."""
-        counts = np.count_nonzero(columns, axis=1)
-        of_words, mixed = words.hashes.rows, np.zeros(len(columns), np.uint32)
+    def __copy__(self) -> Self:
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        new.names, new.slots, new.words = self.names.copy(), self.slots.copy(), copy(self.words)
+        new.rows = {name: copy(rows) for name, rows in self.rows.items()}
+        new.texts, new.growing = Texts(new.words, new.rows["columns"]), Growing()
+        return new
+
+    def append(
+        self, names: Sequence[str], vectors: NDArray[np.float32], split: Split | None = None
+    ) -> None:
+        """Append keys with words, m of them, and their vectors, (m, E); maybe split before."""
+        self.is_whole, first = False, len(self.names)
+        if split is None:
+            words = [self.table.words_of(exact_text(name)) for name in names]
+            columns = self.words.add(words)
+            ngrams, ngram_counts = ngrams_of_each(list(map(" ".join, words)))
+        else:
+            columns = split.columns(self.words)
+            ngrams, ngram_counts = split.ngrams, split.ngram_counts
+        counts, of_words = np.count_nonzero(columns, axis=1), self.words.hashes.rows
+        mixed = np.zeros(len(names), np.uint32)
         for place in range(int(counts.max(initial=0))):
             factor = np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
             mixed += of_words[columns[:, place]] * factor
-        hashes = mixed ^ (mixed >> np.uint32(15))
-        return cls(vectors, inverse_lengths(vectors), columns, counts, hashes)
+        new = {
+            "vectors": vectors,
+            "inverse_lengths": inverse_lengths(vectors),
+            "columns": columns,
+            "counts": counts,
+            "hashes": mixed ^ (mixed >> np.uint32(15)),
+            "ngrams": ngrams,
+            "ngram_counts": ngram_counts,
+        }
+        for name, rows in new.items():
+            self.rows[name].extend(rows)
+        slots = zip(names, range(first, first + len(names)), strict=True)
+        if all(map(is_plain, set(map(type, names)))):
+            self.slots.update(slots)
+        else:
+            self.has_others = True
+            self.slots.update([(name, slot) for name, slot in slots if is_plain(type(name))])
+        self.names.extend(names)
+        self.is_whole = True
 
-    def some(self, slots: NDArray[np.intp]) -> Arrays:
-        """Return the arrays of some of the keys."""
-        return Arrays._make(array[slots] for array in self)
+
+_ROWS = {"inverse_lengths": np.float32, "counts": np.intp, "hashes": np.uint32}
+_ROWS |= {"ngrams": np.uint16, "ngram_counts": np.int64}
 
 
-class Known:
-    """What was computed of keys, and may be used again when some are appended.
+class Split(NamedTuple):
+    """The words and n-grams of S keys, as a file keeps them."""
 
-    Attributes:
-        growing: their n-grams, inverted.
-        background: that of the sample of some slots.
-    """
+    words: list[str]  # the different words
+    numbers: NDArray[np.int32]  # of the words of all keys, one key after the other, from 1 on
+    counts: NDArray[np.uint8]  # how many words each key has, (S,)
+    ngrams: NDArray[np.uint16]  # of all keys, one key after the other
+    ngram_counts: NDArray[np.int64]  # how many each has, (S,)
 
-    def __init__(self) -> None:
-        self.growing = Growing()
-        self._background: tuple[NDArray[np.intp], Background] | None = None
+    @classmethod
+    def of(cls, keys: Keys) -> Split:
+        """Return the words and n-grams of the living keys, and of no others."""
+        ngrams, ngram_counts, columns = keys.ngrams, keys.ngram_counts, keys.columns
+        if len(keys.dead):
+            ngrams = ngrams[np.repeat(keys.alive, ngram_counts)]
+            ngram_counts, columns = ngram_counts[keys.alive], columns[keys.alive]
+        counts = np.count_nonzero(columns, axis=1).astype(np.uint8)
+        used, numbers = np.unique(columns[columns > 0], return_inverse=True)
+        words = [keys.strings[number] for number in used.tolist()]
+        return cls(words, (numbers + 1).astype(np.int32), counts, ngrams, ngram_counts)
 
-    def background(self, arrays: Arrays, sample: NDArray[np.intp]) -> Background:
-        """Return the cosines to expect of two keys, given the slots of a sample of them."""
-        known = self._background
-        if known is None or not np.array_equal(known[0], sample):
-            known = self._background = sample, usual_of(arrays.vectors[sample])
-        return known[1]
+    def check(self) -> None:
+        """Raise ValueError unless these are words and n-grams of keys."""
+        words, numbers, counts, sums = self.words, self.numbers, self.counts, self.ngram_counts
+        if not (
+            len(set(words)) == len(words)
+            and all(0 < len(word) <= LONGEST and " " not in word for word in words)
+            and len(numbers) == counts.sum(dtype=np.int64)
+            and len(self.ngrams) == sums.sum(dtype=np.int64)
+            and 1 <= counts.min(initial=1) <= counts.max(initial=1) <= MOST_WORDS
+            and 1 <= numbers.min(initial=1) <= numbers.max(initial=0) <= len(words)
+            and sums.min(initial=1) > 0
+        ):
+            raise ValueError("its words are not those of its keys")
+
+    def is_current(self) -> bool:
+        """Tell whether the tables still say that these are first spellings of words."""
+        return all(look_up(word).form == word for word in self.words)
+
+    def columns(self, words: Words) -> NDArray[np.int32]:
+        """Return the numbers of the words of each key, (S, W), among those of a dict."""
+        known = np.append(0, words.add([[word] for word in self.words])[:, 0]).astype(np.int32)
+        columns = np.zeros((len(self.counts), MOST_WORDS), np.int32)
+        columns[np.arange(MOST_WORDS) < self.counts[:, None]] = known[self.numbers]
+        return columns
+
+
+# ---- keys that never change ----------------------------------------------------------------------
+
+
+class Statistics(NamedTuple):
+    """What a score needs to know of all keys."""
+
+    count: int  # type: ignore[assignment]  # how many were counted; of a tuple, nobody counts
+    stems: dict[str, int]  # how many words of them have each stem
+    ngrams: NDArray[np.int64]  # how many of them have each n-gram, (65536,)
+    background: Background  # the cosines to expect of two of them
 
 
 class Keys:
@@ -357,43 +387,29 @@ class Keys:
     What was written later may stand behind the first n names, texts and slots.
 
     Args:
-        names: the keys as written, the first n.
-        words: the different words.
-        arrays: what is kept of each key; the vectors are read-only.
-        texts: the words of each key in the first spelling, joined by blanks.
-        ngrams: the n-grams of all texts, (N,), and how many each has, (n,).
-        alive: which slots hold a key of the dict, (n,).
-        slots: the slot of each key, for `slot_of`.
-        generation: changes when the slots are numbered anew.
-        known: what was computed of the first of these keys.
-
-    Attributes:
-        count: the number of living slots.
-        dead: the dead slots, rising.
+        columns: the keys, and maybe others that are appended later.
+        alive: which of the first n slots hold a key of the dict, (n,).
     """
 
-    def __init__(
-        self,
-        names: list[str],
-        words: Words,
-        arrays: Arrays,
-        texts: Texts,
-        ngrams: tuple[NDArray[np.uint16], NDArray[np.int64]],
-        alive: NDArray[np.bool_],
-        slots: dict[str, int],
-        generation: object = None,
-        known: Known | None = None,
-    ) -> None:
-        self.names, self.texts, self.slots, self.alive = names, texts, slots, alive
-        self.words, self.strings, self.table = words, words.strings, words.table
-        self.facts, self.word_units = words.facts.rows, words.units.rows
-        self.arrays = arrays
-        self.vectors, self.inverse_lengths, self.columns, self.counts, self.hashes = arrays
-        self.ngrams, self.generation = ngrams, generation
-        self._known = known or Known()
-        self.count = int(np.count_nonzero(alive))
-        some_are_dead = self.count < len(alive)
-        self.dead = np.flatnonzero(~alive) if some_are_dead else np.zeros(0, np.intp)
+    vectors: NDArray[np.float32]  # of the whole texts, (n, E), read-only
+    inverse_lengths: NDArray[np.float32]  # one by the length of each vector, (n,); 0 for zero
+    columns: NDArray[np.int32]  # the numbers of the words of each, (n, W); 0 for no word
+    counts: NDArray[np.intp]  # how many words each has, (n,)
+    hashes: NDArray[np.uint32]  # of each, (n,); those of the least are a sample of all keys
+    ngrams: NDArray[np.uint16]  # of all texts, one after the other
+    ngram_counts: NDArray[np.int64]  # how many each has, (n,)
+
+    def __init__(self, columns: Columns, alive: NDArray[np.bool_]) -> None:
+        self.__dict__.update({name: rows.rows for name, rows in columns.rows.items()})
+        self.vectors = self.vectors.view()
+        self.vectors.flags.writeable = False  # scorers and answers are shown them, not a copy
+        self._columns, self.generation = columns, columns.generation
+        self.names, self.texts, self.slots = columns.names, columns.texts, columns.slots
+        self.words, self.table = columns.words, columns.table
+        self.strings = self.words.strings
+        self.facts, self.word_units = self.words.facts.rows, self.words.units.rows
+        self.alive, self.count = alive, int(np.count_nonzero(alive))
+        self.dead = np.flatnonzero(~alive) if self.count < len(alive) else np.zeros(0, np.intp)
         self._given: Statistics | None = None
         self._initials: dict[int, str] = {}
 
@@ -409,14 +425,9 @@ class Keys:
 
         ``statistics`` are those of all keys, if these are some of them.
         """
-        words, split = Words(table), list(map(table.words_of, names))
-        columns = words.add(split)
-        alive = np.ones(len(names), np.bool_)
-        slots = {name: slot for slot, name in enumerate(names)}
-        of_each = ngrams_of_each(list(map(" ".join, split)))
-        texts = Texts(words, Rows(columns))
-        arrays = Arrays.of(vectors, columns, words)
-        keys = cls(list(names), words, arrays, texts, of_each, alive, slots)
+        columns = Columns(table)
+        columns.append(names, vectors)
+        keys = cls(columns, np.ones(len(names), np.bool_))
         return keys if statistics is None else keys.with_statistics(statistics)
 
     def __len__(self) -> int:
@@ -429,7 +440,7 @@ class Keys:
             slots = self.living_slots().tolist()
             return next((slot for slot in slots if self.names[slot] is name), None)
         slot = self.slots.get(name)
-        return slot if slot is not None and slot < len(self) and self.alive[slot] else None
+        return slot if slot is not None and slot < len(self.alive) and self.alive[slot] else None
 
     def living_slots(self) -> NDArray[np.intp]:
         """Return the slots of the living keys, S of them, rising."""
@@ -438,6 +449,13 @@ class Keys:
     def living(self) -> list[str]:
         """Return the keys that have a slot, S of them, in order."""
         return list(compress(self.names, self.alive.tolist()))
+
+    def initials(self, slots: Sequence[int]) -> list[str]:
+        """Return the first letters of the words of some keys."""
+        known = self._initials
+        for slot in [one for one in slots if one not in known]:
+            known[slot] = "".join([word[0] for word in self.texts[slot].split(" ")])
+        return [known[slot] for slot in slots]
 
     # ---- statistics ---------------------------------------------------------------------------
 
@@ -469,11 +487,10 @@ class Keys:
     def with_vectors(self, vectors: NDArray[np.float32]) -> Keys:
         """Return the same keys, with other vectors of the whole texts, (n, E)."""
         new = copy(self)
-        for name in ("statistics", "background", "to_standard"):
+        for name in ("statistics", "to_standard"):
             new.__dict__.pop(name, None)
         new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
-        new.arrays = self.arrays._replace(vectors=vectors, inverse_lengths=new.inverse_lengths)
-        new._known = Known()
+        new.background = usual_of(vectors[self.sample(USUAL)])
         return new
 
     @cached_property
@@ -485,8 +502,7 @@ class Keys:
         """Return how many words of all keys have a stem."""
         if self._given is not None:
             return self._given.stems.get(stem, 0)
-        place = self.words.stems.get(stem, -1)
-        counts = self._stem_counts
+        place, counts = self.words.stems.get(stem, -1), self._stem_counts
         return int(counts[place]) if 0 <= place < len(counts) else 0
 
     def rarity(self, counts: Any) -> Any:
@@ -527,14 +543,15 @@ class Keys:
             of_each = map(self._given.stems.get, (look_up(one).stem for one in self.strings[1:]))
             counts = np.array([0, *(one or 0 for one in of_each)])[: len(self.facts)]
         weights = np.asarray(self.facts["weight"] * self.rarity(counts), np.float32)
-        weights[_NO_WORD] = 0
+        weights[0] = 0
         return weights
 
     @cached_property
     def postings(self) -> Postings:
         """Which keys have each n-gram."""
         of_all = None if self._given is None else (self._given.ngrams, self._given.count)
-        return Postings(*self.ngrams, self.alive, of_all, self._known.growing)
+        growing = self._columns.growing
+        return Postings(self.ngrams, self.ngram_counts, self.alive, of_all, growing)
 
     @cached_property
     def to_standard(self) -> tuple[NDArray[np.float32], float]:
@@ -547,40 +564,22 @@ class Keys:
         """The cosines to expect of two keys, from those of a sample."""
         if self._given is not None:
             return self._given.background
-        return self._known.background(self.arrays, self.sample(USUAL))
+        sample, usual = self.sample(USUAL), self._columns.usual
+        if usual is None or not np.array_equal(usual[0], sample):
+            usual = self._columns.usual = sample, usual_of(self.vectors[sample])
+        return usual[1]
 
     def sample(self, count: int) -> NDArray[np.intp]:
         """Return the slots of some living keys, the same whatever the order of the keys."""
         slots = self.living_slots()
         if len(slots) <= count:
             return slots
-        hashes = self.hashes[slots]
-        return np.sort(slots[np.argpartition(hashes, count)[:count]])
-
-    def initials(self, slots: Sequence[int]) -> list[str]:
-        """Return the first letters of the words of some keys."""
-        known = self._initials
-        for slot in [one for one in slots if one not in known]:
-            words = self.texts[slot].split(" ")[:MOST_WORDS]
-            known[slot] = "".join([word[0] for word in words])
-        return [known[slot] for slot in slots]
-
-    # ---- some of them -------------------------------------------------------------------------
+        return np.sort(slots[np.argpartition(self.hashes[slots], count)[:count]])
 
     def some(self, slots: NDArray[np.intp]) -> Keys:
         """Return the keys of c living slots, rising, as keys of their own."""
-        places = slots.tolist()
-        names, arrays = [self.names[i] for i in places], self.arrays.some(slots)
-        few = Keys(
-            names,
-            self.words,
-            arrays,
-            Texts(self.words, Rows(arrays.columns)),
-            ngrams_of_each([self.texts[i] for i in places]),
-            np.ones(len(places), np.bool_),
-            {name: slot for slot, name in enumerate(names)},
-        )
-        return few.with_statistics(self.statistics)
+        names = [self.names[slot] for slot in slots.tolist()]
+        return Keys.of(self.table, names, self.vectors[slots], self.statistics)
 
 
 #: What is computed of all keys, of which a `Keys` may have some.
@@ -614,7 +613,11 @@ def is_plain(kind: type) -> bool:
     return issubclass(kind, str) and same
 
 
-def shares_of(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return weights of words (..., W) as shares of their sum; zeros where there are none."""
-    total = np.add.reduce(weights, axis=-1, keepdims=True)
-    return np.asarray(weights / np.maximum(total, np.float32(1e-9)))
+def exact_text(text: str) -> str:
+    """Return a text as a `str` itself, so that no method of a derived class is called."""
+    return text if type(text) is str else str.__str__(text)
+
+
+def texts_with_words(keys: Iterable[Any]) -> list[str]:
+    """Return the keys that are texts and have words."""
+    return [key for key in keys if isinstance(key, str) and plain(exact_text(key))]

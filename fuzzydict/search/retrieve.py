@@ -58,9 +58,9 @@ def vectors_of(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
 def vector_of(query: Query, weights: Sequence[float]) -> NDArray[np.float32]:
     """Return the vector of a query, (E,), given the weights of its words among the keys."""
     words = query.words
-    vector = words[0].vector * np.float32(weights[0])
+    vector = words[0].unit * np.float32(words[0].length * weights[0])
     for word, weight in zip(words[1:], weights[1:], strict=True):
-        vector += word.vector * np.float32(weight)
+        vector += word.unit * np.float32(word.length * weight)
     return vector
 
 

@@ -33,10 +33,10 @@ from fuzzydict.results.answers import NO_KEY, as_queries, require_texts
 from fuzzydict.results.pooling import StackedValues, reached_by, shaped
 from fuzzydict.search.align import Found, align
 from fuzzydict.search.judge import Judged
-from fuzzydict.search.key_index import KeyIndex, exact_text
-from fuzzydict.search.keys import USUAL, Keys, Statistics, usual_of
+from fuzzydict.search.key_index import KeyIndex
+from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import Attended, Exact, Scored, left_by_equal
-from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
+from fuzzydict.search.retrieve import CANDIDATES, Glance, candidates, glance, largest
 from fuzzydict.search.score import NamedScore
 from fuzzydict.stores.lookup import size_of, stacked
 from fuzzydict.stores.remote import RemoteDict

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import Brown, FuzzyDict, reads
-from fuzzydict.search import key_index, lookup
+from fuzzydict.search import keys, lookup
 from fuzzydict.text.ngrams import ngrams_of_each
 from tests.benchmarks import memory
 
@@ -35,7 +35,7 @@ class Work:
             self.indexed += len(strings)
             return original(strings)
 
-        monkeypatch.setattr(key_index, "ngrams_of_each", counted)
+        monkeypatch.setattr(keys, "ngrams_of_each", counted)
 
     def encode(self, texts: list[str]) -> Any:
         self.encoded += len(texts)
@@ -53,7 +53,7 @@ def test_writes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
         d[f"new {i}"] = i
         d.get(f"query {i}")
         assert d._kept.index is not None
-        buffers.add(len(d._kept.index._columns.columns._buffer))
+        buffers.add(len(d._kept.index._columns.rows["columns"]._buffer))
     assert work.encoded == 2 * 150
     assert work.indexed == 150
     assert len(buffers) <= 6  # the matrix is moved each time it has grown by an eighth
@@ -68,7 +68,7 @@ def test_deletes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
         del d[f"key {i}"]
         d.get(f"query {i}")
         assert d._kept.index is not None
-        assert len(d._kept.index) <= 2 * len(d) + 1
+        assert len(d._kept.index.keys()) <= 2 * len(d) + 1
     assert work.encoded == 180  # the queries
     # The keys that are left when half are dead: 100 + 50 + ...
     assert work.indexed <= 200

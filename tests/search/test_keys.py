@@ -108,7 +108,7 @@ def test_words_are_looked_up_once() -> None:
     assert not slip.is_known
     assert slip.trust < 1
     none = WordTable(None)["engine"]
-    assert (none.trust, none.weight, len(none.vector)) == (0, 1, 0)
+    assert (none.trust, none.weight, len(none.unit)) == (0, 1, 0)
 
 
 def test_keys_with_other_vectors_keep_nothing_of_the_old_ones() -> None:

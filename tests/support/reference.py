@@ -124,7 +124,7 @@ class Reference:
         """Return the features of a query and a key by their names."""
         ours, theirs = self.words(query), self.words(key)
         sure = sum(s for s, word in zip(self.shares(ours), ours, strict=True) if word.trust == 1)
-        vector = sum(word.vector * np.float32(self.weight(word)) for word in ours)
+        vector = sum(word.unit * np.float32(word.length * self.weight(word)) for word in ours)
         near = cosine_of(vector, self.vectors[key])
         above = float(self.background.above(np.array([near], np.float32))[0])
         found = dict.fromkeys((feature.name for feature in FEATURES), 0.0) | {
