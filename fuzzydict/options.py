@@ -18,9 +18,8 @@ from fuzzydict.errors import (
     UnknownOptionError,
     quoted,
 )
-from fuzzydict.search.meaning import Meaning
 from fuzzydict.search.neighbours import EXACT, check_engine
-from fuzzydict.search.score import as_score, is_spelling
+from fuzzydict.search.score import Meaning, as_score, is_spelling
 from fuzzydict.search.synonyms import SynonymRules, Synonyms
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from fuzzydict._files import Unchecked
     from fuzzydict.search.key_index import KeyIndex
     from fuzzydict.search.keys import Keys
-    from fuzzydict.search.meaning import Meaning
+    from fuzzydict.search.score import Meaning
 
 
 _KIND = "fuzzy dict"

@@ -36,9 +36,8 @@ from fuzzydict.search.retrieve import (
     Glance,
     candidates,
     glance,
-    query_of,
-    vectors_of,
 )
+from fuzzydict.search.score import weighted
 from tools.questions import Asked as Asking
 from tools.questions import Questions, questions
 from tools.wordnet import pairs_in
@@ -255,7 +254,13 @@ class Kind(NamedTuple):
         """Return the vectors of queries, as the keys have theirs."""
         if self.encode is not None:
             return self.encode([query.asked for query in queries])
-        return vectors_of(queries, keys)
+        vectors = [weighted(query, keys.weights_of(query.words)) for query in queries]
+        return np.array(vectors, np.float32).reshape(len(queries), self.table.size)
+
+    def query(self, asked: str) -> Query:
+        """Return a query as it is compared; it may have no words."""
+        words = self.table.words_of(asked)
+        return Query(asked, " ".join(words), [self.table[word] for word in words])
 
 
 class Prepared(NamedTuple):
@@ -315,7 +320,7 @@ def prepared(some: Iterable[Questions], kind: Kind) -> Iterator[Prepared]:
         if not names:
             continue
         keys = kind.keys(names)
-        asked = [(query_of(a.query, kind.table), a) for a in one.asked]
+        asked = [(kind.query(a.query), a) for a in one.asked]
         asked = [(query, a) for query, a in asked if query.words and a.query not in keys.slots]
         right = [[keys.slots[k] for k in sorted(a.right) if k in keys.slots] for _, a in asked]
         if asked:

@@ -33,9 +33,8 @@ from fuzzydict.nn.softmax import softmax
 from fuzzydict.results.pooling import StackedValues
 from fuzzydict.search.align import align
 from fuzzydict.search.keys import Keys
-from fuzzydict.search.meaning import Meaning
 from fuzzydict.search.retrieve import candidates, glance
-from fuzzydict.search.score import NamedScore, as_score, is_spelling
+from fuzzydict.search.score import Meaning, NamedScore, as_score, is_spelling
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from fuzzydict.text.words import label, shortened
 if TYPE_CHECKING:
     from fuzzydict.results.answers import Match
     from fuzzydict.search.judge import Parts
-    from fuzzydict.search.meaning import Meaning
+    from fuzzydict.search.score import Meaning
 
 
 _WORDS = 6  # lines of words
@@ -202,7 +202,7 @@ def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
     """Return the words of a query, as it is compared; none where words have no vectors.
 
     >>> from fuzzydict import Brown
-    >>> from fuzzydict.search.meaning import Meaning
+    >>> from fuzzydict.search.score import Meaning
     >>> the, slip = words_of("the colorr", Meaning(Brown()))
     >>> the.known, slip.known, slip.stand_in
     (True, False, 'color')

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.search.meaning import Meaning
+    from fuzzydict.search.score import Meaning
 
 
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
@@ -52,7 +52,7 @@ class KeyIndex:
     An index that threads share must be locked.
 
     >>> from fuzzydict.embedding.encoder import as_embedding
-    >>> from fuzzydict.search.meaning import Meaning
+    >>> from fuzzydict.search.score import Meaning
     >>> index = KeyIndex(Meaning(as_embedding({"red": [1.0, 0.0], "blue": [0.0, 2.0]})))
     >>> index.add("red"); index.add("blue")
     >>> index.keys().names, index.keys().vectors.tolist()

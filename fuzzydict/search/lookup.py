@@ -14,8 +14,9 @@ from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
 from fuzzydict.search.neighbours import COSINE, EXACT, Neighbours
 from fuzzydict.search.one import best_of_one
-from fuzzydict.search.retrieve import Glance, candidates, glance, most_alike
+from fuzzydict.search.retrieve import Glance, candidates, glance
 from fuzzydict.search.score import NamedScore, as_score, is_spelling
+from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import LONGEST, plain
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from fuzzydict.search.judge import Judged, Parts
     from fuzzydict.search.key_index import KeyIndex
     from fuzzydict.search.keys import Keys
-    from fuzzydict.search.meaning import Meaning
+    from fuzzydict.search.score import Meaning
 
 
 _SCORES, _QUERIES = 1 << 22, 128  # made at a time, in several arrays; and compared at a time
@@ -525,7 +526,10 @@ class Approximate(Exact):
         keys, equal = self.keys, self.keys.slot_of(one.query.asked)
         slots = [near, np.array([] if equal is None else [equal], np.intp)]
         if not self._is_named:
-            slots.append(most_alike(keys.postings, one.query.text, _SPELLED))
+            likeness = keys.postings.likeness(ngrams(one.query.text))
+            least = max(len(likeness) - _SPELLED, 0)
+            alike = np.argpartition(likeness, least)[least:]
+            slots.append(alike[likeness[alike] > 0])
         found = np.unique(np.concatenate(slots))
         found = found[keys.alive[found]]
         sample = None if self._is_named else (keys, keys.sample(_SAMPLE))

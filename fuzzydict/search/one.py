@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.search.align import Query
     from fuzzydict.search.keys import Keys, Word
-    from fuzzydict.search.meaning import Meaning
+    from fuzzydict.search.score import Meaning
 
 
 class _Asked(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.search.align import Found, Query
+from fuzzydict.search.align import Found
 from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.search.keys import Keys, WordTable
-    from fuzzydict.text.ngrams import Postings
+    from fuzzydict.search.align import Query
+    from fuzzydict.search.keys import Keys
 
 
 #: Keys that are compared with a query in detail.
@@ -27,41 +27,13 @@ CANDIDATES = 24
 GLANCE = ("n-grams", "n-grams squared", "nearness above the usual", "nearness by the encoder")
 
 
-def query_of(asked: str, table: WordTable) -> Query:
-    """Return a query as it is compared; it may have no words."""
-    words = table.words_of(asked)
-    return Query(asked, " ".join(words), [table[word] for word in words])
-
-
 class Glance(NamedTuple):
-    """What is seen of all keys at a glance.
+    """What is seen of n keys at a glance, each (L, n)."""
 
-    Attributes:
-        odds: how much each key is worth a look, (L, n).
-        likeness: the cosines of n-grams, (L, n).
-        near: the cosines of vectors, (L, n).
-        above: in standard deviations above the usual, (L, n).
-    """
-
-    odds: NDArray[np.float32]
-    likeness: NDArray[np.float32]
-    near: NDArray[np.float32]
-    above: NDArray[np.float32]
-
-
-def vectors_of(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
-    """Return the vectors of queries, (L, E): words weigh more that few of the keys have."""
-    vectors = [vector_of(query, keys.weights_of(query.words)) for query in queries]
-    return np.array(vectors, np.float32).reshape(len(queries), keys.table.size)
-
-
-def vector_of(query: Query, weights: Sequence[float]) -> NDArray[np.float32]:
-    """Return the vector of a query, (E,), given the weights of its words among the keys."""
-    words = query.words
-    vector = words[0].unit * np.float32(words[0].length * weights[0])
-    for word, weight in zip(words[1:], weights[1:], strict=True):
-        vector += word.unit * np.float32(word.length * weight)
-    return vector
+    odds: NDArray[np.float32]  # how much each key is worth a look
+    likeness: NDArray[np.float32]  # the cosines of n-grams
+    near: NDArray[np.float32]  # the cosines of vectors
+    above: NDArray[np.float32]  # in standard deviations above the usual
 
 
 def glance(
@@ -94,22 +66,18 @@ def glance(
         near = (vectors / np.maximum(lengths, np.float32(1e-9))) @ keys.vectors[some].T
         near *= keys.inverse_lengths[some]
     above = keys.background.above(near)
-    if is_encoded:
-        by_meaning = weights[3] * np.maximum(above, 0)
-    else:
-        trust = np.array([[_trust(query, keys)] for query in queries], np.float32)
-        by_meaning = (weights[2] * trust) * np.maximum(above, 0)
-    odds = weights[0] * likeness + weights[1] * likeness * likeness + by_meaning
+    weight = weights[3]
+    if not is_encoded:  # the vectors count as far as those of the words can be trusted
+        trust = np.zeros((L, 1), np.float32)
+        for i, query in enumerate(queries):
+            shares = np.array(keys.weights_of(query.words))
+            trusts = [word.trust for word in query.words]
+            trust[i] = shares @ trusts / max(float(shares.sum()), 1e-9)
+        weight = weights[2] * trust
+    odds = weights[0] * likeness + weights[1] * likeness * likeness + weight * np.maximum(above, 0)
     if len(keys.dead):
         odds[:, ~keys.alive[some]] = -np.inf
     return Glance(odds, likeness, near, above)
-
-
-def _trust(query: Query, keys: Keys) -> float:
-    weights = keys.weights_of(query.words)
-    trusts = [word.trust for word in query.words]
-    total = sum(weights)
-    return sum(w * t for w, t in zip(weights, trusts, strict=True)) / total if total else 0.0
 
 
 def candidates(seen: Glance, count: int = CANDIDATES) -> Found:
@@ -131,11 +99,3 @@ def largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:
             found = np.delete(found, equal[count - len(found) :])
         row[:] = found
     return places
-
-
-def most_alike(postings: Postings, text: str, count: int) -> NDArray[np.intp]:
-    """Return the slots of at most ``count`` keys that share the most n-grams with a text."""
-    likeness = postings.likeness(ngrams(text))
-    count = min(count, len(likeness))
-    best = np.argpartition(likeness, len(likeness) - count)[len(likeness) - count :]
-    return best[likeness[best] > 0]

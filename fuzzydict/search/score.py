@@ -1,41 +1,146 @@
-"""What a ``scorer=`` argument stands for: the judged score, or a scorer of vectors."""
+"""What keys and queries are compared by: vectors and words, and the score that these give."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzzydict.embedding.word_vectors import English, WordVectors
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
+from fuzzydict.search.align import Query
+from fuzzydict.search.judge import Judge, shipped
+from fuzzydict.search.keys import WordTable
 from fuzzydict.search.neighbours import COSINE, DOT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from fuzzydict.embedding.encoder import Encoder
+    from fuzzydict.embedding.projections import Projections
     from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.search.keys import Keys
+    from fuzzydict.search.synonyms import SynonymRules
 
 
-_MEASURES: dict[type, str] = {Cosine: COSINE, Dot: DOT, ScaledDot: DOT}
 #: The name of the score by spelling.
 SPELLING = "spelling"
+_MEASURES: dict[type, str] = {Cosine: COSINE, Dot: DOT, ScaledDot: DOT}
+_LETTERS = WordTable(None)
+
+
+class Meaning:
+    """What gives keys and queries their vectors, the words beside these, and the judge of both.
+
+    Args:
+        embedding: word vectors, or an encoder; its words are then those of `English`. None for
+            letters alone.
+        projections: Q, which queries are multiplied with, and K for keys; None for neither.
+        synonyms: what words of all texts are replaced by; None for none.
+
+    Attributes:
+        is_encoded: whether the vectors are those of an encoder of whole texts.
+        table: the words, looked up once for all dicts.
+    """
+
+    def __init__(
+        self,
+        embedding: WordVectors | Encoder | None,
+        projections: Projections | None = None,
+        synonyms: SynonymRules | None = None,
+    ) -> None:
+        self.embedding, self.projections = embedding, projections
+        self.is_encoded = not (embedding is None or isinstance(embedding, WordVectors))
+        self.table = _LETTERS
+        if embedding is not None:
+            vectors = embedding if isinstance(embedding, WordVectors) else English()
+            self.table = vectors.__dict__.setdefault("_compared", WordTable(vectors))
+        if synonyms is not None:
+            self.table = self.table.with_synonyms(synonyms)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The learned weights for this kind of vectors."""
+        if self.embedding is None:
+            return shipped(SPELLING)
+        return shipped("encoder" if self.is_encoded else "words")
+
+    def query(self, asked: str) -> Query:
+        """Return a query as it is compared; it may have no words."""
+        words = self.table.words_of(asked)
+        return Query(asked, " ".join(words), [self.table[word] for word in words])
+
+    def of_keys(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of n keys, (n, E)."""
+        vectors = self._encoded(texts)
+        if self.projections is None:
+            return vectors
+        return self.projections.project_keys(vectors).astype(np.float32, copy=False)
+
+    def of_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of L queries, (L, E), whatever the keys are."""
+        return self._projected(self._encoded(texts))
+
+    def of_queries(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+        """Return the vectors of L queries, (L, E), in which words weigh more that few keys have."""
+        if self.embedding is None or self.is_encoded:
+            return self.of_texts([query.asked for query in queries])
+        vectors = [weighted(query, keys.weights_of(query.words)) for query in queries]
+        return self._projected(np.array(vectors, np.float32).reshape(len(queries), self.table.size))
+
+    def vector_of(self, query: Query, weights: Sequence[float]) -> NDArray[np.float32]:
+        """Return the vector of one query, (E,), given the weights of its words among the keys."""
+        vector = weighted(query, weights)
+        return vector if self.projections is None else self._projected(vector[None])[0]
+
+    def _encoded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.embedding is None:
+            return np.zeros((len(texts), 0), np.float32)
+        return self.embedding.encode(self.table.written(list(texts)))
+
+    def _projected(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self.projections is None:
+            return vectors
+        return self.projections.project_queries(vectors).astype(np.float32, copy=False)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what identifies the embedding, the projections and the synonyms, as JSON."""
+        none = {"name": "no vectors"}
+        found = none if self.embedding is None else self.embedding.fingerprint()
+        names = [found["name"]]
+        if self.projections is not None:
+            names.append(f"projected {self.projections.digest}")
+        if self.table.synonyms is not None:
+            names.append(f"with synonyms {self.table.synonyms.digest}")
+        return {**found, "name": ", ".join(names)}
+
+
+def weighted(query: Query, weights: Sequence[float]) -> NDArray[np.float32]:
+    """Return the sum of the vectors of the words of a query, each by its weight, (E,)."""
+    words = query.words
+    vector = words[0].unit * np.float32(words[0].length * weights[0])
+    for word, weight in zip(words[1:], weights[1:], strict=True):
+        vector += word.unit * np.float32(word.length * weight)
+    return vector
+
+
+# ---- what a ``scorer=`` argument stands for ------------------------------------------------------
 
 
 class JudgedScore:
     """The probability that a key is the right one.
 
-    Attributes:
-        temperature: the default temperature of the weights.
-        score_cutoff: the default cutoff of a read that picks a key.
-        pool_cutoff: the default cutoff of a read that pools the values of all keys.
-        measure: `COSINE` or `DOT`, by which the best keys are near the query; None if by neither.
+    ``measure`` is `COSINE` or `DOT`, by which the best keys are near the query; None if by neither.
     """
 
     temperature = 1.0  # so that the weights are the keys' shares of the probability
-    score_cutoff = 0.5  # more likely right than not
-    pool_cutoff = 0.02  # a doubtful query mixes the values
+    score_cutoff = 0.5  # of a read that picks a key: more likely right than not
+    pool_cutoff = 0.02  # of one that pools all values: a doubtful query mixes them
 
     def __init__(self, measure: str | None = COSINE) -> None:
         self.measure = measure
@@ -60,10 +165,10 @@ class NamedScore:
         Raises:
             ShapeError: the scorer returns NaN or +inf.
         """
-        of_keys = keys.vectors if slots is None else keys.vectors[slots]
+        some = slice(None) if slots is None else slots
+        of_keys = keys.vectors[some]
         if type(self.scorer) is Cosine:
-            inverse = keys.inverse_lengths if slots is None else keys.inverse_lengths[slots]
-            found = self.scorer.with_norms(vectors, of_keys, inverse)
+            found = self.scorer.with_norms(vectors, of_keys, keys.inverse_lengths[some])
         else:
             found = np.asarray(self.scorer(vectors, of_keys), np.float32)
             if self.measure is None:  # otherwise it is a new array, and finite
@@ -95,7 +200,7 @@ def as_score(scorer: ScorerLike | None) -> Score:
         ArgumentTypeError: it is neither a scorer, nor a name, nor a function.
     """
     if scorer is None or is_spelling(scorer):
-        return JudgedScore(None if is_spelling(scorer) else COSINE)
+        return JudgedScore(COSINE if scorer is None else None)
     if isinstance(scorer, str) and scorer not in SCORERS:
         raise OptionError(
             f"scorer {quoted(scorer)} is not known; the names are "

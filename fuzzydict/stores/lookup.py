@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.search.lookup import Prepared
-    from fuzzydict.search.meaning import Meaning
+    from fuzzydict.search.score import Meaning
     from fuzzydict.stores.base import Condition, Hits, Store
 
 

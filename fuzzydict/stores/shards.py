@@ -45,7 +45,7 @@ from fuzzydict.text.words import plain, same_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.search.meaning import Meaning
+    from fuzzydict.search.score import Meaning
 
 #: What runs a function for each of several things, as the builtin ``map`` does.
 Map = Callable[[Callable[[Any], Any], list[Any]], Iterable[Any]]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.keys import Keys
-from fuzzydict.search.meaning import Meaning
+from fuzzydict.search.score import Meaning
 from fuzzydict.text.ngrams import ngrams
 from tests.support.properties import examples
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest, most_alike
-from fuzzydict.text.ngrams import Postings, ngrams, ngrams_of_each
+from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
 
 SLIPS = ["govrenment", "ngiht", "diferent", "comittee", "thuogh", "nmber", "systm", "socail"]
 
@@ -28,14 +27,6 @@ def test_of_equal_values_the_first_are_the_largest(rows: list[list[float]], coun
     found = largest(np.array(rows, np.float32), count)
     for row, places in zip(rows, found.tolist(), strict=True):
         assert places == sorted(sorted(range(6), key=lambda place: -row[place])[:count])
-
-
-@given(st.lists(st.text("abc", min_size=1, max_size=5), min_size=1), st.text("abc", max_size=5))
-def test_the_most_alike_share_the_most_ngrams(texts: list[str], query: str) -> None:
-    postings = Postings(*ngrams_of_each(texts))
-    like = postings.likeness(ngrams(query))
-    found = most_alike(postings, query, 3)
-    assert sorted(like[found], reverse=True) == [one for one in sorted(like)[::-1][:3] if one > 0]
 
 
 def seen(d: FuzzyDict[Any], queries: list[str], slots: Any = None) -> Any:
