@@ -23,7 +23,7 @@ from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
 from fuzzydict.io.records import ENDINGS, Reading
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
-from fuzzydict.search.synonyms import SynonymRules
+from fuzzydict.search.taught import SynonymRules
 
 from ._output import is_watched, telling_if_slow
 from ._problems import Command, one_of

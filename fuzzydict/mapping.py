@@ -44,10 +44,10 @@ from fuzzydict.results.answers import (
 )
 from fuzzydict.results.tables import dict_html
 from fuzzydict.saving import Taught, read_saved, write_saved
-from fuzzydict.search.aliases import Aliases
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.lookup import lookup_by
 from fuzzydict.search.score import is_probability, is_spelling
+from fuzzydict.search.taught import Aliases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,7 +20,7 @@ from fuzzydict.errors import (
 )
 from fuzzydict.search.neighbours import EXACT, check_engine
 from fuzzydict.search.score import Meaning, as_score, is_spelling
-from fuzzydict.search.synonyms import SynonymRules, Synonyms
+from fuzzydict.search.taught import SynonymRules, Synonyms
 
 if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Embedding

@@ -41,10 +41,9 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quo
 from fuzzydict.nn import scorers
 from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
-from fuzzydict.search.aliases import checked_aliases
 from fuzzydict.search.keys import Split
 from fuzzydict.search.neighbours import COSINE, DOT, EXACT, Neighbours
-from fuzzydict.search.synonyms import SynonymRules
+from fuzzydict.search.taught import SynonymRules, checked_aliases
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from fuzzydict._arrays import Array
     from fuzzydict.search.align import Query
-    from fuzzydict.search.synonyms import SynonymRules
+    from fuzzydict.search.taught import SynonymRules
 
 
 # ---- the arguments, and the dict -------------------------------------------------------------

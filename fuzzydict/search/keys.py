@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.word_vectors import WordVectors
-    from fuzzydict.search.synonyms import SynonymRules
+    from fuzzydict.search.taught import SynonymRules
 
 
 #: Words of a text that are compared one by one.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.projections import Projections
     from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.search.keys import Keys
-    from fuzzydict.search.synonyms import SynonymRules
+    from fuzzydict.search.taught import SynonymRules
 
 
 #: The name of the score by spelling.

@@ -19,9 +19,8 @@ from fuzzydict.errors import OptionError, ReadOnlyError, StoreError, StoreWarnin
 from fuzzydict.options import OPTIONS, unknown_option
 from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY, has_words
-from fuzzydict.search.aliases import checked_aliases, no_such_key
 from fuzzydict.search.keys import exact_text, texts_with_words
-from fuzzydict.search.synonyms import SynonymRules
+from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
 from fuzzydict.stores.base import Alias, Row, as_json, as_key, conditions_of, is_storable, satisfies
 from fuzzydict.stores.lookup import (
     BUILD,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, NoMatchError, OptionError
-from fuzzydict.search.aliases import Aliases
+from fuzzydict.search.taught import Aliases
 from tests.results.test_tables import Table
 
 VECTORS = {"red": [1.0, 0.0], "navy": [0.0, 1.0], "violet": [0.8, 0.6], "rouge": [0.1, 0.9]}

@@ -19,7 +19,7 @@ import pytest
 import fuzzydict
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Matcher, OptionError
 from fuzzydict._files import read_arrays, write_arrays
-from fuzzydict.search import synonyms as synonyms_module
+from fuzzydict.search import taught as synonyms_module
 
 COSTS = {"cost center name": 1, "KST number": 2, "Acme Ltd": 3, "supplier": 4}
 SYNONYMS = {"KST": "cost center", "Ltd": ""}

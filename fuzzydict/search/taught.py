@@ -1,0 +1,432 @@
+"""What a dict was taught: other names of its keys, and words that stand for others."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager
+from graphlib import CycleError, TopologicalSorter
+from hashlib import blake2b
+from typing import Any, Self
+
+from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
+from fuzzydict.text.lexicon import MOST_WORDS, look_up, words_of
+from fuzzydict.text.words import plain, same_text
+
+_ABSENT: Any = object()
+Phrase = tuple[str, ...]  # plain words in their first spellings
+
+
+class _Taught(MutableMapping[str, Any]):
+    """What `Aliases` and `Synonyms` have in common."""
+
+    @abstractmethod
+    def replace(self, taught: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Forget all for these, or raise."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.update({name: value})
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.replace({})
+
+    def copy(self) -> dict[str, Any]:
+        """Return a plain dict, which is that of no other dict."""
+        return dict(self)
+
+    __copy__ = copy
+
+    def __ior__(self, other: Any) -> Self:
+        self.update(other)
+        return self
+
+    def __or__(self, other: Any) -> dict[str, Any]:
+        return dict(self) | dict(other) if isinstance(other, Mapping) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({dict(self)!r})"
+
+    def __reduce_ex__(self, _: Any) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+# ---- other names of keys ------------------------------------------------------------------------
+
+
+class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods would find the very text
+    """The aliases of a dict: texts, and the key that each stands for, or None.
+
+    A query that is an alias is read as its key. An alias of None matches nothing. A key of the
+    dict is never read as another.
+
+    Texts of equal words and signs are one alias, however they are written: "Postal-Code" is
+    "postal code", but "C#" is not "C++". It is listed as it was written first. The aliases of a
+    key go when the key is deleted; those of None stay.
+
+    Args:
+        keys: the dict.
+        lock: held while aliases change.
+
+    Raises:
+        OptionError: an alias is of no key of the dict, or has no letters or digits; or two that
+            are one, written differently, are given two keys.
+        ArgumentTypeError: an alias is no text, or aliases are no mapping.
+
+    >>> from fuzzydict import FuzzyDict
+    >>> d = FuzzyDict({"zip": "10115", "city": "Berlin"})
+    >>> d.aliases["Postal-Code"] = "zip"
+    >>> d["postal code"], d.aliases
+    ('10115', Aliases({'Postal-Code': 'zip'}))
+    """
+
+    def __init__(self, keys: dict[Any, Any], lock: AbstractContextManager[Any]) -> None:
+        self._keys, self._lock = keys, lock
+        self._written: dict[str, str] = {}  # each alias as it is listed, by its words
+
+    def use(self, lock: AbstractContextManager[Any]) -> None:
+        """Use another lock, in a forked process."""
+        self._lock = lock
+
+    def find(self, query: str, default: Any = None) -> Any:
+        """Return the key of which a query is another name, None if it has none, or a default."""
+        alias = self._written.get(same_text(query))
+        key = default if alias is None else dict.get(self, alias, default)
+        return key if self._is_of(key) else default
+
+    def _is_of(self, key: Any) -> bool:
+        """Tell whether an alias is of None, or of a key that no method of `dict` removed."""
+        return key is None or dict.__contains__(self._keys, key)
+
+    def __getitem__(self, alias: str) -> Any:
+        key = self.find(alias, _ABSENT) if isinstance(alias, str) else _ABSENT
+        if key is _ABSENT:
+            raise KeyError(alias)
+        return key
+
+    def __iter__(self) -> Iterator[str]:
+        return (alias for alias, key in list(dict.items(self)) if self._is_of(key))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return dict.__len__(self) > 0  # at once, however many there are
+
+    def __delitem__(self, alias: str) -> None:
+        with self._lock:
+            if alias not in self:
+                raise KeyError(alias)
+            self._remove(self._written[same_text(alias)])
+
+    def _remove(self, alias: str) -> None:
+        dict.pop(self, alias, None)
+        self._written.pop(same_text(alias), None)  # then, so that each that is listed is found
+
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
+        """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
+        with self._lock:
+            self._add(checked_aliases(self._require_key, *args, **kwargs))
+
+    def replace(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
+        with self._lock:
+            new, before = checked_aliases(self._require_key, aliases), dict(dict.items(self))
+            try:
+                dict.clear(self)
+                self._add(new)
+            except BaseException:  # an interrupt
+                dict.clear(self)
+                self._add(before)
+                raise
+
+    def forget_gone(self) -> None:
+        """Forget the aliases of all keys that are gone."""
+        for alias in [alias for alias, of in list(dict.items(self)) if not self._is_of(of)]:
+            self._remove(alias)
+
+    def check(self) -> None:
+        """Assert that each alias is listed once, and found by its words."""
+        assert set(self._written.values()) >= set(dict.keys(self))
+        assert all(words == same_text(alias) for words, alias in self._written.items())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        if not all(isinstance(alias, str) for alias in other):
+            return False
+        mine, theirs = ({same_text(a): key for a, key in one.items()} for one in (self, other))
+        return mine == theirs
+
+    def _add(self, aliases: Mapping[str, Any]) -> None:
+        new: dict[str, Any] = {}
+        for alias, key in aliases.items():
+            words = same_text(alias)
+            listed = self._written.get(words)
+            if listed is None or not (listed in new or dict.__contains__(self, listed)):
+                listed = self._written[words] = alias
+            new[listed] = key
+        dict.update(self, new)
+
+    def _require_key(self, alias: str, key: Any) -> None:
+        try:
+            is_key = self._is_of(key)
+        except TypeError:  # it cannot be hashed
+            is_key = False
+        if not is_key:
+            raise no_such_key(alias, key)
+
+
+def checked_aliases(
+    require_key: Callable[[str, Any], None], /, *args: Any, **kwargs: Any
+) -> dict[str, Any]:
+    """Return what aliases are made of: texts with words, each given one key.
+
+    Args:
+        require_key: raises OptionError unless an alias may be given this key.
+        *args: what ``dict`` takes.
+        **kwargs: the same.
+
+    Raises:
+        OptionError: a text has no letters or digits, or two that are one are given two keys.
+        ArgumentTypeError: an alias is no text, or aliases are no mapping.
+    """
+    try:
+        given = dict(*args, **kwargs)
+    except (TypeError, ValueError):
+        got = ", ".join(map(quoted, args))
+        raise ArgumentTypeError(
+            f"aliases: expected a mapping from texts to keys, got {got}"
+        ) from None
+    keys: dict[str, Any] = {}
+    for alias, key in given.items():
+        if not isinstance(alias, str):
+            raise ArgumentTypeError(
+                f"aliases: expected texts, got {type(alias).__name__} {quoted(alias)}"
+            )
+        if not plain(alias):
+            raise OptionError(
+                f"aliases: {quoted(alias)} has no letters or digits, which are all that is "
+                f"compared; make it a key: d[{quoted(alias)}] = ..."
+            )
+        require_key(alias, key)
+        if keys.setdefault(same_text(alias), key) != key:
+            raise OptionError(
+                f"aliases: {quoted(alias)} and another of the same words are one alias, given "
+                f"{quoted(keys[same_text(alias)])} and {quoted(key)}; give one of them"
+            )
+    return given
+
+
+def no_such_key(alias: str, key: Any) -> OptionError:
+    """Return the error for an alias of what is no key."""
+    return OptionError(
+        f"aliases: {quoted(alias)} is given {quoted(key)}, which is no key of the dict; add that "
+        f"key first, or give None if the text has no key"
+    )
+
+
+# ---- words that stand for others -----------------------------------------------------------------
+
+
+def phrase_of(text: str) -> Phrase:
+    """Return what texts are equal by in which the same words stand."""
+    return tuple(look_up(word).form for word in words_of(text))
+
+
+class SynonymRules:
+    """What words and phrases of a text are replaced by before it is compared. They never change.
+
+    Where several phrases begin at one word, the longest is replaced. What is put in was read by the
+    other rules before. A text of which no word would be left stays as it is.
+
+    Args:
+        given: texts, and the text that each stands for; ``""`` leaves it out.
+
+    Raises:
+        OptionError: a text has no letters or digits, two that are one are given two texts, or some
+            stand for each other in a circle of more than two.
+        ArgumentTypeError: they are no mapping from texts to texts.
+
+    >>> rules = SynonymRules({"KST": "cost center", "Ltd": ""})
+    >>> rules.text("kst name"), rules.text("Acme Ltd"), rules.text("Ltd")
+    ('cost center name', 'acme', 'Ltd')
+    """
+
+    def __init__(self, given: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
+        self.given = _checked_synonyms(given)
+        self._names: dict[Phrase, str] = {}
+        self._texts: dict[Phrase, list[str]] = {}
+        self._longest: dict[str, int] = {}
+        for name, text in self.given.items():
+            phrase, words = phrase_of(name), words_of(text)
+            there = self._texts.get(tuple(look_up(word).form for word in words))
+            if there is not None and phrase_of(" ".join(there)) == phrase and list(phrase) != words:
+                continue  # its other way was named before, and is the way that is taken
+            self._names[phrase], self._texts[phrase] = name, words
+            self._longest[phrase[0]] = max(len(phrase), self._longest.get(phrase[0], 0))
+        parts = {phrase: self._parts(text) for phrase, text in self._texts.items()}
+        needed = {phrase: [one for one, _ in some if one] for phrase, some in parts.items()}
+        for phrase, some in parts.items():
+            if [one for one, _ in some] == [phrase]:  # itself, in whichever spelling, stays
+                needed[phrase] = []
+        try:  # what is put in is read by the other rules, too
+            for phrase in list(TopologicalSorter(needed).static_order()):
+                if needed[phrase]:
+                    self._texts[phrase] = self._joined(parts[phrase])
+        except CycleError as error:
+            names = [quoted(self._names[one]) for one in reversed(error.args[1])]
+            told = f"{' stands for '.join(names)}, in a circle"
+            if len(names) == 2:
+                told = f"{names[0]} is in the text that it stands for"
+            raise OptionError(
+                f"synonyms: {told}; keys and queries are replaced alike, so give the longer text "
+                f"as the one to be replaced, or leave one out"
+            ) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.given,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    @property
+    def digest(self) -> str:
+        """What tells these rules from others."""
+        rules = repr(sorted(self._texts.items()))
+        return blake2b(rules.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+    def text(self, text: str) -> str:
+        """Return a text as it is compared; the very text if nothing is replaced."""
+        words, phrases = self._replaced(text)
+        return " ".join(words) if phrases else text
+
+    def applied(self, text: str) -> dict[str, str]:
+        """Return the synonyms that are applied to a text, as they were given.
+
+        >>> SynonymRules({"KST": "cost center", "Ltd": ""}).applied("kst name")
+        {'KST': 'cost center'}
+        """
+        names = [self._names[phrase] for phrase in self._replaced(text)[1]]
+        return {name: self.given[name] for name in names}
+
+    def _replaced(self, text: str) -> tuple[list[str], list[Phrase]]:
+        """Return the words of a text as they are compared, and the phrases that were replaced."""
+        parts = self._parts(words_of(text))
+        phrases = [phrase for phrase, _ in parts if phrase]
+        words = self._joined(parts) if phrases else []
+        return words, phrases if words else []
+
+    def _parts(self, words: list[str]) -> list[tuple[Phrase | None, str]]:
+        """Return the phrases among words, and each word that is in none."""
+        forms, parts, place = [look_up(word).form for word in words], [], 0
+        while place < len(forms):
+            sizes = range(self._longest.get(forms[place], 0), 0, -1)
+            phrases = (tuple(forms[place : place + size]) for size in sizes)
+            phrase = next((phrase for phrase in phrases if phrase in self._texts), None)
+            parts.append((phrase, words[place]))
+            place += 1 if phrase is None else len(phrase)
+        return parts
+
+    def _joined(self, parts: list[tuple[Phrase | None, str]]) -> list[str]:
+        texts = ([word] if phrase is None else self._texts[phrase] for phrase, word in parts)
+        return [word for text in texts for word in text][:MOST_WORDS]
+
+
+def _checked_synonyms(given: Any) -> dict[str, str]:
+    """Return synonyms as a dict, if they are texts with words, each given one text."""
+    try:
+        found = dict(given)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"synonyms: expected a mapping from texts to texts, got {quoted(given)}"
+        ) from None
+    names: dict[Phrase, str] = {}
+    for name, text in found.items():
+        for one in (name, text):
+            if not isinstance(one, str):
+                advice = '; give "" to leave the word out' if one is None and one is text else ""
+                raise ArgumentTypeError(
+                    f"synonyms: expected texts, got {type(one).__name__} {quoted(one)}{advice}"
+                )
+            if not words_of(one) and (one is name or one.strip()):
+                raise OptionError(
+                    f"synonyms: {quoted(one)} has no letters or digits, which are all that is "
+                    f'compared; name a word, or give "" for one that is left out'
+                )
+        first = names.setdefault(phrase_of(name), name)
+        if found[first] != text:
+            raise OptionError(
+                f"synonyms: {quoted(first)} and {quoted(name)} are one text, given "
+                f"{quoted(found[first])} and {quoted(text)}; give one of them"
+            )
+    return {name: found[name] for name in names.values()}
+
+
+class Synonyms(_Taught):
+    """The synonyms of a dict: words and phrases, and the text that stands for each, "" for none.
+
+    Texts of equal words are one, however they are written. What is changed holds from the next
+    read of the dict on, which encodes its keys again.
+
+    Args:
+        rules: returns the rules of the dict, None for none.
+        use: gives it others.
+        lock: returns what is held while they change, which is another in a forked process.
+
+    >>> from fuzzydict import FuzzyDict
+    >>> d = FuzzyDict({"cost center": 4711, "supplier": "Acme Ltd"})
+    >>> d.synonyms = {"KST": "cost center"}
+    >>> d["kst"], d.synonyms
+    (4711, Synonyms({'KST': 'cost center'}))
+    """
+
+    def __init__(
+        self,
+        rules: Callable[[], SynonymRules | None],
+        use: Callable[[SynonymRules | None], None],
+        lock: Callable[[], AbstractContextManager[Any]],
+    ) -> None:
+        self._rules, self._use, self._lock = rules, use, lock
+
+    @property
+    def _given(self) -> dict[str, str]:
+        rules = self._rules()
+        return {} if rules is None else rules.given
+
+    def _listed(self, name: Any) -> str:
+        """Return a name as it is listed, or raise KeyError."""
+        given = self._given
+        if isinstance(name, str) and name not in given:  # as each is that was listed
+            phrase = phrase_of(name)
+            name = next((one for one in given if phrase_of(one) == phrase), name)
+        if name not in given:
+            raise KeyError(name)
+        return str(name)
+
+    def __getitem__(self, name: str) -> str:
+        return self._given[self._listed(name)]
+
+    def __delitem__(self, name: str) -> None:
+        with self._lock():
+            listed = self._listed(name)
+            self.replace({one: text for one, text in self._given.items() if one != listed})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
+        """Add what ``dict.update`` would, or nothing if one of the synonyms is wrong."""
+        new = SynonymRules(dict(*args, **kwargs) if kwargs or not args else args[0]).given
+        phrases = set(map(phrase_of, new))
+        with self._lock():
+            given = self._given.items()
+            self.replace({one: to for one, to in given if phrase_of(one) not in phrases} | new)
+
+    def replace(self, synonyms: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
+        """Forget all synonyms for these, or raise; ``d.synonyms = ...`` does so."""
+        rules = SynonymRules(synonyms)
+        self._use(rules if rules.given else None)
