@@ -42,14 +42,12 @@ class KeyIndex:
 
     Writes are only noted. `keys` encodes the new keys in one batch, so that a million writes cost
     one call of the embedding. A key without letters or digits has no slot: it is only found
-    exactly.
+    exactly. A key whose class has its own `__eq__` or `__hash__` is never asked for them: it is
+    told by its identity.
 
     New `Keys` are made aside and take the place of the last ones by one assignment, so that an
     interrupt leaves the keys of before or after. Where notes may be wrong, the dict is compared
-    with the last keys. A key whose class has its own `__eq__` or `__hash__` is never asked for
-    them: it is told by its identity.
-
-    An index that threads share must be locked.
+    with the last keys. An index that threads share must be locked.
 
     >>> from fuzzydict.embedding.encoder import as_embedding
     >>> from fuzzydict.search.score import Meaning
@@ -108,10 +106,7 @@ class KeyIndex:
     ) -> None:
         """Fill an empty index with keys that were encoded before, but for those deleted since.
 
-        Args:
-            keys: all keys of the dict, S of them with words.
-            vectors: (S, E).
-            split: their words and n-grams, if they are known.
+        They are all keys of the dict, S of them with words; the vectors are (S, E).
 
         Raises:
             ValueError: there are more vectors than keys with words, or fewer.
@@ -142,9 +137,7 @@ class KeyIndex:
     def changes(self, keys: Iterable[Any] = ()) -> Changes | None:
         """Return what was written since the last keys, or None if nothing was.
 
-        Args:
-            keys: the keys of the dict, which are looked at if the notes may be wrong. Those that
-                do not stand in the order of the last ones are new.
+        The keys of the dict are looked at if the notes may be wrong; the order counts.
         """
         if self._restore_later is not None:
             self._restore_later(self)
@@ -174,13 +167,7 @@ class KeyIndex:
         return EncodedKeys(names, self.meaning.of_keys(list(map(exact_text, names))))
 
     def take(self, changes: Changes, encoded: EncodedKeys | None, *, are_all: bool = True) -> None:
-        """Make keys of the last ones and the changes.
-
-        Args:
-            changes: what `changes` returned.
-            encoded: what `encoded` returned of them.
-            are_all: whether nothing was written since.
-        """
+        """Make keys of the last ones and the changes; ``are_all`` if nothing was written since."""
         keys, columns = changes.since, self._columns
         if keys is not self._keys:
             return  # another thread was faster
@@ -207,15 +194,13 @@ class KeyIndex:
 
     def check(self, texts: list[str]) -> None:
         """Assert that the index holds these keys, and that its arrays fit together."""
-        changes, keys, columns = self.changes(texts), self._keys, self._columns
+        changes, keys = self.changes(texts), self._keys
         dead, new = changes[1:] if changes else ([], [])
-        assert columns.is_whole or changes is not None
-        slots = keys.living_slots().tolist()
-        known = [keys.names[slot] for slot in slots if slot not in dead]
+        assert self._columns.is_whole or changes is not None
+        slots = {keys.names[slot]: slot for slot in keys.living_slots().tolist()}
+        known = [name for name, slot in slots.items() if slot not in dead]
         assert known + [key for key in new if plain(key)] == [key for key in texts if plain(key)]
         assert len(keys) == len(keys.vectors) == len(keys.columns) == len(keys.inverse_lengths)
         split = map(self.meaning.table.words_of, map(exact_text, keys.names[: len(keys)]))
         assert [keys.texts[slot] for slot in range(len(keys))] == list(map(" ".join, split))
-        assert all(map(is_plain, map(type, keys.names))) or columns.has_others
-        living = {keys.names[slot]: slot for slot in slots}
-        assert {name: slot for name, slot in living.items() if is_plain(type(name))} == keys.slots
+        assert {name: slot for name, slot in slots.items() if is_plain(type(name))} == keys.slots

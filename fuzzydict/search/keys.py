@@ -62,11 +62,7 @@ def compared_words(text: str) -> list[str]:
 
 
 class WordTable:
-    """Words looked up in the lexicon and in a table of vectors, each once.
-
-    Args:
-        vectors: the table; None if nothing is compared by meaning.
-    """
+    """Words looked up in the lexicon and in a table of vectors, if there is one, each once."""
 
     def __init__(self, vectors: WordVectors | None) -> None:
         self.vectors = vectors
@@ -179,21 +175,12 @@ class Words:
 #: What is compared of a word, beside its letters and its vector.
 _FACTS = np.dtype(
     [
-        ("stem", np.int32),
-        ("first", np.int32),  # its first character
-        ("length", np.int32),
-        ("letters", np.uint32),  # a bit for each, so that a word without one may be told
-        ("group", np.int32),
-        ("member", np.int32),
-        ("weight", np.float32),
-        ("trust", np.float32),
-        ("known", np.bool_),
-        ("sure", np.bool_),  # whether the vector is its own, or of what it is a form of
-        ("filler", np.bool_),
-        ("function", np.bool_),
-        ("digit", np.bool_),
-        ("denies", np.bool_),
-        ("short_form", np.bool_),  # which need not have the letters of what it stands for
+        # The first character, and a bit for each letter, so that a word without one may be told.
+        *((name, np.int32) for name in ("stem", "first", "length", "group", "member")),
+        *(("letters", np.uint32), ("weight", np.float32), ("trust", np.float32)),
+        # Whether the vector is its own, or of what it is a form of; whether it is short for others.
+        *((name, np.bool_) for name in ("known", "sure", "short_form")),
+        *((name, np.bool_) for name in ("filler", "function", "digit", "denies")),
     ]
 )
 
@@ -201,10 +188,11 @@ _FACTS = np.dtype(
 def facts_of(word: Word, stem: int, member: int) -> tuple[Any, ...]:
     """Return the facts of a word, as a row of an array."""
     entry, text = word.entry, word.text
-    flags = entry.is_filler, entry.is_function, entry.has_digit, entry.denies
     return (
-        *(stem, ord(text[0]), len(text), letters_of(text), entry.group, member, word.weight),
-        *(word.trust, word.is_known, word.trust == 1, *flags, is_short_form(text)),
+        *(stem, ord(text[0]), len(text), entry.group, member),
+        *(letters_of(text), word.weight, word.trust),
+        *(word.is_known, word.trust == 1, is_short_form(text)),
+        *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies),
     )
 
 
@@ -231,12 +219,7 @@ def shares_of(weights: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 class Texts(dict[int, str]):
-    """The words of each key in the first spelling, joined by blanks, once they are asked for.
-
-    Args:
-        words: the different words.
-        columns: the numbers of the words of each key, (n, W); they only grow.
-    """
+    """The words of each key in the first spelling, joined by blanks, once they are asked for."""
 
     def __init__(self, words: Words, columns: Rows) -> None:
         super().__init__()
@@ -249,11 +232,7 @@ class Texts(dict[int, str]):
 
 
 class Columns:
-    """Keys in arrays that only grow: who reads the first n rows is not disturbed.
-
-    Args:
-        table: the words that keys are split into.
-    """
+    """Keys in arrays that only grow: who reads the first n rows is not disturbed."""
 
     def __init__(self, table: WordTable) -> None:
         self.table = table
@@ -479,8 +458,9 @@ class Keys:
     def with_statistics(self, statistics: Statistics) -> Keys:
         """Return the same keys as some of many, of which these are the statistics."""
         new = copy(self)
-        for name in _OF_ALL_KEYS:
-            new.__dict__.pop(name, None)
+        for name, made in vars(Keys).items():
+            if isinstance(made, cached_property):
+                new.__dict__.pop(name, None)
         new._given = statistics
         return new
 
@@ -523,11 +503,9 @@ class Keys:
     def facts_by_name(self) -> dict[str, NDArray[Any]]:
         """What is compared of each word, (U + 1,), an array for each fact."""
         facts = by_name(self.facts)
-        return facts | {
-            "marked": facts["denies"] | facts["digit"],
-            "short": (facts["length"] <= SHORT).astype(np.float32),
-            "is_known": facts["known"].astype(np.float32),
-        }
+        facts["marked"] = facts["denies"] | facts["digit"]
+        facts["short"] = (facts["length"] <= SHORT).astype(np.float32)
+        return facts | {"is_known": facts["known"].astype(np.float32)}
 
     @cached_property
     def most_words(self) -> int:
@@ -580,13 +558,6 @@ class Keys:
         """Return the keys of c living slots, rising, as keys of their own."""
         names = [self.names[slot] for slot in slots.tolist()]
         return Keys.of(self.table, names, self.vectors[slots], self.statistics)
-
-
-#: What is computed of all keys, of which a `Keys` may have some.
-_OF_ALL_KEYS = (
-    *("statistics", "_stem_counts", "postings", "background", "weights", "to_standard"),
-    "total",
-)
 
 
 def usual_of(vectors: NDArray[np.float32]) -> Background:

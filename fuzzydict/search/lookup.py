@@ -51,40 +51,27 @@ class Scored(NamedTuple):
 
 
 class Attended(NamedTuple):
-    """The scores of L queries for S keys.
+    """The scores of L queries for S keys."""
 
-    Attributes:
-        names: the keys, S in the dict's order.
-        query: the vectors of the queries, (L, E).
-        keys: the vectors of the keys, (S, E).
-        scores: the logits of the weights, (L, S); -inf where masked.
-        temperature: the temperature of the weights.
-        best: the best key of each query, masked or not, L.
-        left_out: upper bounds on the weight of keys that the search left out, (L,).
-        none: the probability that no key is right, masked or not, L; None for a named scorer.
-    """
-
-    names: list[str]
-    query: NDArray[np.float32]
-    keys: NDArray[np.float32]
-    scores: NDArray[np.float32]
-    temperature: float
-    best: list[Scored]
-    left_out: NDArray[np.float64]
+    names: list[str]  # the keys, in the dict's order
+    query: NDArray[np.float32]  # the vectors of the queries, (L, E)
+    keys: NDArray[np.float32]  # the vectors of the keys, (S, E)
+    scores: NDArray[np.float32]  # the logits of the weights, (L, S); -inf where masked
+    temperature: float  # of the weights
+    best: list[Scored]  # the best key of each query, masked or not
+    left_out: NDArray[np.float64]  # the weight of keys that the search left out, at most, (L,)
+    # The probability that no key is right, masked or not; None for a named scorer.
     none: Sequence[float | None]
 
 
 class Explained(NamedTuple):
-    """The best key of a query and the next, if there is one; named scorers give no parts.
-
-    ``none`` is the probability that no key is right.
-    """
+    """The best key of a query and the next, if there is one; named scorers give no parts."""
 
     best: Scored
     best_parts: Parts | None
     runner_up: Scored | None
     runner_up_parts: Parts | None
-    none: float | None
+    none: float | None  # the probability that no key is right
 
 
 class Prepared(NamedTuple):
@@ -95,21 +82,13 @@ class Prepared(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Queries, and the keys that were found for them.
-
-    Attributes:
-        asked: the queries, L.
-        keys: keys that hold those that were found, maybe among others.
-        slots: theirs, rising, (m,); None for all.
-        left: how many keys were not found.
-        sample: the keys that stand for those, and slots in them, if there are any.
-    """
+    """L queries, and the m keys that were found for them."""
 
     asked: list[Prepared]
-    keys: Keys
-    slots: NDArray[np.intp] | None = None
-    left: int = 0
-    sample: tuple[Keys, NDArray[np.intp]] | None = None
+    keys: Keys  # that hold those that were found, maybe among others
+    slots: NDArray[np.intp] | None = None  # theirs, rising, (m,); None for all
+    left: int = 0  # how many keys were not found
+    sample: tuple[Keys, NDArray[np.intp]] | None = None  # what stands for those, and slots in it
 
     def place_of(self, one: Prepared) -> int | None:
         """Return the place among the keys found of the one that equals a query."""
@@ -120,41 +99,26 @@ class Listing(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What was found out about L queries.
+    """What was found out about L queries."""
 
-    Attributes:
-        places: of their candidates among the m keys found, (L, C).
-        slots: those of the candidates, (L, C).
-        X: the features of these, (L, C, F).
-        said: what the judge says of them.
-        rest: the glances of all keys found, (L, m).
-    """
-
-    places: NDArray[np.intp]
-    slots: NDArray[np.intp]
-    X: NDArray[np.float32]
-    said: Judged
-    rest: NDArray[np.float32]
+    places: NDArray[np.intp]  # of their candidates among the m keys found, (L, C)
+    slots: NDArray[np.intp]  # those of the candidates, (L, C)
+    X: NDArray[np.float32]  # the features of these, (L, C, F)
+    said: Judged  # what the judge says of them
+    rest: NDArray[np.float32]  # the glances of all keys found, (L, m)
 
 
 class Lookup(ABC):
     """Finds keys for queries, until a key or an option changes.
 
-    Threads may use it at once, without a lock.
-
     Args:
         meaning: what keys and queries are compared by.
         scorer: what compares vectors; None for the judged score.
         count: the number of keys that a query may be compared with.
-
-    Attributes:
-        score: how well a key matches.
-        needs_lock: whether one thread at a time may use it.
-        at_once: how many queries are read before another thread is let in.
     """
 
-    needs_lock = False
-    at_once = 512
+    needs_lock = False  # whether one thread at a time may use it
+    at_once = 512  # queries that are read before another thread is let in
 
     def __init__(self, meaning: Meaning, scorer: ScorerLike | None, count: int) -> None:
         self.meaning, self.score, self.count = meaning, as_score(scorer), count
@@ -462,18 +426,10 @@ def best_of(attended: Attended, row: int, topn: int) -> Attended:
 
 
 class Exact(Lookup):
-    """A lookup that compares queries with every key.
-
-    Args:
-        index: the keys.
-        scorer: what compares vectors; None for the judged score.
-
-    Attributes:
-        keys: the keys as they are now; a later write makes another lookup.
-    """
+    """A lookup that compares queries with every key."""
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
-        self.keys: Keys = index.keys()
+        self.keys: Keys = index.keys()  # as they are now; a later write makes another lookup
         super().__init__(index.meaning, scorer, self.keys.count)
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
@@ -495,11 +451,6 @@ class Approximate(Exact):
     """A lookup that compares only the keys that a graph finds, and those spelled alike.
 
     What needs every key compares with every key. One thread at a time may use the graph.
-
-    Args:
-        index: the keys.
-        scorer: what compares vectors; None for the judged score.
-        neighbours: finds the keys whose vectors are nearest.
     """
 
     needs_lock = True

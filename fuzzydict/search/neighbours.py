@@ -49,9 +49,9 @@ class Neighbours:
     """A graph that is walked towards the query, so that few vectors are compared with it.
 
     (Y. Malkov, D. Yashunin, 2018, "Efficient and robust approximate nearest neighbor search using
-    Hierarchical Navigable Small World graphs".) The walk nearly always finds the largest
-    products. Up to 4,096 vectors are all compared: a walk would compare as many, and could see
-    only equal ones.
+    Hierarchical Navigable Small World graphs".) The walk nearly always finds the largest products.
+    Up to 4,096 vectors are all compared: a walk would compare as many, and could see only equal
+    ones.
 
     Vectors of different lengths make poor graphs by their products, because the longest are
     everybody's neighbours. So each vector gets one extra number that makes it as long as the
@@ -60,17 +60,13 @@ class Neighbours:
     inner-product spaces".) The graph keeps numbers of 16 bits, or of 8 if all vectors are equally
     long anyway: a walk waits for memory, and the fewer bytes it reads, the sooner it ends.
 
-    The graph is brought up to date when it is asked, in one batch. A key has a label in it, since
-    its slot may change. What is removed stays as a stepping stone, and results skip it: usearch
-    does not always find places that it reuses. When most is removed, the slots are numbered anew,
-    and so is the graph made anew.
-
-    Args:
-        measure: `COSINE` or `DOT`.
+    The graph is brought up to date when it is asked, in one batch. What is removed stays as a
+    stepping stone, and results skip it, until the slots of the keys are numbered anew. (usearch
+    does not always find places that it reuses.)
     """
 
     def __init__(self, measure: str) -> None:
-        self.measure = measure
+        self.measure = measure  # `COSINE` or `DOT`
         self._number: type[np.int8 | np.float16] = np.int8 if measure == COSINE else np.float16
         self._generation: object = None  # of the keys whose slots are known
         self._told: Keys | None = None  # the keys that the graph has
@@ -129,8 +125,13 @@ class Neighbours:
             if self._generation is not None:  # the slots are numbered anew
                 self._forget()
             self._generation = keys.generation
-        graph = self._made(keys) if self._graph is None else self._graph
-        self._graph = None  # and it stays so if what follows is interrupted
+        graph = self._graph
+        if graph is None and self._read_saved is not None:
+            graph = self._restored(self._read_saved(), keys)
+        if graph is None:
+            self._forget()
+            graph = self._empty(keys.vectors.shape[1] + 1)
+        self._graph = self._read_saved = None  # and it stays so if what follows is interrupted
         told = len(self._labels)
         removed = self._labels[self._alive & ~keys.alive[:told]]
         fresh = np.arange(self._unused, self._unused + len(keys) - told)
@@ -140,18 +141,6 @@ class Neighbours:
         self._gone = np.union1d(self._gone, removed)
         self._labels, self._unused = labels, self._unused + len(fresh)
         self._alive, self._told, self._graph = keys.alive.copy(), keys, graph
-
-    def _made(self, keys: Keys) -> Any:
-        """Return the graph that was saved, if it fits these keys, or an empty one."""
-        if self._read_saved is not None:
-            graph = self._restored(self._read_saved(), keys)
-            self._read_saved = None
-            if graph is not None:
-                return graph
-        generation = self._generation
-        self._forget()
-        self._generation = generation
-        return self._empty(keys.vectors.shape[1] + 1)
 
     def _blocks(
         self, keys: Keys, labels: NDArray[np.int64], start: int, wanted: NDArray[np.bool_]
@@ -206,11 +195,10 @@ class Neighbours:
     # ---- files ----------------------------------------------------------------------------
 
     def save(self, keys: Keys) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the links and what was removed, if there is a graph, and ``labels``, (S + 1,).
+        """Return the links and what was removed, if there is a graph, and labels, (S + 1,).
 
-        The vectors of the keys are not saved here.
-
-        ``labels``: one for each living key, then the first unused label.
+        There is a label for each living key, whose vector is saved elsewhere, and the first that
+        is unused.
         """
         is_of_keys = self._generation is keys.generation and np.array_equal(self._alive, keys.alive)
         if self._read_saved is not None and is_of_keys:  # it was not asked since it was saved
@@ -234,13 +222,7 @@ class Neighbours:
         read_saved: Callable[[], NDArray[np.uint8]],
         labels: NDArray[np.int64],
     ) -> None:
-        """Keep what `save` returned for keys of this generation until the graph is asked.
-
-        Args:
-            generation: of the keys.
-            read_saved: returns the bytes.
-            labels: as saved.
-        """
+        """Keep what `save` returned for keys of this generation until the graph is asked."""
         self._read_saved, self._labels, self._unused = read_saved, labels[:-1], int(labels[-1])
         self._generation, self._alive = generation, np.ones(len(labels) - 1, np.bool_)
 

@@ -64,10 +64,6 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
     "postal code", but "C#" is not "C++". It is listed as it was written first. The aliases of a
     key go when the key is deleted; those of None stay.
 
-    Args:
-        keys: the dict.
-        lock: held while aliases change.
-
     Raises:
         OptionError: an alias is of no key of the dict, or has no letters or digits; or two that
             are one, written differently, are given two keys.
@@ -182,10 +178,7 @@ def checked_aliases(
 ) -> dict[str, Any]:
     """Return what aliases are made of: texts with words, each given one key.
 
-    Args:
-        require_key: raises OptionError unless an alias may be given this key.
-        *args: what ``dict`` takes.
-        **kwargs: the same.
+    ``require_key`` raises OptionError unless an alias may be given this key.
 
     Raises:
         OptionError: a text has no letters or digits, or two that are one are given two keys.
@@ -369,11 +362,6 @@ class Synonyms(_Taught):
     Texts of equal words are one, however they are written. What is changed holds from the next
     read of the dict on, which encodes its keys again.
 
-    Args:
-        rules: returns the rules of the dict, None for none.
-        use: gives it others.
-        lock: returns what is held while they change, which is another in a forked process.
-
     >>> from fuzzydict import FuzzyDict
     >>> d = FuzzyDict({"cost center": 4711, "supplier": "Acme Ltd"})
     >>> d.synonyms = {"KST": "cost center"}
@@ -385,7 +373,7 @@ class Synonyms(_Taught):
         self,
         rules: Callable[[], SynonymRules | None],
         use: Callable[[SynonymRules | None], None],
-        lock: Callable[[], AbstractContextManager[Any]],
+        lock: Callable[[], AbstractContextManager[Any]],  # another one in a forked process
     ) -> None:
         self._rules, self._use, self._lock = rules, use, lock
 
