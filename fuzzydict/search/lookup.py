@@ -313,11 +313,13 @@ class Lookup(ABC):
         if not self._is_named and equal is not None:
             scores = scores.copy()
             scores[equal] = np.inf
-        least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
-        places = np.flatnonzero(scores >= least)
-        if slots is None and len(keys.dead):
-            places = places[keys.alive[places]]
-        places = places[np.argsort(-scores[places], kind="stable")[:count]]
+        if count == 1 and not len(keys.dead):
+            places = scores.argmax(keepdims=True)
+        else:
+            places = np.flatnonzero(scores >= np.partition(scores, -count)[-count])
+            if slots is None and len(keys.dead):
+                places = places[keys.alive[places]]
+            places = places[np.argsort(-scores[places], kind="stable")[:count]]
         best = scores[places] if self._is_named else np.exp(np.minimum(scores[places], 0.0))
         numbers = (places if slots is None else slots[places]).tolist()
         return [
@@ -443,7 +445,8 @@ class Exact(Lookup):
         return [Scored(keys.names[slot], score)]
 
     def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:  # noqa: ARG002
-        step = min(max(_SCORES // max(len(self.keys), 1), 1), _QUERIES)  # so that memory is bounded
+        times = 8 if self._is_named else 1  # which makes one array of them
+        step = min(max(times * _SCORES // max(len(self.keys), 1), 1), times * _QUERIES)
         return (Listing(asked[some], self.keys) for some in slices(len(asked), step))
 
 
