@@ -314,7 +314,7 @@ class Lookup(ABC):
             scores = scores.copy()
             scores[equal] = np.inf
         if count == 1 and not len(keys.dead):
-            places = scores.argmax(keepdims=True)
+            places = np.array([scores.argmax()])
         else:
             places = np.flatnonzero(scores >= np.partition(scores, -count)[-count])
             if slots is None and len(keys.dead):

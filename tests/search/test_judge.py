@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict
-from fuzzydict.search.align import CONTEXT, FEATURES, LEFT_OVER, PAIR, SIGNS
+from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, SIGNS
 from fuzzydict.search.judge import (
     OF_BEST,
     SIGNS_WHETHER,
     SIGNS_WHICH,
-    WHICH,
-    Judge,
     Net,
     shipped,
 )
@@ -62,14 +60,6 @@ def assert_fits(net: Net, signs: Any) -> None:
     assert (net.A * signs[:, None] >= 0).all()
     assert (net.l * signs >= 0).all()
     assert (net.c >= 0).all()
-
-
-def test_each_feature_is_asked_for_what_it_may_tell() -> None:
-    """What is left over tells whether a key is right, not which."""
-    left_over = range(*LEFT_OVER.indices(CONTEXT))
-    assert sorted([*WHICH, *left_over]) == list(range(CONTEXT))
-    assert all(SIGNS[:CONTEXT])
-    assert not any(SIGNS[CONTEXT:])
 
 
 # ---- which key, and whether ----------------------------------------------------------------------
@@ -190,9 +180,3 @@ def test_the_part_that_speaks_most_is_told(query: str, key: str, most: str) -> N
     assert parts.log_odds == pytest.approx(
         math.log(explained.best.score / (1 - explained.best.score)), abs=1e-2
     )
-
-
-def test_a_judge_comes_with_weights_of_its_own() -> None:
-    other = Judge(**shipped("words").__dict__)
-    X = features(1, 3)
-    np.testing.assert_array_equal(other.judge(X).odds, shipped("words").judge(X).odds)

@@ -91,21 +91,6 @@ def test_keys_that_were_read_never_change(names: list[str], writes: list[tuple[s
     assert_same(before, new_index(*names).keys())
 
 
-def test_nothing_written_nothing_made() -> None:
-    index = new_index("a", "b")
-    keys = index.keys()
-    assert index.keys() is keys
-    index.add("c")
-    assert index.keys() is not keys
-    assert index.keys().living() == ["a", "b", "c"]
-
-
-def test_keys_without_words_have_no_slot() -> None:
-    index = new_index("?!", "a", "")
-    assert index.keys().names == ["a"]
-    assert index.keys().slot_of("?!") is None
-
-
 def test_dead_slots_are_packed_before_they_are_most() -> None:
     index = new_index(*(f"key{i}" for i in range(1000)))
     generation = index.keys().generation

@@ -99,18 +99,6 @@ def test_words_are_compared_in_their_first_spelling() -> None:
     assert len(compared_words("many words " * 20)) == MOST_WORDS
 
 
-def test_words_are_looked_up_once() -> None:
-    table = WordTable(Brown())
-    assert table["engine"] is table["engine"]
-    assert table["engine"].is_known
-    np.testing.assert_allclose(np.linalg.norm(table["engine"].unit), 1, rtol=1e-5)
-    slip = table["enginne"]
-    assert not slip.is_known
-    assert slip.trust < 1
-    none = WordTable(None)["engine"]
-    assert (none.trust, none.weight, len(none.unit)) == (0, 1, 0)
-
-
 def test_keys_with_other_vectors_keep_nothing_of_the_old_ones() -> None:
     names = ["color", "engine", "top speed"]
     keys = keys_of(names)

@@ -60,11 +60,3 @@ def test_a_glance_at_some_keys_is_that_at_all_of_them(words: FuzzyDict[int]) -> 
     for row, query in enumerate(SLIPS):
         alone = seen(words, [query])
         np.testing.assert_allclose(every.odds[row], alone.odds[0], rtol=1e-4, atol=1e-5)
-
-
-def test_deleted_keys_are_not_worth_a_look() -> None:
-    d = FuzzyDict(dict.fromkeys(["color", "brand", "speed", "price"], 1))
-    d.get("warm up")
-    del d["brand"]
-    assert seen(d, ["brnad"]).odds.tolist()[0].count(-np.inf) == 1
-    assert {match.key for match in d.most_similar("brnad", None)} == {"color", "speed", "price"}

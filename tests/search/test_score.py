@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -93,28 +90,6 @@ def test_one_query_gives_what_it_gives_among_others(
             assert of_each == pytest.approx(scores(d, query), rel=1e-3, abs=1e-5)
 
 
-@pytest.mark.parametrize("count", [24, 25, 300])
-def test_among_more_keys_than_are_compared_in_detail(count: int) -> None:
-    keys = [f"{one} {other}" for one in SAID for other in SAID if one < other][:count]
-    d = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=-1)
-    queries = [f"{one}s" for one in SAID]
-    for query, among in zip(queries, d.nearest(queries), strict=True):
-        assert d.nearest(query).score == pytest.approx(among.score, abs=1e-5)
-
-
-def test_a_read_of_a_value_answers_as_others_do() -> None:
-    d = FuzzyDict({"color": 1, "brand": 2})
-    assert d["colour"] == d.get("colour") == d.nearest("colour").value == 1
-    d["color"] = 5
-    assert d["colour"] == 5
-    d["colours"] = 7
-    assert (d["colourss"], d["colour"]) == (7, d.nearest("colour").value)
-    with pytest.raises(NoMatchError, match="no letters or digits"):
-        d["?!"]
-    with pytest.raises(NoMatchError, match="no key of the dict"):
-        FuzzyDict({})["colour"]
-
-
 # ---- scorer="spelling" ------------------------------------------------------------------------
 
 
@@ -179,19 +154,6 @@ def test_an_index_makes_no_difference_to_spelling() -> None:
     )
     for query in ("mail_prot", "passwd_web", "host"):
         assert approximate.most_similar(query) == exact.most_similar(query)
-
-
-def test_spelling_stays_in_copies_pickles_and_files(
-    settings: FuzzyDict[Any], tmp_path: Path
-) -> None:
-    settings.nearest("tmeout")
-    settings.save(tmp_path / "settings.fuzzy")
-    others = [settings.copy(), settings | {"retries": 5}, deepcopy(settings)]
-    others += [pickle.loads(pickle.dumps(settings)), FuzzyDict.load(tmp_path / "settings.fuzzy")]
-    for other in others:
-        assert other.scorer == "spelling"
-        assert other["tmeout"] == 3
-        assert other.get("DB_PORT") is None
 
 
 def test_fit_remembers_its_examples_of_spelling(settings: FuzzyDict[Any]) -> None:
