@@ -387,7 +387,8 @@ class Keys:
         self.words, self.table = columns.words, columns.table
         self.strings = self.words.strings
         self.facts, self.word_units = self.words.facts.rows, self.words.units.rows
-        self.alive, self.count = alive, int(np.count_nonzero(alive))
+        self.alive = alive
+        self.count = self.total = int(np.count_nonzero(alive))  # those here, and those counted
         self.dead = np.flatnonzero(~alive) if self.count < len(alive) else np.zeros(0, np.intp)
         self._given: Statistics | None = None
         self._initials: dict[int, str] = {}
@@ -461,7 +462,7 @@ class Keys:
         for name, made in vars(Keys).items():
             if isinstance(made, cached_property):
                 new.__dict__.pop(name, None)
-        new._given = statistics
+        new._given, new.total = statistics, statistics.count
         return new
 
     def with_vectors(self, vectors: NDArray[np.float32]) -> Keys:
@@ -472,11 +473,6 @@ class Keys:
         new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
         new.background = usual_of(vectors[self.sample(USUAL)])
         return new
-
-    @cached_property
-    def total(self) -> int:
-        """How many keys were counted."""
-        return self.count if self._given is None else self._given.count
 
     def frequency(self, stem: str) -> int:
         """Return how many words of all keys have a stem."""
@@ -492,12 +488,10 @@ class Keys:
 
     def weights_of(self, words: Sequence[Word]) -> list[float]:
         """Return the weights of the words of a query: rare in English, and among the keys."""
-        total = max(self.total, 1)
-        most = math.log1p(2 * total)
-        return [
-            word.weight * (math.log1p(total / (self.frequency(word.entry.stem) + 0.5)) / most)
-            for word in words
-        ]
+        total, most = max(self.total, 1), math.log1p(2 * max(self.total, 1))
+        counts = [self.frequency(word.entry.stem) + 0.5 for word in words]
+        rarity = [math.log1p(total / count) / most for count in counts]
+        return [word.weight * rare for word, rare in zip(words, rarity, strict=True)]
 
     @cached_property
     def facts_by_name(self) -> dict[str, NDArray[Any]]:

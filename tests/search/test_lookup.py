@@ -50,15 +50,10 @@ def test_the_query_itself_comes_first_then_the_dicts_order() -> None:
     assert d.nearest("COLOR").key == "COLOR"
 
 
-def test_keys_of_equal_words_are_told_apart_by_how_they_are_written() -> None:
-    d = FuzzyDict({"C++": 1, "C#": 2, "C": 3, "5 °C": 4, "-5 °C": 5})
-    assert [match.value for match in d.nearest(["c", "c#", "c++", "- 5 °c"])] == [3, 2, 1, 5]
-    assert d.most_similar("c#", topn=3)[0].key == "C#"
-
-
 @pytest.mark.parametrize("before", range(9))
 def test_the_writing_decides_among_keys_of_equal_words_wherever_they_are(before: int) -> None:
     others = ["brand", "price", "top speed", "engine", "motor", "model", "year", "owner"][:before]
+    assert FuzzyDict({"5 °C": 4, "-5 °C": 5})["- 5 °c"] == 5
     for keys in permutations(["C#", "C++", "C"]):
         d = FuzzyDict(dict.fromkeys([*others, *keys], 1))
         found = [d.most_similar(query, topn=3) for query in ("c", "c #", "c++")]
@@ -180,35 +175,19 @@ def test_every_read_of_few_keys_is_that_of_a_comparison_with_all(scorer: str | N
     all_keys = compared(d)
     for query in QUERIES:
         assert_same(d.most_similar(query, 5), all_keys.most_similar(query, 5))
-        assert d.nearest(query).key == all_keys.nearest(query).key
-        assert d[query] == all_keys[query]
-        assert d.get(query) == all_keys.get(query)
-        assert d.pool(query) == pytest.approx(all_keys.pool(query), rel=1e-3)
+        assert d[query] == d.get(query) == all_keys[query] == all_keys.nearest(query).value
         one, other = d.attend(query), all_keys.attend(query)
         assert one.names == other.names
         np.testing.assert_allclose(one.weights, other.weights, rtol=1e-3)
         assert one.left_out == other.left_out == 0
         assert str(d.explain(query)) == str(all_keys.explain(query))
     assert_same(d.nearest(QUERIES), all_keys.nearest(QUERIES))
-    for row, expected in zip(
-        d.most_similar(QUERIES, None), all_keys.most_similar(QUERIES, None), strict=True
-    ):
+    rows = d.most_similar(QUERIES, None), all_keys.most_similar(QUERIES, None)
+    for row, expected in zip(*rows, strict=True):
         assert_same(row, expected)
     np.testing.assert_allclose(d.pool(QUERIES), all_keys.pool(QUERIES), rtol=1e-3)
-    assert [len(one.names) for one in d.attend(QUERIES)] == [len(CAR)] * len(QUERIES)
     assert (d.nearest([]), d.most_similar([]), d.attend([])) == ([], [], [])
     assert d.pool([]).shape == (0,)
-
-
-@needs_usearch
-def test_queries_and_dicts_with_nothing_to_compare_are_refused_as_ever() -> None:
-    d = FuzzyDict({"color": 1.0, 5: 2.0}, index="usearch")
-    for query in ("?!", 7):
-        with pytest.raises(NoMatchError):
-            d.nearest(query)
-    assert (d[5], d.get("qwzzt", "none")) == (2.0, "none")
-    with pytest.raises(NoMatchError, match="no key of the dict is a text with letters"):
-        FuzzyDict({5: 1}, index="usearch")["color"]
 
 
 # ---- thousands of keys ----------------------------------------------------------------------
@@ -260,21 +239,12 @@ def test_attention_is_that_over_all_keys_but_for_what_it_says_it_left_out(
         assert found.weights.sum() == pytest.approx(1)
         shares = [weight[name] / kept for name in found.names]
         np.testing.assert_allclose(found.weights, shares, rtol=2e-3, atol=1e-9)
-        order = {name: i for i, name in enumerate(many)}
-        assert [order[name] for name in found.names] == sorted(order[n] for n in found.names)
+        assert found.names == [name for name in many if name in set(found.names)]
         assert "all other keys would have had" in str(found)
         assert found.output == d.pool(query)
-
-
-@needs_usearch
-def test_with_a_mask_all_keys_are_compared(many: dict[str, float]) -> None:
-    d = FuzzyDict(many, index="usearch")
-    found = d.attend("ocean", attn_mask=lambda key: key.startswith("s"))
-    assert len(found.names) == len(many)
-    assert found.left_out == 0
-    assert sum(found.weights > 0) == sum(key.startswith("s") for key in many)
-    other = compared(d).attend("ocean", attn_mask=lambda key: key.startswith("s"))
-    np.testing.assert_allclose(found.weights, other.weights, rtol=1e-3)
+    masked = [one.attend("ocean", attn_mask=lambda key: key[0] == "s") for one in (d, all_keys)]
+    assert (len(masked[0].names), masked[0].left_out) == (len(many), 0)
+    np.testing.assert_allclose(masked[0].weights, masked[1].weights, rtol=1e-3)
 
 
 @needs_usearch

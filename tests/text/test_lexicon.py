@@ -77,24 +77,13 @@ def test_most_words_are_of_no_class(word: str) -> None:
     assert (look_up(word).group, look_up(word).member) == (-1, "")
 
 
-@pytest.mark.parametrize(
-    ("word", "flags"),
-    [
-        ("gmbh", "is_filler is_legal"),
-        ("the", "is_filler"),
-        ("without", "denies"),
-        ("don't", "denies"),
-        ("zero", "denies is_number"),
-        ("two", "is_number"),
-        ("42", "is_number has_digit"),
-        ("a5", "has_digit"),
-        ("first", ""),
-        ("no", ""),
-        ("it", ""),
-        ("", ""),
-    ],
-)
-def test_a_word_is_of_some_kinds(word: str, flags: str) -> None:
+KINDS = "gmbh: is_filler is_legal, the: is_filler, without: denies, don't: denies, first: , no: , "
+KINDS += "it: , zero: denies is_number, two: is_number, 42: is_number has_digit, a5: has_digit, : "
+
+
+@pytest.mark.parametrize("told", KINDS.split(", "))
+def test_a_word_is_of_some_kinds(told: str) -> None:
+    word, flags = told.split(": ")
     names = ("is_filler", "is_legal", "denies", "is_number", "has_digit")
     entry = look_up(word)
     assert [name for name in names if getattr(entry, name)] == flags.split()
@@ -138,38 +127,20 @@ def test_what_begins_like_a_denial_need_not_be_one(word: str) -> None:
     assert not {word.removeprefix("non"), word.removeprefix("un")} & {*denials_of(word)}
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("topSpeed", "top speed"),
-        ("price W/O tax", "price without tax"),
-        ("tea w/ milk", "tea with milk"),
-        ("w/barrow", "w barrow"),
-        ("excl. VAT", "excluding vat"),
-        ("in-active users", "inactive users"),
-        ("un paid", "unpaid"),
-        ("non-profit", "nonprofit"),
-        ("non-EU", "not eu"),
-        ("in stock", "in stock"),
-        ("Health & Safety", "health and safety"),
-        ("R&D", "rd"),
-        ("10kg", "10 kg"),
-        ("24h", "24 hour"),
-        ("100 Mbps", "100 megabits per second"),
-        ("usage (kWh)", "usage kilowatt hours"),
-        ("a5 h2o 5G 12c 2xl 1st", "a5 h2o 5g 12c 2xl 1st"),
-        ("tax %", "tax percent"),
-        ("%d", "d"),
-        ("no tax", "without tax"),
-        ("No. of items", "number of items"),
-        ("OrderNo", "order no"),
-        ("no 5", "no 5"),
-        ("no", "no"),
-        ("?!", ""),
-        ("\u017f/n \u212a", "s n k"),  # letters that ignoring case makes those of signs
-    ],
-)
-def test_a_text_is_written_in_one_way(text: str, found: str) -> None:
+WRITTEN = """
+topSpeed = top speed; price W/O tax = price without tax; tea w/ milk = tea with milk; %d = d;
+w/barrow = w barrow; excl. VAT = excluding vat; in-active users = inactive users; un paid = unpaid;
+non-profit = nonprofit; non-EU = not eu; in stock = in stock; Health & Safety = health and safety;
+R&D = rd; 10kg = 10 kg; 24h = 24 hour; 100 Mbps = 100 megabits per second; tax % = tax percent;
+usage (kWh) = usage kilowatt hours; a5 h2o 5G 12c 2xl 1st = a5 h2o 5g 12c 2xl 1st; no 5 = no 5;
+no tax = without tax; No. of items = number of items; OrderNo = order no; no = no; ?! = ;
+\u017f/n \u212a = s n k
+"""  # the last: letters that ignoring case makes those of signs
+
+
+@pytest.mark.parametrize("told", WRITTEN.replace("\n", " ").strip(" ").split("; "))
+def test_a_text_is_written_in_one_way(told: str) -> None:
+    text, _, found = told.partition(" =")
     assert words_of(text) == found.split()
 
 
@@ -195,19 +166,22 @@ def test_a_word_abbreviates_another(pair: str, kind: int) -> None:
     assert abbreviates("", long) == 0
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["USD/EUR", "usd to eur", "from_usd_to_eur", "A -> B", "a>b", "km/h", "3 x 4", "yield per day"],
-)
+DIRECTED = [
+    "USD/EUR",
+    "usd to eur",
+    "from_usd_to_eur",
+    "A -> B",
+    "a>b",
+    "km/h",
+    "3 x 4",
+    "yield per day",
+]
+OTHERS = ["top-speed", "price w/o tax", "n/a", "to do", "created_by", "10/12/2023", "x", ""]
+
+
+@pytest.mark.parametrize("text", [*DIRECTED, *OTHERS])
 def test_some_texts_have_a_direction(text: str) -> None:
-    assert is_directed(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["top-speed", "price w/o tax", "n/a", "to do", "created_by", "10/12/2023", "x", ""]
-)
-def test_other_texts_have_none(text: str) -> None:
-    assert not is_directed(text)
+    assert is_directed(text) == (text in DIRECTED)
 
 
 @given(TEXTS)
