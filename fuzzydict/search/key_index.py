@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -22,11 +22,8 @@ _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
 _NEVER_TEXTS = {int, float, bool, complex, bytes, type(None)}
 
 
-class EncodedKeys(NamedTuple):
-    """Keys with words, m of them, as written, and their vectors, (m, E)."""
-
-    names: Sequence[str]
-    vectors: NDArray[np.float32]
+#: Keys with words, m of them, as written, and their vectors, (m, E).
+Encoded: TypeAlias = "tuple[Sequence[str], NDArray[np.float32]]"
 
 
 class Changes(NamedTuple):
@@ -159,14 +156,14 @@ class KeyIndex:
                     new.append(key)
         return Changes(self._keys, [slot for slot in by_id.values() if slot not in kept], new)
 
-    def encoded(self, changes: Changes) -> EncodedKeys | None:
+    def encoded(self, changes: Changes) -> Encoded | None:
         """Return what the embedding says of new keys, if one of them has words."""
         names = texts_with_words(changes.new)
         if not names:
             return None
-        return EncodedKeys(names, self.meaning.of_keys(list(map(exact_text, names))))
+        return names, self.meaning.of_keys(list(map(exact_text, names)))
 
-    def take(self, changes: Changes, encoded: EncodedKeys | None, *, are_all: bool = True) -> None:
+    def take(self, changes: Changes, encoded: Encoded | None, *, are_all: bool = True) -> None:
         """Make keys of the last ones and the changes; ``are_all`` if nothing was written since."""
         keys, columns = changes.since, self._columns
         if keys is not self._keys:
@@ -187,7 +184,7 @@ class KeyIndex:
             columns.is_whole = True
         if encoded is not None:
             columns.append(*encoded)
-            alive = np.append(alive, np.ones(len(encoded.names), np.bool_))
+            alive = np.append(alive, np.ones(len(encoded[0]), np.bool_))
         new = Keys(columns, alive)
         doubt = {"in_doubt": not are_all}
         self.__dict__.update(_columns=columns, _keys=new, _pending={}, _gone=[], **doubt)

@@ -66,16 +66,10 @@ class WordTable:
 
     def __init__(self, vectors: WordVectors | None) -> None:
         self.vectors = vectors
-        self.synonyms: SynonymRules | None = None
+        self.synonyms: SynonymRules | None = None  # which are replaced in texts
         self.size = 0 if vectors is None else vectors.size
         self._kept: dict[str, Word] = {}
         self._none = np.zeros(self.size, np.float32), 0.0, 1.0, False, 0.0
-
-    def with_synonyms(self, rules: SynonymRules) -> Self:
-        """Return the same table for texts in which synonyms are replaced."""
-        new = copy(self)
-        new.synonyms = rules
-        return new
 
     def words_of(self, text: str) -> list[str]:
         """Return the words of a text in their first spellings, with synonyms replaced."""

@@ -168,13 +168,8 @@ class Lookup(ABC):
     ) -> list[Attended]:
         """Return the scores of queries for the keys, or for the ``topn`` best of each.
 
-        Queries that attend to the same keys are returned together, in order.
-
-        Args:
-            asked: the queries.
-            allowed: which of all keys may be attended to, (S,); the others score -inf.
-            temperature: of the weights; None for that of the score.
-            topn: how many keys of each query are attended to; all if None.
+        Queries that attend to the same keys are returned together, in order. Of all keys those
+        may be attended to that are ``allowed``, (S,); the others score -inf.
 
         Raises:
             NoMatchError: the mask, or the scorer's width, leaves a query no key to attend to.
@@ -412,12 +407,11 @@ def best_of(attended: Attended, row: int, topn: int) -> Attended:
     scores = attended.scores[row]
     best = np.sort(np.argsort(-scores, kind="stable")[:topn])  # in the order of the keys
     weights = softmax(scores[None].astype(np.float64), attended.temperature)[0]
-    return Attended(
+    return attended._replace(
         names=[attended.names[place] for place in best.tolist()],
         query=attended.query[row : row + 1],
         keys=attended.keys[best],
         scores=scores[None, best],
-        temperature=attended.temperature,
         best=[attended.best[row]],
         left_out=1 - float(weights[best].sum()) * (1 - attended.left_out[row : row + 1]),
         none=[attended.none[row]],

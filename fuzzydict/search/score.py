@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +43,6 @@ class Meaning:
             letters alone.
         projections: Q, which queries are multiplied with, and K for keys; None for neither.
         synonyms: what words of all texts are replaced by; None for none.
-
-    Attributes:
-        is_encoded: whether the vectors are those of an encoder of whole texts.
-        table: the words, looked up once for all dicts.
     """
 
     def __init__(
@@ -55,13 +52,15 @@ class Meaning:
         synonyms: SynonymRules | None = None,
     ) -> None:
         self.embedding, self.projections = embedding, projections
+        #: Whether the vectors are those of an encoder of whole texts.
         self.is_encoded = not (embedding is None or isinstance(embedding, WordVectors))
-        self.table = _LETTERS
+        self.table = _LETTERS  # the words, looked up once for all dicts
         if embedding is not None:
             vectors = embedding if isinstance(embedding, WordVectors) else English()
             self.table = vectors.__dict__.setdefault("_compared", WordTable(vectors))
         if synonyms is not None:
-            self.table = self.table.with_synonyms(synonyms)
+            self.table = copy(self.table)
+            self.table.synonyms = synonyms
 
     @cached_property
     def judge(self) -> Judge:

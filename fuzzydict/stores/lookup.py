@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
-from fuzzydict.search.key_index import EncodedKeys, KeyIndex
+from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.keys import Keys, Statistics
 from fuzzydict.search.lookup import MOST, Exact, Listing, Lookup, sought
 from fuzzydict.search.neighbours import COSINE
@@ -94,7 +94,7 @@ class Sampling:
         changes = index.changes()
         if changes is not None:
             vectors = stacked([new[name] for name in changes.new], size_of(self.meaning))
-            index.take(changes, EncodedKeys(changes.new, vectors) if changes.new else None)
+            index.take(changes, (changes.new, vectors) if changes.new else None)
         self._made, self._is_whole = None, len(found.ids) < SAMPLE
         self.keys, self.total = index.keys(), len(found.ids) if self._is_whole else found.total
         times = self.total / max(len(self._hits), 1)
