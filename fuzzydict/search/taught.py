@@ -76,6 +76,8 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
     ('10115', Aliases({'Postal-Code': 'zip'}))
     """
 
+    __reversed__ = dict.__reversed__
+
     def __init__(self, keys: dict[Any, Any], lock: AbstractContextManager[Any]) -> None:
         self._keys, self._lock = keys, lock
         self._written: dict[str, str] = {}  # each alias as it is listed, by its words
