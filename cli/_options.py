@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
+from click.shell_completion import split_arg_string
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError, RemoteDict, WordVectors, connect
 from fuzzydict.embedding.word_vectors import ENGLISH, English
@@ -155,9 +156,16 @@ def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
             return []
         # A name with the end of a line cannot be typed.
         found = [n for n in offered if n.casefold().startswith(begin) and n.isprintable()]
-        if not os.environ.get("_FUZZYDICT_COMPLETE", "").startswith("bash"):
-            return found
-        word = os.environ["COMP_WORDS"].split("\n")[int(os.environ["COMP_CWORD"])]
+        shell = os.environ.get("_FUZZYDICT_COMPLETE", "").partition("_")[0]
+        words, place = os.environ["COMP_WORDS"], os.environ["COMP_CWORD"]
+        if shell != "bash":  # the others quote names, and replace the whole of --option=value
+            found = [
+                name for name in found if shell != "fish" or "," not in name
+            ]  # it splits there
+            typed = [place] if shell == "fish" else split_arg_string(words)[int(place) :]
+            option, sign = "".join(typed[:1]).partition("=")[:2]
+            return [f"{option}={n}" for n in found] if sign and option[:2] == "--" else found
+        word = words.split("\n")[int(place)]
         if word[:1] in ("'", '"'):
             special = "'" if word[0] == "'" else '$`"\\!'  # which the shell would expand
             return [name for name in found if not set(special) & set(name)]
