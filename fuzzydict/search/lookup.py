@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -480,8 +481,12 @@ class Approximate(Exact):
             slots.append(alike[likeness[alike] > 0])
         found = np.unique(np.concatenate(slots))
         found = found[keys.alive[found]]
-        sample = None if self._is_named else (keys, keys.sample(_SAMPLE))
+        sample = None if self._is_named else (keys, self._sample)
         return Listing([one], keys, found, keys.count - len(found), sample)
+
+    @cached_property
+    def _sample(self) -> NDArray[np.intp]:
+        return self.keys.sample(_SAMPLE)
 
 
 def sought(count: int | None) -> int:
