@@ -1,4 +1,4 @@
-"""What speaks for and against a key: as a slow reference tells it, and pairs that show what for."""
+"""Which keys are worth a look, and what speaks for and against them: see the slow reference."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict
+from fuzzydict import Brown, FuzzyDict
 from fuzzydict.search.align import FEATURES, PAIR, SIGNS, align
-from fuzzydict.search.retrieve import candidates, glance
+from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
 from tests.support.properties import examples
 from tests.support.reference import Reference, assert_probabilities
 
@@ -23,19 +23,43 @@ TEXTS = TEXTS.filter(lambda text: text.strip("/ "))
 KEYS = st.lists(TEXTS, min_size=1, max_size=6, unique=True)
 
 
-def aligned(d: FuzzyDict[Any], queries: list[str]) -> Any:
-    """Return the features of queries and all keys, (L, n, F), in the order of the keys."""
+def retrieved(d: FuzzyDict[Any], queries: list[str]) -> tuple[Any, Any, Any]:
+    """Return queries as they are compared, the keys, and the candidates among them."""
     meaning, keys = d._current_meaning(), d._current_reader().lookup.keys
     asked = [meaning.query(query) for query in queries]
     vectors = meaning.of_queries(asked, keys)
-    found = candidates(glance(asked, keys, vectors, meaning.judge.glance))
-    return align(asked, keys, found, meaning.judge.pair)
+    return asked, keys, candidates(glance(asked, keys, vectors, meaning.judge.glance))
+
+
+def aligned(d: FuzzyDict[Any], queries: list[str]) -> Any:
+    """Return the features of queries and all keys, (L, n, F), in the order of the keys."""
+    return align(*retrieved(d, queries), d._current_meaning().judge.pair)
 
 
 def dict_of(keys: list[str], **options: Any) -> FuzzyDict[Any]:
     d = FuzzyDict(dict.fromkeys(keys, 1.0), **options)
     d.get("warm up")
     return d
+
+
+ROWS = st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf]), min_size=6, max_size=6)
+
+
+@given(st.lists(ROWS, min_size=1, max_size=3), st.integers(1, 6))
+def test_of_equal_values_the_first_are_the_largest(rows: list[list[float]], count: int) -> None:
+    found = largest(np.array(rows, np.float32), count)
+    for row, places in zip(rows, found.tolist(), strict=True):
+        assert places == sorted(sorted(range(6), key=lambda place: -row[place])[:count])
+
+
+def test_slips_and_synonyms_are_worth_a_look() -> None:
+    right = {"govrenment": "government", "ngiht": "night", "diferent": "different"}
+    right |= {"thuogh": "though", "nmber": "number", "systm": "system", "socail": "social"}
+    right |= {"comittee": "committee", "automobile": "car", "residence": "home"}
+    _, keys, found = retrieved(dict_of(Brown().words[:1000]), list(right))
+    assert found.slots.shape == (len(right), CANDIDATES)
+    for slots, key in zip(found.slots.tolist(), right.values(), strict=True):
+        assert key in [keys.names[slot] for slot in slots]
 
 
 @given(KEYS, st.lists(TEXTS, min_size=1, max_size=3), st.sampled_from([None, "spelling"]))
