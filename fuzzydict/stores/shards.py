@@ -36,7 +36,7 @@ from fuzzydict.search.judge import Judged
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import Attended, Exact, Scored, left_by_equal
-from fuzzydict.search.retrieve import CANDIDATES, Glance, candidates, glance, largest
+from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
 from fuzzydict.search.score import NamedScore
 from fuzzydict.stores.lookup import size_of, stacked
 from fuzzydict.stores.remote import RemoteDict
@@ -247,11 +247,7 @@ class _NoKeys(Exact):
     def __init__(self, meaning: Meaning, scorer: Any, of_all: Statistics) -> None:
         super().__init__(KeyIndex(meaning), scorer)
         self.keys = self.keys.with_statistics(of_all)
-
-    @property
-    def count(self) -> int:
-        """The number of all keys."""
-        return self.keys.total
+        self.count = self.keys.total
 
     def vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """Return the vectors of queries, (L, E), or raise if there is nothing to compare."""

@@ -70,7 +70,8 @@ def _honest() -> list[Path]:
     items |= {5: np.zeros((2, 0)), (1, "a"): True}
     numbers = {key: np.arange(2.0) + i for i, key in enumerate(_WORDS)}
     many = {f"{a} {b}": i for i, (a, b) in enumerate(product(_WORDS, _WORDS[:5]))}
-    own, graph = {"embedding": _EMBEDDING}, {"embedding": _EMBEDDING, "index": "usearch"}
+    own: dict[str, Any] = {"embedding": _EMBEDDING}
+    graph = own | {"index": "usearch"}
     dicts: dict[str, Any] = {
         "brown": FuzzyDict(items),
         "items": FuzzyDict(items, **own, scorer=Gaussian(0.5)),

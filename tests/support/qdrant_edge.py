@@ -176,7 +176,7 @@ def _config(
 
 
 def _vectors(point: models.PointStruct) -> dict[str, Any]:
-    found: Any = dict(point.vector)  # type: ignore[arg-type]
+    found: dict[str, Any] = dict(point.vector)  # type: ignore[arg-type]
     for name, one in found.items():
         if isinstance(one, models.SparseVector):
             found[name] = edge.SparseVector(one.indices, one.values)
