@@ -691,7 +691,6 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     # ---- what reads ask ---------------------------------------------------------------------
 
     def _read_as(self, query: Any, reader: Reader | None = None) -> Any:  # noqa: ARG002
-        """Return the key of which a query is an alias, `NO_KEY` if of none, or the query."""
         aliases = self._kept.aliases
         if not aliases or not isinstance(query, str) or dict.__contains__(self, query):
             return query
@@ -715,9 +714,6 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def _is_key(self, name: Any, reader: Reader | None = None) -> bool:  # noqa: ARG002
         return dict.__contains__(self, name)  # a subclass may define another `in`
-
-    def _is_alone(self, name: Any, reader: Reader) -> bool:
-        return self._is_certain(name, reader) and not has_words(name)
 
     def _allowed(self, attn_mask: AttnMask, reader: Reader) -> NDArray[np.bool_]:
         names = reader.lookup.keys.living()

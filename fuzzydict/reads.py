@@ -69,15 +69,10 @@ _options = attrgetter(
 
 
 class BlockReader(Protocol):
-    """What a block of queries is read by.
+    """What a block of queries is read by."""
 
-    Attributes:
-        size: the number of items.
-        stacked: the values of all keys as one array, if they were pooled.
-    """
-
-    size: int
-    stacked: StackedValues | None
+    size: int  # the number of items
+    stacked: StackedValues | None  # the values of all keys as one array, if they were pooled
 
     @property
     def lookup(self) -> Lookup:
@@ -103,10 +98,6 @@ class GoneError(RuntimeError):
 
 class Reader:
     """A snapshot of a dict in memory, which reads use until a key or an option changes.
-
-    Args:
-        d: the dict, with its options as they are now.
-        lookup: finds keys.
 
     Attributes:
         size: the number of items of the dict.
@@ -176,11 +167,6 @@ class Reads(Configured, Generic[V, ReaderT]):
         A query may be anything that a key may be: None, a blank or a number is found if a key
         equals it, and gives ``default`` otherwise.
 
-        Args:
-            queries: the queries; not a single text.
-            default: what stands for a query that matches nothing.
-            score_cutoff: the least score of a match; by default that of ``get``.
-
         >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
         >>> d.get_many(["colour", None, "brnd", "", "qwzzt"], "?")
@@ -208,14 +194,12 @@ class Reads(Configured, Generic[V, ReaderT]):
     ) -> Any:
         """Return the `Match` of the nearest key; for a list of queries, a list of them.
 
-        Args:
-            query: a query, or a list of queries.
-            default: what stands for a query that matches nothing; if it is not given, that is an
-                error.
-            score_cutoff: the least score of a match; by default the option.
+        ``default`` stands for a query that matches nothing; ``score_cutoff`` takes the place of the
+        option for this read.
 
         Raises:
-            NoMatchError: no key's score reaches the cutoff; the message names all such queries.
+            NoMatchError: no key's score reaches the cutoff, and no default is given; the message
+                names all such queries.
 
         >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
@@ -320,17 +304,14 @@ class Reads(Configured, Generic[V, ReaderT]):
         queries, is_list = as_queries(query), isinstance(query, list)
 
         def most_similar(some: list[Any], reader: ReaderT) -> list[Matches]:
-            lookup, names = reader.lookup, [self._read_as(one, reader) for one in some]
-            alone = [self._is_alone(name, reader) for name in names]
-            asked = compared_texts(some, names, alone, is_list=is_list)
+            names, alone, asked = self._compared(some, reader, is_list=is_list)
             texts = [one for one in asked if one is not None]
-            ranked = iter(lookup.ranked(texts, topn) if texts and reader.size else [])
+            ranked = iter(reader.lookup.ranked(texts, topn) if texts and reader.size else [])
             found = [
                 [Scored(name, 1.0)][: topn if is_alone else 0] if one is None else next(ranked, [])
                 for name, is_alone, one in zip(names, alone, asked, strict=True)
             ]
-            cutoff = self._cutoff(lookup)
-            return list(map(Matches, self._matches(some, names, found, cutoff, reader)))
+            return list(map(Matches, self._matches(some, names, found, reader)))
 
         with naming_the_place(queries):
             found = self._of_different(queries, most_similar)
@@ -356,21 +337,15 @@ class Reads(Configured, Generic[V, ReaderT]):
         queries, is_list = as_queries(query), isinstance(query, list)
 
         def explain(some: list[Any], reader: ReaderT) -> list[Explanation]:
-            lookup, names = reader.lookup, [self._read_as(one, reader) for one in some]
-            alone = [self._is_alone(name, reader) for name in names]
-            asked = compared_texts(some, names, alone, is_list=is_list)
+            names, _, asked = self._compared(some, reader, is_list=is_list)
             texts = [one for one in asked if one is not None]
-            told = iter(lookup.explain(texts) if texts else [])
+            told = iter(reader.lookup.explain(texts) if texts else [])
             explained = [None if one is None else next(told) for one in asked]
-            certain = [self._is_certain(name, reader) for name in names]
-            shown = [
-                [
-                    *([Scored(name, 1.0)] if is_certain else [one.best] if one else []),
-                    *([one.runner_up] if one and one.runner_up else []),
-                ]
-                for name, is_certain, one in zip(names, certain, explained, strict=True)
-            ]
-            matches = self._matches(some, names, shown, self._cutoff(lookup), reader)
+            shown: list[list[Scored]] = []
+            for name, one in zip(names, explained, strict=True):
+                best = Scored(name, 1.0) if self._is_certain(name, reader) else one and one.best
+                shown.append([found for found in (best, one and one.runner_up) if found])
+            matches = self._matches(some, names, shown, reader)
             return [
                 self._explanation(*one, reader)
                 for one in zip(some, names, explained, matches, strict=True)
@@ -379,6 +354,33 @@ class Reads(Configured, Generic[V, ReaderT]):
         with naming_the_place(queries):
             found = self._of_blocks(queries, explain)
         return Explanations(found) if is_list else found[0]
+
+    def _explanation(
+        self, query: Any, name: Any, told: Explained | None, shown: list[Match], reader: ReaderT
+    ) -> Explanation:
+        """Return an explanation; if nothing was compared (None), it is of an equal key alone."""
+        lookup, meaning = reader.lookup, reader.lookup.meaning
+        best, runner_up = [*shown, None, None][:2]
+        none = told.none if told else None
+        if best is None and isinstance(lookup.score, JudgedScore):
+            none = 1.0  # nothing was compared
+        text = query if name is NO_KEY else name
+        compared = [one for one in (text, best and best.key) if isinstance(one, str)]
+        return Explanation(
+            query=query,
+            words=words_of(text, meaning) if isinstance(text, str) else (),
+            tells_words=not meaning.is_encoded,
+            best=best,
+            best_parts=told and told.best_parts,
+            runner_up=runner_up,
+            runner_up_parts=told and told.runner_up_parts,
+            none=none,
+            cutoff=self._cutoff(lookup),
+            matches=best is not None and best.matches,
+            equal=self._is_key(query, reader),
+            taught=name is not query,
+            synonyms=meaning.table.synonyms_in(list(map(exact_text, compared))),
+        )
 
     def attend(
         self, query: Any, *, attn_mask: AttnMask | None = None, topn: int | None = None
@@ -414,9 +416,8 @@ class Reads(Configured, Generic[V, ReaderT]):
             asked = compared_texts(some, names, [False] * len(names), is_list=is_list)
             texts = [one for one in asked if one is not None]
             groups = self._attended(reader, texts, attn_mask, topn) if texts else []
-            pooling = self._adapted_embedding(), as_projections(self.projections)
-            told = iter(self._attention_fields(groups, reader, pooling))
-            nothing = self._nothing_attended(reader, pooling) if None in asked else ()
+            told = self._attentions(groups, reader)
+            nothing = self._no_attention(reader) if None in asked else ()
             return [
                 Attention(one, *(nothing if text is None else next(told)))
                 for one, text in zip(some, asked, strict=True)
@@ -426,10 +427,9 @@ class Reads(Configured, Generic[V, ReaderT]):
             found = self._of_blocks(queries, attend, at_once=attn_mask is not None)
         return Attentions(found) if is_list else found[0]
 
-    def _attention_fields(
-        self, groups: list[Attended], reader: ReaderT, pooling: tuple[Any, ...]
-    ) -> Iterator[tuple[Any, ...]]:
+    def _attentions(self, groups: list[Attended], reader: ReaderT) -> Iterator[tuple[Any, ...]]:
         """Yield the fields of the `Attention` of each query but for its text."""
+        pooling = self._adapted_embedding(), as_projections(self.projections)
         for some in groups:
             values = self._values(some.names, reader)
             weights = chain.from_iterable(weights_of(some.scores, some.temperature))
@@ -440,11 +440,12 @@ class Reads(Configured, Generic[V, ReaderT]):
                 told = values, scores, weight, *pooling, left_out, none
                 yield some.names, vector, some.keys, *told
 
-    def _nothing_attended(self, reader: ReaderT, pooling: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the fields of the `Attention` of a query that has nothing to compare."""
+    def _no_attention(self, reader: ReaderT) -> tuple[Any, ...]:
+        """Return those fields for a query that has nothing to compare."""
         keys, nothing = reader.lookup.meaning.of_texts([]), np.zeros(0)
         vector, scores = np.zeros(keys.shape[1], np.float32), np.zeros(0, np.float32)
         none = 1.0 if isinstance(reader.lookup.score, JudgedScore) else None
+        pooling = self._adapted_embedding(), as_projections(self.projections)
         return [], vector, keys, [], scores, nothing, *pooling, 0.0, none
 
     def pool(
@@ -554,51 +555,32 @@ class Reads(Configured, Generic[V, ReaderT]):
             return given
         return lookup.score.pool_cutoff if pools else lookup.score.score_cutoff
 
-    def _explanation(
-        self, query: Any, name: Any, told: Explained | None, shown: list[Match], reader: ReaderT
-    ) -> Explanation:
-        """Return an explanation; if nothing was compared (None), it is of an equal key alone."""
-        lookup = reader.lookup
-        cutoff, meaning = self._cutoff(lookup), lookup.meaning
-        best, runner_up = [*shown, None, None][:2]
-        none = told.none if told else None
-        if best is None and isinstance(lookup.score, JudgedScore):
-            none = 1.0  # nothing was compared
-        text = query if name is NO_KEY else name
-        compared = [one for one in (text, best and best.key) if isinstance(one, str)]
-        return Explanation(
-            query=query,
-            words=words_of(text, meaning) if isinstance(text, str) else (),
-            tells_words=not meaning.is_encoded,
-            best=best,
-            best_parts=told and told.best_parts,
-            runner_up=runner_up,
-            runner_up_parts=told and told.runner_up_parts,
-            none=none,
-            cutoff=cutoff,
-            matches=best is not None and best.matches,
-            equal=self._is_key(query, reader),
-            taught=name is not query,
-            synonyms=meaning.table.synonyms_in(list(map(exact_text, compared))),
-        )
+    def _compared(
+        self, queries: list[Any], reader: ReaderT, *, is_list: bool
+    ) -> tuple[list[Any], list[bool], list[str | None]]:
+        """Return what each query is read as, whether it is a key without words, and its text.
+
+        The text is None where nothing is compared.
+        """
+        names = [self._read_as(query, reader) for query in queries]
+        alone = [not has_words(name) and self._is_certain(name, reader) for name in names]
+        return names, alone, compared_texts(queries, names, alone, is_list=is_list)
 
     def _matches(
-        self,
-        queries: list[Any],
-        names: list[Any],
-        found: list[list[Scored]],
-        cutoff: float,
-        reader: ReaderT,
+        self, queries: list[Any], names: list[Any], found: list[list[Scored]], reader: ReaderT
     ) -> list[list[Match]]:
         """Return the keys that were found for each query, which is read as its name."""
-
-        def match(query: Any, name: Any, one: Scored, value: V) -> Match:
-            matches = one.name is name or is_match(name, *one, cutoff)
-            return Match(one.name, value, one.score, query=query, matches=matches)
-
+        cutoff = self._cutoff(reader.lookup)
         values = iter(self._values([one.name for some in found for one in some], reader))
         return [
-            [match(query, name, one, next(values)) for one in some]
+            [
+                Match(
+                    *(one.name, next(values), one.score),
+                    query=query,
+                    matches=one.name is name or is_match(name, *one, cutoff),
+                )
+                for one in some
+            ]
             for query, name, some in zip(queries, names, found, strict=True)
         ]
 
@@ -635,28 +617,15 @@ class Reads(Configured, Generic[V, ReaderT]):
         *,
         at_once: bool = False,
     ) -> list[T]:
-        """Return what is read of some of the queries at a time.
-
-        Args:
-            queries: the queries.
-            read: reads some of them.
-            at_once: whether all are one block.
-        """
+        """Return what is read of the queries, some of them at a time, or all ``at_once``."""
 
     @abstractmethod
     def _read_as(self, query: Any, reader: ReaderT) -> Any:
-        """Return what a query is read as: the key of which it is an alias, or itself.
-
-        `NO_KEY` if it was taught to have none. A key is read as itself.
-        """
+        """Return the key of which a query is an alias, `NO_KEY` if of none, or the query."""
 
     @abstractmethod
     def _is_key(self, name: Any, reader: ReaderT) -> bool:
         """Tell whether there is an equal key."""
-
-    @abstractmethod
-    def _is_alone(self, name: Any, reader: ReaderT) -> bool:
-        """Tell whether there is an equal key, and nothing to compare it with."""
 
     @abstractmethod
     def _values(self, names: list[Any], reader: ReaderT) -> list[V]:

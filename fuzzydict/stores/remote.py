@@ -18,7 +18,7 @@ from fuzzydict.embedding.projections import Projections, as_projections
 from fuzzydict.errors import OptionError, ReadOnlyError, StoreError, StoreWarning, quoted
 from fuzzydict.options import OPTIONS, unknown_option
 from fuzzydict.reads import AttnMask, Reads
-from fuzzydict.results.answers import NO_KEY, has_words
+from fuzzydict.results.answers import NO_KEY
 from fuzzydict.search.keys import exact_text, texts_with_words
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
 from fuzzydict.stores.base import Alias, Row, as_json, as_key, conditions_of, is_storable, satisfies
@@ -441,9 +441,6 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         if name not in reader.known.values and name not in reader.known.keys.values():
             return False
         return not self._where or satisfies(self._values([name], reader)[0], self._where)
-
-    def _is_alone(self, name: Any, reader: RemoteReader) -> bool:
-        return not has_words(name) and self._is_certain(name, reader)
 
     def _values(self, names: list[Any], reader: RemoteReader) -> list[Any]:
         missing = [name for name in dict.fromkeys(names) if name not in reader.values]
