@@ -1,7 +1,7 @@
 """What a dict in a store costs, and how often it answers as the exact dict.
 
     python -m tests.benchmarks.stores postgres|qdrant [--keys 100000] [--queries 200] [--seed 0]
-    python -m tests.benchmarks.stores postgres --latency 10
+    python -m tests.benchmarks.stores postgres --latency 10 [--embedding english]
 
 A dict of keys of two words each is written into an empty store, and asked by `connect`: for keys
 with a slip, for keys of which a word is replaced by a synonym of WordNet, and for a word of a key
@@ -46,37 +46,37 @@ class Engine(NamedTuple):
     Attributes:
         remote: the dict in it.
         settle: builds what the engine would build in the background.
-        size: tells the bytes that it takes on the disk.
+        size: tells the bytes that it takes on the disk, and those of the indexes if they are known.
         between: what counts round trips, if anything does.
     """
 
     remote: RemoteDict
     settle: Callable[[], object]
-    size: Callable[[], int]
+    size: Callable[[], tuple[int, int | None]]
     between: Proxy | None = None
 
 
-def _postgres(latency: float) -> Engine:
+def _postgres(latency: float, embedding: str | None) -> Engine:
     """Return a table of the server that pgserver brings along."""
     from tests.support.postgres import server
 
-    def size() -> int:
+    def size() -> tuple[int, int]:
         tables = "('keys'), ('keys_aliases'), ('keys_meta')"
-        ((found,),) = running.run(
-            f"SELECT sum(pg_total_relation_size(name::regclass)) FROM (VALUES {tables}) AS _(name)"
-        )
-        return int(found)
+        sizes = ("total_relation", "indexes")
+        told = ", ".join(f"sum(pg_{size}_size(name::regclass))" for size in sizes)
+        ((whole, indexes),) = running.run(f"SELECT {told} FROM (VALUES {tables}) AS _(name)")
+        return int(whole), int(indexes)
 
     running = server()
     running.run("ALTER SYSTEM SET shared_buffers = '2GB'")
     running.kill()
     running.start()
     between = Proxy(running.sockets, latency)
-    remote = connect(between.url(table="keys"), create=True)
+    remote = connect(between.url(table="keys"), create=True, embedding=embedding)
     return Engine(remote, remote.build_index, size, between)
 
 
-def _qdrant(_: float) -> Engine:
+def _qdrant(_: float, embedding: str | None) -> Engine:
     """Return a collection of Qdrant's engine in this process; its log of writes is not counted."""
     from fuzzydict.stores.qdrant import QdrantStore
     from tests.support.qdrant_edge import EdgeClient
@@ -84,16 +84,20 @@ def _qdrant(_: float) -> Engine:
     folder = Path(tempfile.mkdtemp(prefix="fuzzydict-qdrant-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
-    def size() -> int:
+    def size() -> tuple[int, None]:
         files = [path for path in folder.rglob("*") if path.is_file() and "wal" not in path.parts]
-        return sum(path.stat().st_blocks * 512 for path in files)
+        return sum(path.stat().st_blocks * 512 for path in files), None
 
     client: Any = EdgeClient(folder)
-    remote = RemoteDict(QdrantStore("qdrant://local/keys", client)).open(create=True)
+    remote = RemoteDict(QdrantStore("qdrant://local/keys", client), embedding=embedding)
+    remote.open(create=True)
     return Engine(remote, client.optimize, size)
 
 
-_ENGINES: Mapping[str, Callable[[float], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}
+_ENGINES: Mapping[str, Callable[[float, str | None], Engine]] = {
+    "postgres": _postgres,
+    "qdrant": _qdrant,
+}
 
 
 def main() -> None:
@@ -104,16 +108,20 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=200, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="of the keys")
     parser.add_argument("--latency", type=float, default=0.0, help="milliseconds, of PostgreSQL")
+    parser.add_argument("--embedding", help="that of the keys, such as english")
     options = parser.parse_args()
-    engine = _ENGINES[options.engine](options.latency / 1e3)
+    engine = _ENGINES[options.engine](options.latency / 1e3, options.embedding)
     keys = key_texts(options.keys, options.seed)
-    exact = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=float("-inf"))
+    exact = FuzzyDict(
+        dict.fromkeys(keys, 0), score_cutoff=float("-inf"), embedding=options.embedding
+    )
     exact.nearest("anything")
     with engine.remote as remote:
         writing = _written(remote, exact, engine.settle)
-        size = engine.size() / len(exact)
+        size, indexes = engine.size()
         print(f"Writing: {len(exact) / writing:,.0f} keys a second, with the index", flush=True)
-        print(f"On the disk: {size:,.0f} bytes a key\n", flush=True)
+        of_indexes = f", {indexes / len(exact):,.0f} of them in indexes" if indexes else ""
+        print(f"On the disk: {size / len(exact):,.0f} bytes a key{of_indexes}\n", flush=True)
         rows = list[list[str]]()
         for kind, asked in _queries(list(exact)).items():
             queries = islice(asked, _WARM + options.queries)
