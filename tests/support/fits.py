@@ -58,9 +58,5 @@ def turned(
     turn = np.linalg.qr(random.standard_normal((size, size)))[0]
     of = [i % count for i in range(queries)]
     seen = vectors[of] @ turn + noise * random.standard_normal((queries, size))
-    return (
-        keys,
-        asked,
-        of,
-        {**dict(zip(keys, vectors, strict=True)), **dict(zip(asked, seen, strict=True))},
-    )
+    of_texts = dict(zip([*keys, *asked], [*vectors, *seen], strict=True))
+    return keys, asked, of, of_texts

@@ -53,21 +53,15 @@ class Proxy:
                     Thread(target=self._hand_on, args=(*ends, ends[0] is client, has_asked)).start()
 
     def _hand_on(
-        self,
-        source: socket.socket,
-        target: socket.socket,
-        is_client: bool,
-        has_asked: list[bool],
+        self, source: socket.socket, target: socket.socket, is_client: bool, has_asked: list[bool]
     ) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
                 if is_client and not has_asked[0]:
                     self.trips += data[:1] != b"X"  # which ends the connection
-                    has_asked[0] = True
                     self.before()
                     sleep(self._delay)
-                elif not is_client:
-                    has_asked[0] = False
+                has_asked[0] = is_client
                 target.sendall(data)
         with suppress(OSError):
             target.shutdown(socket.SHUT_RDWR)

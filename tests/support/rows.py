@@ -15,7 +15,6 @@ from fuzzydict.text.words import plain
 
 __all__ = ["Row", "cleaned_by_rows", "csv_rows"]
 
-ADDED = ("key", "value", "score")
 MARK = "\ufeff"
 BLANK = ("", "n/a", "na", "none", "null", "unknown", "-", "?")
 
@@ -49,44 +48,30 @@ def cleaned_by_rows(
     d: FuzzyDict[Any], data: bytes, column: str, form: str, sure: float = 0.8
 ) -> tuple[bytes, Counter[str]]:
     """Return a table with key, value and score beside each cell, and how many rows matched."""
-    return (_csv if form == "csv" else _jsonl)(d, data, column, sure)
+    count, written = Counter[str](), []
+    names = [f"{column}_{name}" for name in ("key", "value", "score")]
 
+    def longer(raw: str, cells: Sequence[str]) -> str:
+        row = raw.rstrip("\r\n")
+        return f"{row},{csv_row(cells, ',')}{raw[len(row) :]}"
 
-def _csv(d: FuzzyDict[Any], data: bytes, column: str, sure: float) -> tuple[bytes, Counter[str]]:
-    count: Counter[str] = Counter()
-    header, *rows = csv_rows(data)
-    written = [_longer(header.raw, [f"{column}_{name}" for name in ADDED])]
-    for row in rows:
-        if row.cells:
-            answer = _answer(d, row.cells[header.cells.index(column)], count, sure)
-            written.append(_longer(row.raw, list(map(as_cell, answer))))
-        else:
-            written.append(row.raw)
-    return "".join(written).encode(), count
-
-
-def _longer(raw: str, cells: Sequence[str]) -> str:
-    row = raw.rstrip("\r\n")
-    return f"{row},{csv_row(cells, ',')}{raw[len(row) :]}"
-
-
-def _jsonl(d: FuzzyDict[Any], data: bytes, column: str, sure: float) -> tuple[bytes, Counter[str]]:
-    count: Counter[str] = Counter()
-    written = []
+    if form == "csv":
+        header, *rows = csv_rows(data)
+        written.append(longer(header.raw, names))
+        for row in rows:
+            if row.cells:
+                answer = _answer(d, row.cells[header.cells.index(column)], count, sure)
+            written.append(longer(row.raw, list(map(as_cell, answer))) if row.cells else row.raw)
+        return "".join(written).encode(), count
     for line in io.BytesIO(data):
         raw = line.decode()
-        if not raw.strip(f"\r\n{MARK} "):
-            written.append(raw)
-            continue
-        content = json.loads(raw.removeprefix(MARK))
-        cell = content.get(column)
-        text = cell_text(cell)
-        answer = dict(
-            zip((f"{column}_{name}" for name in ADDED), _answer(d, text, count, sure), strict=True)
-        )
-        closed = raw.rindex("}")
-        kept = raw[:closed].rstrip() + (", " if content else "")
-        written.append(kept + as_json(answer)[1:] + raw[closed + 1 :])
+        if raw.strip(f"\r\n{MARK} "):
+            content = json.loads(raw.removeprefix(MARK))
+            answer = _answer(d, cell_text(content.get(column)), count, sure)
+            closed = raw.rindex("}")
+            added = as_json(dict(zip(names, answer, strict=True)))[1:]
+            raw = raw[:closed].rstrip() + (", " if content else "") + added + raw[closed + 1 :]
+        written.append(raw)
     return "".join(written).encode(), count
 
 

@@ -12,22 +12,6 @@ from fuzzydict.stores.base import Hit, Row, Search, Store
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain
 
-__all__ = [
-    "CLOSE",
-    "META",
-    "E",
-    "all_rows",
-    "check_found",
-    "check_same",
-    "check_spelled",
-    "nearness",
-    "row",
-    "rows_of",
-    "search",
-    "spelling",
-    "unit",
-]
-
 E = 8
 META = {"format": 1, "embedding": "none", "dimensions": E}
 #: Of cosines and of the numbers of vectors, for a store may keep 16 bits a number.
@@ -48,12 +32,10 @@ def row(key: str, value: Any = None) -> Row:
 
 def rows_of(count: int) -> list[Row]:
     """Return rows of two words, some of which share words."""
-    return [
-        row(f"{_NAMES[i % 10]} {i}", {"number": i, "name": _NAMES[i % 10]}) for i in range(count)
-    ]
-
-
-_NAMES = ["amber", "azure", "black", "brown", "coral", "green", "ivory", "khaki", "olive", "white"]
+    colors = ["amber", "azure", "black", "brown", "coral"]
+    names = [*colors, "green", "ivory", "khaki", "olive", "white"]
+    numbered = [(i, names[i % 10]) for i in range(count)]
+    return [row(f"{name} {i}", {"number": i, "name": name}) for i, name in numbered]
 
 
 def search(text: str, near: int = 5, spelled: int = 5) -> Search:
