@@ -23,9 +23,9 @@ import os
 import stat
 import struct
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,6 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -90,7 +89,15 @@ def write_arrays(
         OSError: the file cannot be written.
         ArgumentTypeError: an array has a dtype that cannot be stored.
     """
-    raw = {name: _little_endian(name, array) for name, array in arrays.items()}
+    raw: dict[str, NDArray[Any]] = {}
+    for name, given in arrays.items():
+        array = np.asarray(given, order="C")
+        raw[name] = array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        if array.dtype.str not in DTYPES:
+            raise ArgumentTypeError(
+                f"array {name!r}: dtype {array.dtype} cannot be stored; "
+                f"expected one of {', '.join(DTYPES)}"
+            )
     rows = _empty_rows(array.shape for array in raw.values())
     if rows > _EMPTY + sum(array.nbytes for array in raw.values()):
         raise ArgumentTypeError(
@@ -112,24 +119,10 @@ def write_arrays(
             end += gap + array.nbytes
 
 
-def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    array = np.asarray(array, order="C")
-    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    if array.dtype.str not in DTYPES:
-        raise ArgumentTypeError(
-            f"array {name!r}: dtype {array.dtype} cannot be stored; "
-            f"expected one of {', '.join(DTYPES)}"
-        )
-    return array
-
-
 def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] = ()) -> Stored:
     """Open a file of this ``kind`` that `write_arrays` made; its arrays are mapped, not copied.
 
-    Args:
-        path: the file.
-        kind: as given to `write_arrays`.
-        later: names of arrays that are returned without being read, as `Unchecked`.
+    Those named in ``later`` are returned without being read, as `Unchecked`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -241,11 +234,7 @@ def _parsed_json(text: bytes) -> Any:
 
 
 def json_of(array: NDArray[Any]) -> list[Any]:
-    """Return the list that an array of a file says as JSON.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Return the list that an array of a file says as JSON; raise ValueError if it is none."""
     if array.dtype != np.uint8 or array.ndim != 1:
         raise ValueError(f"it has an array of {array.dtype} where JSON was expected")
     found = _parsed_json(array.tobytes())
@@ -255,11 +244,7 @@ def json_of(array: NDArray[Any]) -> list[Any]:
 
 
 def texts_of(array: NDArray[Any]) -> list[str]:
-    """Return the texts that an array of a file lists as JSON.
-
-    Raises:
-        ValueError: it lists something else.
-    """
+    """Return the texts that an array of a file lists as JSON; raise ValueError if others."""
     found = json_of(array)
     if not set(map(type, found)) <= {str}:
         raise ValueError("it lists texts, and something else among them")
@@ -271,11 +256,7 @@ def array_of(
 ) -> NDArray[Any]:
     """Return an array of a file, once it is what it should be.
 
-    Args:
-        arrays: by their names.
-        name: its name.
-        dtypes: the codes that it may have, such as "f4 f8".
-        shape: its shape; None stands for any number.
+    It has one of the ``dtypes``, such as "f4 f8", and this shape, where None stands for any number.
 
     Raises:
         KeyError: there is none of this name.
@@ -312,11 +293,7 @@ def _damaged(what: object, why: str) -> FileFormatError:
 
 @contextmanager
 def as_format_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors about the content of a file into errors that name the file.
-
-    Raises:
-        FileFormatError: the block failed on the content.
-    """
+    """Turn errors about the content of a file into a FileFormatError that names the file."""
     failures = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
     try:
         yield
@@ -351,7 +328,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if os.path.split(name)[1] in ("", os.curdir):  # which a `Path` leaves out
         raise IsADirectoryError(errno.EISDIR, "this names a folder; name a file", name)
     given = Path(path)
-    if not _is_regular(given):
+    is_regular = True
+    with suppress(FileNotFoundError):
+        is_regular = stat.S_ISREG(given.stat().st_mode)
+    if not is_regular:
         with _errors_naming(given, given), given.open("wb") as file:
             yield file
         return
@@ -361,7 +341,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with _errors_naming(target, beside):
         try:  # begins before the file exists, so that an interrupt never leaves it behind
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-            with _new_file(beside, 0o666 if mode is None else mode) as file:
+            permissions = partial(os.open, mode=0o666 if mode is None else mode)
+            with open(beside, "xb", opener=permissions) as file:
                 if mode is not None and os.name == "posix":
                     os.fchmod(file.fileno(), mode)  # which the umask may have taken something of
                 yield file
@@ -371,20 +352,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
-        _sync_folder(target.parent)
-
-
-def _is_regular(path: Path) -> bool:
-    """Tell whether a path leads to a regular file, or to none yet."""
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except FileNotFoundError:
-        return True
-
-
-def _new_file(path: Path, permissions: int) -> BinaryIO:
-    """Open a file that does not exist yet, with these permissions but for those of the umask."""
-    return cast("BinaryIO", open(path, "xb", opener=partial(os.open, mode=permissions)))
+        # Makes the renaming durable, where a folder can be opened: not on Windows, nor where one
+        # may write but not list.
+        with suppress(PermissionError):
+            handle = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
 @contextmanager
@@ -398,18 +373,6 @@ def _errors_naming(
         if error.filename is not None and not str(error.filename).startswith(str(beside)):
             raise  # about another file, which the block reads
         raise OSError(error.errno, error.strerror, str(target)) from error
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming durable, where a folder can be opened."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except PermissionError:  # on Windows, or where one may write but not list
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 class _Reading(io.FileIO):
@@ -448,16 +411,7 @@ def bytes_of(path: str | os.PathLike[str]) -> bytes:
 
 
 def decoded(data: bytes, place: object, encoding: str = "utf-8") -> str:
-    """Return bytes as text.
-
-    Args:
-        data: the bytes.
-        place: where they are from; error messages begin with it.
-        encoding: of the text.
-
-    Raises:
-        FileFormatError: the bytes are not of the encoding.
-    """
+    """Return bytes as text; a FileFormatError begins with the place that they are from."""
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:

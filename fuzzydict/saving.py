@@ -108,76 +108,86 @@ def write_saved(
             f"products overflow; scale the embedding down"
         )
     writer, projections = _Writer(), options["projections"]
+    is_learned = isinstance(projections, Projections)
     names, values = (writer.all(parts, items) for parts in (items, items.values()))
+    learned = projections.arrays() if is_learned else {}
+    encoded = {
+        **{name: value for name, value in options.items() if name != "embedding"},
+        "scorer": _encoded_scorer(writer, options["scorer"]),
+        "projections": [projections.embedding] if is_learned else projections,
+    }
     meta = {
-        "options": _encoded_options(writer, options),
+        "options": encoded,
         "embedding": meaning.fingerprint(),
         _EMBEDDING: name_of(options["embedding"]),
     }
-    learned = projections.arrays() if isinstance(projections, Projections) else {}
     arrays: dict[str, NDArray[Any]] = {
         "keys": names,
         "values": values,
         "vectors": keys.vectors[keys.alive] if len(keys.dead) else keys.vectors,
-        **(_split_arrays(Split.of(keys)) if keys.count >= _MANY else {}),
-        **_graph_arrays(keys, neighbours, options["index"]),
-        **({_ALIASES: _encoded_aliases(taught.aliases, items)} if taught.aliases else {}),
-        **({_SYNONYMS: _as_json(list(taught.synonyms.items()))} if taught.synonyms else {}),
-        **{f"values {number}": group for number, group in enumerate(writer.groups)},
-        **{f"{_LEARNED}{name}": array for name, array in learned.items()},
     }
+    if keys.count >= _MANY:
+        split = Split.of(keys)
+        small = split._replace(ngram_counts=split.ngram_counts.astype(np.uint16))
+        named = {**small._asdict(), "words": _as_json(split.words)}
+        arrays |= {f"{_SPLIT}{name}": array for name, array in named.items()}
+    if neighbours is not None and options["index"] != EXACT:
+        graph, labels = neighbours.save(keys)
+        if len(graph):
+            arrays |= {_GRAPHS[neighbours.measure]: graph, _LABELS: labels}
+    if taught.aliases:
+        places = {key: place for place, key in enumerate(items)}
+        pairs = [(text, None if k is None else places[k]) for text, k in taught.aliases.items()]
+        arrays[_ALIASES] = _as_json(pairs)
+    if taught.synonyms:
+        arrays[_SYNONYMS] = _as_json(list(taught.synonyms.items()))
+    arrays |= {f"values {number}": group for number, group in enumerate(writer.groups)}
+    arrays |= {f"{_LEARNED}{name}": array for name, array in learned.items()}
     write_arrays(path, _KIND, meta, arrays)
 
 
 def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Saved:
     """Read what `write_saved` wrote.
 
-    Args:
-        path: of the file.
-        mapped: whether vectors of over 1 MB stay in the file, not only those of over 64 MB.
-        trust: whether keys that are no texts are read however long that may take.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        FileFormatError: the file is damaged, of another kind or version, or refused untrusted.
+    If ``mapped``, vectors of over 1 MB stay in the file, not only those of over 64 MB. With
+    ``trust`` keys that are no texts are read however long that may take.
     """
     meta, arrays, unchecked = read_arrays(path, _KIND, later=_LARGE)
     with as_format_errors(path):
         graph = _graph_of(arrays, unchecked, meta["options"])
         names, values = (arrays.pop(name) for name in ("keys", "values"))
         pairs, synonyms = (arrays.pop(name, None) for name in (_ALIASES, _SYNONYMS))
-        split_arrays, learned = (_taken(arrays, start) for start in (_SPLIT, _LEARNED))
-        groups = [arrays[f"values {number}"] for number in range(len(arrays))]
-        reader = _Reader(groups, path, is_trusted=trust)
+        split_arrays, learned = (
+            {n[len(start) :]: arrays.pop(n) for n in list(arrays) if n.startswith(start)}
+            for start in (_SPLIT, _LEARNED)
+        )
+        reader = _Reader([arrays[f"values {n}"] for n in range(len(arrays))], path, trust=trust)
         items = reader.filled(reader.all(names), reader.all(values))
         aliases = {} if pairs is None else _decoded_aliases(pairs, list(items), reader)
         rules = {} if synonyms is None else SynonymRules(json_of(synonyms)).given
         options = _decoded_options(reader, meta["options"], learned)
-        if not reader.finished:
-            raise ValueError("it holds arrays that are no value's")
+        reader.require_end()
         if (name := meta.get(_EMBEDDING)) is not None:
             as_embedding(name)  # or raise
             options["embedding"] = name
-        vectors = unchecked["vectors"]
+        vectors, fingerprint = unchecked["vectors"], meta["embedding"]
         array_of({"vectors": vectors.array[:0]}, "vectors", "f4", None, None)
         if graph is not None and len(graph.labels) != len(vectors.array) + 1:
             raise ValueError("its graph has not one label for each of its vectors")
         split = _split_of(split_arrays, len(vectors.array)) if split_arrays else None
+        if not isinstance(fingerprint["name"], str) or not fingerprint.keys() <= {"name", "probes"}:
+            raise TypeError("the fingerprint of its embedding is not one")
+        if np.asarray(fingerprint.get("probes", [[]]), np.float64).ndim != 2:
+            raise TypeError("the probes of its embedding are not vectors")
         little = _LITTLE_IF_MAPPED if mapped else _LITTLE
         # Windows replaces no file that is mapped.
         at_once = vectors.array.nbytes <= little or os.name == "nt"
-        fingerprint = _checked_fingerprint(meta["embedding"])
         keys = SavedKeys(path, list(items), fingerprint, vectors, split, graph, at_once)
     return Saved(items, Taught(aliases, rules), options, keys)
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:
-    """Return what tells the file of a dict from others, without reading it.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        FileFormatError: the file is of another kind, or of another version.
-    """
+    """Return what tells the file of a dict from others, without reading it."""
     return header_digest(path, _KIND)
 
 
@@ -188,38 +198,14 @@ def check_items(items: Mapping[Any, Any]) -> None:
         writer.all(parts, items)
 
 
-def _taken(arrays: dict[str, NDArray[Any]], start: str) -> dict[str, NDArray[Any]]:
-    """Take the arrays out whose names begin so; return them by the rest of their names."""
-    return {name[len(start) :]: arrays.pop(name) for name in list(arrays) if name.startswith(start)}
-
-
-def _checked_fingerprint(saved: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(saved["name"], str) or not saved.keys() <= {"name", "probes"}:
-        raise TypeError("the fingerprint of its embedding is not one")
-    if "probes" in saved and np.asarray(saved["probes"], np.float64).ndim != 2:
-        raise TypeError("the probes of its embedding are not vectors")
-    return saved
-
-
 # ---- aliases and options --------------------------------------------------------------------
 
 _ALIAS_LOOKUPS = 4  # of the key of an alias, until the dict has it
 _NO_SCORERS = ("FunctionScorer", "Kernel", "Scorer")  # classes that no file names
 
 
-def _encoded_aliases(aliases: Mapping[str, Any], keys: Iterable[Any]) -> NDArray[np.uint8]:
-    """Return aliases as JSON, each with the place of its key."""
-    places: dict[Any, int | None] = {key: place for place, key in enumerate(keys)}
-    return _as_json([(text, None if key is None else places[key]) for text, key in aliases.items()])
-
-
 def _decoded_aliases(array: NDArray[Any], keys: list[Any], reader: _Reader) -> dict[str, Any]:
-    """Return the aliases that `_encoded_aliases` wrote.
-
-    Raises:
-        LookupError, TypeError, ValueError: it wrote no such thing.
-        FileFormatError: it makes too many comparisons.
-    """
+    """Return the aliases that `write_saved` wrote."""
     pairs = json_of(array)
     aliases = dict(pairs)
     places = [place for place in aliases.values() if place is not None]
@@ -230,48 +216,27 @@ def _decoded_aliases(array: NDArray[Any], keys: list[Any], reader: _Reader) -> d
     return checked_aliases(lambda _alias, _key: None, of_keys)
 
 
-def _encoded_options(writer: _Writer, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options but the embedding as JSON."""
-    projections = options["projections"]
-    is_learned = isinstance(projections, Projections)
-    return {
-        **{name: value for name, value in options.items() if name != "embedding"},
-        "scorer": _encoded_scorer(writer, options["scorer"]),
-        "projections": [projections.embedding] if is_learned else projections,
-    }
-
-
 def _decoded_options(
     reader: _Reader, saved: dict[str, Any], learned: dict[str, NDArray[Any]]
 ) -> dict[str, Any]:
-    """Return the options that `_encoded_options` returned.
-
-    Raises:
-        LookupError, TypeError, ValueError: it returned no such thing.
-    """
-    options = {
-        **saved,
-        "scorer": _decoded_scorer(reader, saved["scorer"]),
-        "projections": _decoded_projections(saved["projections"], learned),
-    }
+    """Return all options but the embedding, as `write_saved` was given them."""
+    projections = saved["projections"]
+    if isinstance(projections, list):
+        (embedding,) = projections
+        if not isinstance(embedding, str | None):
+            raise TypeError("its projections name no embedding")
+        # Copies, since what is mapped from a file may change or go.
+        copies = {name: np.array(array) for name, array in learned.items()}
+        projections = Projections.from_arrays(copies, embedding=embedding)
+    elif learned:
+        raise ValueError("it holds projections that are not its dict's")
+    scorer = _decoded_scorer(reader, saved["scorer"])
+    options = {**saved, "scorer": scorer, "projections": projections}
     if options.keys() != OPTIONS.keys() - {"embedding"}:
         raise ValueError("its options are not those of a dict")
     for name, value in options.items():
         OPTIONS[name].check(value)
     return options
-
-
-def _decoded_projections(saved: Any, learned: dict[str, NDArray[Any]]) -> Any:
-    if not isinstance(saved, list):
-        if learned:
-            raise ValueError("it holds projections that are not its dict's")
-        return saved
-    (embedding,) = saved
-    if not isinstance(embedding, str | None):
-        raise TypeError("its projections name no embedding")
-    # Copies, since what is mapped from a file may change or go.
-    copies = {name: np.array(array) for name, array in learned.items()}
-    return Projections.from_arrays(copies, embedding=embedding)
 
 
 def _encoded_scorer(writer: _Writer, scorer: Any) -> Any:
@@ -304,25 +269,15 @@ def _decoded_scorer(reader: _Reader, saved: Any) -> Any:
 
 
 class SavedKeys(NamedTuple):
-    """The S keys of a dict that have vectors, in a file that is mapped.
+    """The S keys of a dict that have vectors, in a file that is mapped."""
 
-    Attributes:
-        path: of the file.
-        keys: all keys of the dict, in order.
-        embedding: the fingerprint of the embedding.
-        vectors: (S, E).
-        split: the words and n-grams, if they are known.
-        graph: the index of an engine, if there is one.
-        at_once: whether the vectors are read at once; otherwise they stay in the file.
-    """
-
-    path: str | os.PathLike[str]
-    keys: Collection[Any]
-    embedding: dict[str, Any]
-    vectors: Unchecked
-    split: Split | None
-    graph: _Graph | None
-    at_once: bool
+    path: str | os.PathLike[str]  # of the file
+    keys: Collection[Any]  # all of the dict, in order
+    embedding: dict[str, Any]  # its fingerprint
+    vectors: Unchecked  # (S, E)
+    split: Split | None  # the words and n-grams, if they are known
+    graph: _Graph | None  # the index of an engine, if there is one
+    at_once: bool  # whether the vectors are read at once; otherwise they stay in the file
 
     def restore(self, index: KeyIndex) -> Neighbours | None:
         """Fill an empty index: at once if the vectors are few, otherwise when they are needed.
@@ -351,7 +306,21 @@ class SavedKeys(NamedTuple):
         index.restore_later(self._fill)
         if self.at_once:
             index.keys()
-        return None if self.graph is None else self._neighbours(self.graph, index)
+        if (graph := self.graph) is None:
+            return None
+
+        def read_saved() -> NDArray[np.uint8]:
+            with as_format_errors(self.path):
+                return np.array(graph.saved.checked())
+
+        saved = read_saved() if self.at_once else None
+        neighbours = Neighbours(graph.measure)
+        neighbours.restore(
+            index.generation,
+            lambda: read_saved() if saved is None else saved,
+            np.array(graph.labels),
+        )
+        return neighbours
 
     def _fill(self, index: KeyIndex) -> None:
         with as_format_errors(self.path):
@@ -371,38 +340,13 @@ class SavedKeys(NamedTuple):
             split = self.split if self.split and self.split.is_current() else None
             index.restore(self.keys, kept, split)
 
-    def _neighbours(self, graph: _Graph, index: KeyIndex) -> Neighbours:
-        def read_saved() -> NDArray[np.uint8]:
-            with as_format_errors(self.path):
-                return np.array(graph.saved.checked())
-
-        saved = read_saved() if self.at_once else None
-        neighbours = Neighbours(graph.measure)
-        neighbours.restore(
-            index.generation,
-            lambda: read_saved() if saved is None else saved,
-            np.array(graph.labels),
-        )
-        return neighbours
-
 
 def _are_too_long(inverse_lengths: NDArray[np.float32]) -> bool:
     return bool(((inverse_lengths > 0) & (inverse_lengths < 1 / _LONGEST)).any())
 
 
-def _split_arrays(split: Split) -> dict[str, NDArray[Any]]:
-    """Return the arrays of words and n-grams."""
-    small = split._replace(ngram_counts=split.ngram_counts.astype(np.uint16))
-    named = {**small._asdict(), "words": _as_json(split.words)}
-    return {f"{_SPLIT}{name}": array for name, array in named.items()}
-
-
 def _split_of(arrays: dict[str, NDArray[Any]], count: int) -> Split:
-    """Return the words and n-grams of S keys, of which `_split_arrays` returned the arrays.
-
-    Raises:
-        LookupError, ValueError: it returned no such thing.
-    """
+    """Return the words and n-grams of S keys; raise if these are not their arrays."""
     split = Split(
         texts_of(arrays["words"]),
         array_of(arrays, "numbers", "i4", None),
@@ -425,24 +369,10 @@ class _Graph(NamedTuple):
     labels: NDArray[np.int64]
 
 
-def _graph_arrays(
-    keys: Keys, neighbours: Neighbours | None, engine: str
-) -> dict[str, NDArray[Any]]:
-    """Return what an engine saves of the keys, by the names of arrays."""
-    if neighbours is None or engine == EXACT:
-        return {}
-    saved, labels = neighbours.save(keys)
-    return {_GRAPHS[neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}
-
-
 def _graph_of(
     arrays: dict[str, NDArray[Any]], unchecked: Mapping[str, Unchecked], options: Mapping[str, Any]
 ) -> _Graph | None:
-    """Take what `_graph_arrays` returned out of the arrays of a file, if it is there.
-
-    Raises:
-        ValueError: it has another form, or the dict has no engine.
-    """
+    """Take what an engine saved out of the arrays of a file, if there is any."""
     measures = [measure for measure, name in _GRAPHS.items() if name in unchecked]
     if not measures:
         return None
@@ -477,15 +407,11 @@ class _Writer:
     """Writes values as JSON; the arrays among them are stacked in ``groups``."""
 
     def __init__(self) -> None:
-        self._groups: dict[tuple[str, tuple[int, ...]], list[NDArray[Any]]] = {}
-        self._numbers: dict[tuple[str, tuple[int, ...]], int] = {}
+        # The number of each dtype and shape, and its arrays.
+        self._groups: dict[tuple[str, tuple[int, ...]], tuple[int, list[NDArray[Any]]]] = {}
 
     def all(self, parts: Iterable[Any], keys: Iterable[Any]) -> NDArray[np.uint8]:
-        """Return keys or values as an array of JSON.
-
-        Raises:
-            ArgumentTypeError: one cannot be written; the message names its key.
-        """
+        """Return keys or values as an array of JSON; an error names the key."""
         encoded: list[Any] = []
         try:
             encoded.extend(map(self.encode, parts))
@@ -498,14 +424,7 @@ class _Writer:
         return _as_json(encoded)
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Return a value as JSON.
-
-        Raises:
-            ArgumentTypeError: the value, or one in it, is of none of JSON's types (exactly, not of
-                a derived class), and no tuple, numpy array or numpy number; or it is nested too
-                deeply.
-            ValueError: it has a number of too many digits.
-        """
+        """Return a value as JSON; its types are taken exactly, not those derived from them."""
         if depth > _DEEPEST:
             raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST} deep")
         kind = type(value)
@@ -528,17 +447,15 @@ class _Writer:
             raise ArgumentTypeError(f"an array of dtype {array.dtype} cannot be saved")
         if array.ndim > _MOST_AXES:
             raise ArgumentTypeError(f"an array of more than {_MOST_AXES} axes cannot be saved")
-        group = (dtype, array.shape)
-        rows = self._groups.setdefault(group, [])
+        number, rows = self._groups.setdefault((dtype, array.shape), (len(self._groups), []))
         rows.append(array)
-        return [kind, self._numbers.setdefault(group, len(self._numbers)), len(rows) - 1]
+        return [kind, number, len(rows) - 1]
 
     @property
     def groups(self) -> list[NDArray[Any]]:
         """The arrays of each dtype and shape, stacked, (rows, *shape)."""
-        return [
-            np.stack(rows).astype(dtype, copy=False) for (dtype, _), rows in self._groups.items()
-        ]
+        groups = self._groups.items()
+        return [np.stack(rows).astype(dtype, copy=False) for (dtype, _), (_, rows) in groups]
 
 
 _MOST_COMPARED = 5_000**2  # comparisons of numbers, which take some tenths of a second
@@ -557,22 +474,19 @@ class _Reader:
     algorithmic complexity attacks"). So all are counted as if they were. Texts are not counted:
     their hash is another in each process.
 
-    Args:
-        groups: the stacked arrays.
-        path: of the file, for messages.
-        is_trusted: whether nothing is counted.
+    If the file is trusted, nothing is counted; ``path`` is for messages.
     """
 
     def __init__(
-        self, groups: list[NDArray[Any]], path: str | os.PathLike[str], *, is_trusted: bool
+        self, groups: list[NDArray[Any]], path: str | os.PathLike[str], *, trust: bool
     ) -> None:
-        self._groups, self._path, self._is_trusted = groups, path, is_trusted
+        self._groups, self._path, self._trust = groups, path, trust
         self._taken, self._compared = [0] * len(groups), 0
 
-    @property
-    def finished(self) -> bool:
-        """Whether every row was taken."""
-        return self._taken == [len(group) for group in self._groups]
+    def require_end(self) -> None:
+        """Raise ValueError unless every row was taken."""
+        if self._taken != [len(group) for group in self._groups]:
+            raise ValueError("it holds arrays that are no value's")
 
     def all(self, array: NDArray[Any]) -> list[Any]:
         """Return what `_Writer.all` wrote."""
@@ -582,11 +496,7 @@ class _Reader:
         return [self.decode(part) for part in content]
 
     def decode(self, value: Any, depth: int = 0) -> Any:
-        """Return the value that was written.
-
-        Raises:
-            FileFormatError: no writer wrote this, or it makes too many comparisons.
-        """
+        """Return the value that was written."""
         if type(value) in _PLAIN:
             return value
         if depth > _DEEPEST:
@@ -612,13 +522,7 @@ class _Reader:
         return self._groups[group][row]
 
     def filled(self, keys: list[Any], values: list[Any]) -> dict[Any, Any]:
-        """Return a dict of these keys and values.
-
-        Raises:
-            ValueError: a key comes twice, there are more keys than values, or fewer.
-            TypeError: a key cannot be hashed.
-            FileFormatError: the file makes too many comparisons.
-        """
+        """Return a dict of these keys and values, once their comparisons are counted."""
         self.count(keys, keys)
         items = dict(zip(keys, values, strict=True))
         if len(items) != len(keys):
@@ -627,7 +531,7 @@ class _Reader:
 
     def count(self, keys: list[Any], among: list[Any]) -> None:
         """Count what it takes to look up keys among some; raise FileFormatError if it is much."""
-        if self._is_trusted or set(map(type, keys)) <= {str}:
+        if self._trust or set(map(type, keys)) <= {str}:
             return
         others = sum(type(key) is not str for key in among)
         for key in keys:

@@ -166,10 +166,10 @@ def test_what_is_refused_is_not_even_hashed(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(saving, "_MOST_COMPARED", 10_000)
     keys: list[Any] = [Meeting() for _ in range(101)]
     with pytest.raises(FileFormatError, match=r"^a file has .* over 10,000 comparisons"):
-        saving._Reader([], "a file", is_trusted=False).filled(keys, keys)
+        saving._Reader([], "a file", trust=False).filled(keys, keys)
     assert Meeting.hashed == 0
     few = keys[:70]  # those of all dicts of a file count together
-    reader = saving._Reader([], "a file", is_trusted=False)
+    reader = saving._Reader([], "a file", trust=False)
     assert list(reader.filled(few, few)) == list(reader.filled(few, few)) == few
     with pytest.raises(FileFormatError, match="trust=True"):
         reader.filled(few, few)
