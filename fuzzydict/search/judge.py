@@ -72,32 +72,6 @@ class Folded(NamedTuple):
     start: NDArray[np.float32]
     c: NDArray[np.float32]
 
-    @classmethod
-    def of(
-        cls,
-        net: Net,
-        center: NDArray[np.float32],
-        scale: NDArray[np.float32],
-        places: list[int],
-        count: int,
-    ) -> Folded:
-        """Return a folded net.
-
-        Args:
-            net: the net.
-            center: of the features, (F,).
-            scale: of the features, (F,).
-            places: of the features that the net takes, the context last.
-            count: how many of these are no context.
-        """
-        A = np.concatenate([net.A, net.B])
-        line = np.append(net.l, np.zeros(len(places) - count, np.float32))
-        weights = np.column_stack([A, line]) / scale[places, None]
-        start = np.append(net.b, net.bias) - center[places] @ weights
-        both = np.zeros((len(center), weights.shape[1]), np.float32)
-        both[places] = weights
-        return cls(both, start.astype(np.float32), net.c)
-
     def __call__(self, x: NDArray[np.float32]) -> Any:
         """Return the log-odds, (...), of features (..., F)."""
         inner = x @ self.both + self.start
@@ -269,10 +243,15 @@ class Judge:
 
     def _folded(self, net: Net, own: list[int]) -> Folded:
         """Return a net for single queries, given which features it takes beside the context."""
-        more = len(OF_BEST)
+        more, places = len(OF_BEST), [*own, *range(CONTEXT, len(FEATURES))]
         center = np.append(self.center, np.zeros(more, np.float32))
         scale = np.append(self.scale, np.ones(more, np.float32))
-        return Folded.of(net, center, scale, [*own, *range(CONTEXT, len(FEATURES))], len(own))
+        line = np.append(net.l, np.zeros(len(net.B), np.float32))
+        weights = np.column_stack([np.concatenate([net.A, net.B]), line]) / scale[places, None]
+        start = np.append(net.b, net.bias) - center[places] @ weights
+        both = np.zeros((len(center), weights.shape[1]), np.float32)
+        both[places] = weights
+        return Folded(both, start.astype(np.float32), net.c)
 
     def log_probabilities(
         self,
