@@ -159,9 +159,8 @@ def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
         shell = os.environ.get("_FUZZYDICT_COMPLETE", "").partition("_")[0]
         words, place = os.environ["COMP_WORDS"], os.environ["COMP_CWORD"]
         if shell != "bash":  # the others quote names, and replace the whole of --option=value
-            found = [
-                name for name in found if shell != "fish" or "," not in name
-            ]  # it splits there
+            if shell == "fish":  # it splits there
+                found = [name for name in found if "," not in name]
             typed = [place] if shell == "fish" else split_arg_string(words)[int(place) :]
             option, sign = "".join(typed[:1]).partition("=")[:2]
             return [f"{option}={n}" for n in found] if sign and option[:2] == "--" else found

@@ -185,10 +185,8 @@ class QdrantStore(Store):
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
         if not self._exists():
-            on_disk, replicas = (
-                self._options.get("on_disk") == "1",
-                self._options.get("replicas", 1),
-            )
+            on_disk = self._options.get("on_disk") == "1"
+            replicas = int(self._options.get("replicas", 1))
             as_bytes = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
             dense = models.VectorParams(
                 size=dimensions,
@@ -205,8 +203,8 @@ class QdrantStore(Store):
                     vectors_config={_MEANING: dense},
                     sparse_vectors_config={_SPELLING: sparse},
                     shard_number=int(self._options.get("shards", 1)),
-                    replication_factor=int(replicas),
-                    write_consistency_factor=int(replicas),
+                    replication_factor=replicas,
+                    write_consistency_factor=replicas,
                     on_disk_payload=True,
                 )
             except StoreError:

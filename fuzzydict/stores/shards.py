@@ -215,11 +215,8 @@ class _AllShards(FuzzyDict[Any]):
         found, meaning = Found(slots.reshape(places.shape), *seen), self._lookup.meaning
         no_vectors = np.zeros((len(first), 0), np.float32)
         keys = Keys.of(meaning.table, names.ravel()[first].tolist(), no_vectors, asked.statistics)
-        queries, judge, blocks = (
-            list(map(meaning.query, asked.texts)),
-            meaning.judge,
-            list[Judged](),
-        )
+        queries, judge = list(map(meaning.query, asked.texts)), meaning.judge
+        blocks = list[Judged]()
         for rows in slices(len(queries), _QUERIES):
             some = Found._make(array[rows] for array in found)
             features = align(queries[rows], keys, some, judge.pair, is_encoded=meaning.is_encoded)
