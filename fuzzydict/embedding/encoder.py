@@ -1,14 +1,14 @@
-"""What ``embedding=`` takes, models that encode whole texts, and cosines of unrelated texts."""
+"""What ``embedding=`` takes, and models that encode whole texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import as_floats, units
+from fuzzydict._arrays import as_floats
 from fuzzydict.embedding.word_vectors import ENGLISH, Brown, English, WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 
@@ -130,39 +130,3 @@ def name_of(embedding: Any) -> str | None:
         return embedding
     is_english = embedding is English or getattr(embedding, "ships_as", None) == ENGLISH
     return ENGLISH if is_english else None
-
-
-LEAST_ABOVE, MOST_ABOVE = -3.0, 12.0  # standard deviations
-_USUAL = (0.2, 0.1)  # mean and spread for word2vec and for sentence encoders
-_PRIOR_PAIRS = 2.0  # the usual mean and spread weigh as much as so many pairs of texts
-
-
-class Background(NamedTuple):
-    """Mean and standard deviation of the cosines of unrelated texts."""
-
-    mean: float
-    spread: float
-
-    def above(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return how far cosines are above the mean, in standard deviations, clipped."""
-        above = (cosines - np.float32(self.mean)) * np.float32(1 / self.spread)
-        return np.clip(above, LEAST_ABOVE, MOST_ABOVE, out=above)
-
-
-def background_of(vectors: NDArray[np.float32]) -> Background:
-    """Return the background of an embedding, estimated from the vectors of some texts, (n, E).
-
-    Embeddings differ: in some, all cosines lie between 0.7 and 1. If there are few texts, the
-    estimate is drawn towards the usual values.
-
-    >>> mean, spread = background_of(np.eye(20, dtype=np.float32))
-    >>> round(mean, 3), round(spread, 3)
-    (0.002, 0.01)
-    """
-    unit = units(vectors)
-    cosines = (unit @ unit.T)[np.triu_indices(len(unit), 1)].astype(np.float64)
-    usual_mean, usual_spread = _USUAL
-    weight = len(cosines) + _PRIOR_PAIRS
-    mean = (cosines.sum() + _PRIOR_PAIRS * usual_mean) / weight
-    squares = np.square(cosines - mean).sum() + _PRIOR_PAIRS * usual_spread**2
-    return Background(float(mean), float(np.sqrt(squares / weight)))

@@ -15,8 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from fuzzydict._arrays import Rows, inverse_lengths, make_room
-from fuzzydict.embedding.encoder import Background, background_of
+from fuzzydict._arrays import Rows, inverse_lengths, make_room, units
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
 from fuzzydict.text.ngrams import Growing, Postings, ngrams_of_each
 from fuzzydict.text.words import LONGEST, plain
@@ -33,9 +32,6 @@ MOST_WORDS = 16
 SHORT = 4  # letters of a short word
 #: Keys whose cosines tell what is usual.
 USUAL = 128
-# Of what the mean of unrelated cosines leaves to 1: their least spread. A sentence encoder has as
-# much. Letters counted have less, but texts with a few letters in common are no nearer in meaning.
-_LEAST_SPREAD = 0.11
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
@@ -548,12 +544,6 @@ class Keys:
         return Keys.of(self.table, names, self.vectors[slots], self.statistics)
 
 
-def usual_of(vectors: NDArray[np.float32]) -> Background:
-    """Return the cosines to expect of two keys, given the vectors of some, (m, E)."""
-    mean, spread = background_of(vectors[vectors.any(axis=1)])
-    return Background(mean, max(spread, _LEAST_SPREAD * (1 - mean)))
-
-
 _PLAIN = {str, np.str_}
 
 
@@ -580,3 +570,49 @@ def exact_text(text: str) -> str:
 def texts_with_words(keys: Iterable[Any]) -> list[str]:
     """Return the keys that are texts and have words."""
     return [key for key in keys if isinstance(key, str) and plain(exact_text(key))]
+
+
+# ---- cosines of unrelated texts ------------------------------------------------------------------
+
+LEAST_ABOVE, MOST_ABOVE = -3.0, 12.0  # standard deviations
+_USUAL_MEAN, _USUAL_SPREAD = 0.2, 0.1  # for word2vec and for sentence encoders
+_PRIOR_PAIRS = 2.0  # the usual mean and spread weigh as much as so many pairs of texts
+# Of what the mean of unrelated cosines leaves to 1: their least spread. A sentence encoder has as
+# much. Letters counted have less, but texts with a few letters in common are no nearer in meaning.
+_LEAST_SPREAD = 0.11
+
+
+class Background(NamedTuple):
+    """Mean and standard deviation of the cosines of unrelated texts."""
+
+    mean: float
+    spread: float
+
+    def above(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return how far cosines are above the mean, in standard deviations, clipped."""
+        above = (cosines - np.float32(self.mean)) * np.float32(1 / self.spread)
+        return np.clip(above, LEAST_ABOVE, MOST_ABOVE, out=above)
+
+
+def background_of(vectors: NDArray[np.float32]) -> Background:
+    """Return the background of an embedding, estimated from the vectors of some texts, (n, E).
+
+    Embeddings differ: in some, all cosines lie between 0.7 and 1. If there are few texts, the
+    estimate is drawn towards the usual values.
+
+    >>> mean, spread = background_of(np.eye(20, dtype=np.float32))
+    >>> round(mean, 3), round(spread, 3)
+    (0.002, 0.01)
+    """
+    unit = units(vectors)
+    cosines = (unit @ unit.T)[np.triu_indices(len(unit), 1)].astype(np.float64)
+    weight = len(cosines) + _PRIOR_PAIRS
+    mean = (cosines.sum() + _PRIOR_PAIRS * _USUAL_MEAN) / weight
+    squares = np.square(cosines - mean).sum() + _PRIOR_PAIRS * _USUAL_SPREAD**2
+    return Background(float(mean), float(np.sqrt(squares / weight)))
+
+
+def usual_of(vectors: NDArray[np.float32]) -> Background:
+    """Return the cosines to expect of two keys, given the vectors of some, (m, E)."""
+    mean, spread = background_of(vectors[vectors.any(axis=1)])
+    return Background(mean, max(spread, _LEAST_SPREAD * (1 - mean)))

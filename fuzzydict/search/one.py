@@ -17,10 +17,9 @@ from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist
 
 from fuzzydict._arrays import products
-from fuzzydict.embedding.encoder import LEAST_ABOVE, MOST_ABOVE
 from fuzzydict.search import align as a
 from fuzzydict.search.judge import OF_BEST
-from fuzzydict.search.keys import SHORT, letters_of
+from fuzzydict.search.keys import LEAST_ABOVE, MOST_ABOVE, SHORT, letters_of
 from fuzzydict.search.retrieve import CANDIDATES, largest
 from fuzzydict.text.lexicon import abbreviates, is_short_form
 from fuzzydict.text.ngrams import ngrams

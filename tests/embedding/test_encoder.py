@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import pickle
 from collections import UserDict
 from collections.abc import Callable
@@ -17,9 +15,8 @@ import pytest
 from gensim.models import KeyedVectors, Word2Vec
 
 from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVectors
-from fuzzydict.embedding.encoder import Encoder, as_embedding, background_of, name_of
+from fuzzydict.embedding.encoder import Encoder, as_embedding, name_of
 from fuzzydict.embedding.word_vectors import English
-from tests.support.reference import cosine_of
 from tests.support.refusals import Refused, refused
 
 WORDS = ["the", "red", "blue"]
@@ -188,21 +185,3 @@ def test_an_encoder_that_knows_words_nobody_else_knows_finds_their_keys() -> Non
     d = FuzzyDict({name: name for name in COUNTRIES}, embedding=geographer, score_cutoff=0)
     for query, name in NATIVE.items():
         assert d[query] == name
-
-
-def by_loop(vectors: Any) -> tuple[float, float]:
-    """Return mean and spread of the cosines of all pairs, beside two pairs of 0.2 +- 0.1."""
-    cosines = [cosine_of(a, b) for a, b in itertools.combinations(vectors, 2)]
-    mean = (sum(cosines) + 2 * 0.2) / (len(cosines) + 2)
-    squares = sum((cosine - mean) ** 2 for cosine in cosines) + 2 * 0.1**2
-    return mean, math.sqrt(squares / (len(cosines) + 2))
-
-
-def test_the_background_is_that_of_a_loop() -> None:
-    for count in range(6):
-        vectors = np.random.default_rng(count).standard_normal((count, 4)).astype(np.float32)
-        vectors[count // 2 :: 4] = 0  # the vector of a text without words
-        assert background_of(vectors) == pytest.approx(by_loop(vectors), rel=1e-5)
-    mean, spread = background_of(np.ones((128, 3), np.float32))
-    assert mean == pytest.approx(1, abs=1e-3)
-    assert spread > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -13,9 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Brown
-from fuzzydict.search.keys import MOST_WORDS, USUAL, Keys, WordTable, compared_words
+from fuzzydict.search.keys import (
+    MOST_WORDS,
+    USUAL,
+    Keys,
+    WordTable,
+    background_of,
+    compared_words,
+)
 from fuzzydict.text.lexicon import look_up
 from fuzzydict.text.ngrams import ngrams
+from tests.support.reference import cosine_of
 
 WORDS = ["color", "colours", "the", "engine", "motors", "1961", "Porsche", "ltd", "speed", "xyzzy"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
@@ -106,3 +115,21 @@ def test_keys_with_other_vectors_keep_nothing_of_the_old_ones() -> None:
     longer = keys.with_vectors(keys.vectors * np.float32(2))
     np.testing.assert_allclose(longer.to_standard[0], scale / 2, rtol=1e-4)
     np.testing.assert_allclose(longer.inverse_lengths, keys.inverse_lengths / 2, rtol=1e-4)
+
+
+def by_loop(vectors: Any) -> tuple[float, float]:
+    """Return mean and spread of the cosines of all pairs, beside two pairs of 0.2 +- 0.1."""
+    cosines = [cosine_of(a, b) for a, b in itertools.combinations(vectors, 2)]
+    mean = (sum(cosines) + 2 * 0.2) / (len(cosines) + 2)
+    squares = sum((cosine - mean) ** 2 for cosine in cosines) + 2 * 0.1**2
+    return mean, math.sqrt(squares / (len(cosines) + 2))
+
+
+def test_the_background_is_that_of_a_loop() -> None:
+    for count in range(6):
+        vectors = np.random.default_rng(count).standard_normal((count, 4)).astype(np.float32)
+        vectors[count // 2 :: 4] = 0  # the vector of a text without words
+        assert background_of(vectors) == pytest.approx(by_loop(vectors), rel=1e-5)
+    mean, spread = background_of(np.ones((128, 3), np.float32))
+    assert mean == pytest.approx(1, abs=1e-3)
+    assert spread > 0
