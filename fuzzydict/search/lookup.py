@@ -34,13 +34,15 @@ if TYPE_CHECKING:
     from fuzzydict.search.score import Meaning
 
 
-_SCORES, _QUERIES = 1 << 22, 128  # made at a time, in several arrays; and compared at a time
+#: Scores that are made at a time, in several arrays, and queries that are compared at a time.
+SCORES, QUERIES = 1 << 22, 128
 _REMEMBERED_QUERIES = 256  # queries that are kept as they are compared
 _LEFT = -30.0  # log-weight: next to nothing
 #: How many keys are pooled, and listed at most; longer lists compare all keys.
 MOST = 1024
 _SPARE = 64  # keys that are sought beside those wanted, since the nearest need not win
-_SPELLED = 48  # keys that share the most n-grams with a query
+#: Keys that share the most n-grams with a query.
+SPELLED = 48
 _SAMPLE = 4096  # keys that stand for those that were not found
 
 
@@ -441,7 +443,7 @@ class Exact(Lookup):
 
     def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:  # noqa: ARG002
         times = 8 if self._is_named else 1  # which makes one array of them
-        step = min(max(times * _SCORES // max(len(self.keys), 1), 1), times * _QUERIES)
+        step = min(max(times * SCORES // max(len(self.keys), 1), 1), times * QUERIES)
         return (Listing(asked[some], self.keys) for some in slices(len(asked), step))
 
 
@@ -476,7 +478,7 @@ class Approximate(Exact):
         slots = [near, np.array([] if equal is None else [equal], np.intp)]
         if not self._is_named:
             likeness = keys.postings.likeness(ngrams(one.query.text))
-            least = max(len(likeness) - _SPELLED, 0)
+            least = max(len(likeness) - SPELLED, 0)
             alike = np.argpartition(likeness, least)[least:]
             slots.append(alike[likeness[alike] > 0])
         found = np.unique(np.concatenate(slots))

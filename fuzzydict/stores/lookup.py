@@ -12,7 +12,7 @@ from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.keys import Keys, Statistics
-from fuzzydict.search.lookup import MOST, Exact, Listing, Lookup, sought
+from fuzzydict.search.lookup import MOST, SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.neighbours import COSINE
 from fuzzydict.search.score import JudgedScore, as_score
 from fuzzydict.stores.base import SAMPLE, Hit, Search
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 #: How an index is built.
 BUILD = "build one by `fuzzydict push --index URL`, or d.build_index()"
-_SPELLED = 48  # keys that are spelled most like a query
 _FEW = 16  # keys that are shown of a query that is like none
 
 
@@ -154,7 +153,7 @@ class StoreLookup(Lookup):
     def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:
         keys = self._sample
         vectors = units(self._vectors(asked, keys))
-        spelled = _SPELLED if isinstance(self.score, JudgedScore) else 0
+        spelled = SPELLED if isinstance(self.score, JudgedScore) else 0
         anywhere = keys.vectors[keys.living_slots()].sum(axis=0, keepdims=True)
         vectors[~vectors.any(axis=1)] = units(anywhere)[0]  # so that some keys are found
         searches = [

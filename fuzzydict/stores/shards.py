@@ -35,7 +35,7 @@ from fuzzydict.search.align import Found, align
 from fuzzydict.search.judge import Judged
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
-from fuzzydict.search.lookup import Attended, Exact, Scored, left_by_equal
+from fuzzydict.search.lookup import QUERIES, SCORES, Attended, Exact, Scored, left_by_equal
 from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
 from fuzzydict.search.score import NamedScore
 from fuzzydict.stores.lookup import size_of, stacked
@@ -52,7 +52,6 @@ Map = Callable[[Callable[[Any], Any], list[Any]], Iterable[Any]]
 
 _ROWS = 8192  # of a store, read at a time
 _TOGETHER = 4096  # queries that shards are asked at a time
-_SCORES, _QUERIES = 1 << 22, 128  # made at a time, in several arrays; and compared at a time
 #: Options that are compared as they are, and those that all have in common.
 _OPTIONS = ("scorer", "temperature", "score_cutoff")
 _ALL_OPTIONS = ("embedding", "projections", *_OPTIONS)
@@ -217,7 +216,7 @@ class _AllShards(FuzzyDict[Any]):
         keys = Keys.of(meaning.table, names.ravel()[first].tolist(), no_vectors, asked.statistics)
         queries, judge = list(map(meaning.query, asked.texts)), meaning.judge
         blocks = list[Judged]()
-        for rows in slices(len(queries), _QUERIES):
+        for rows in slices(len(queries), QUERIES):
             some = Found._make(array[rows] for array in found)
             features = align(queries[rows], keys, some, judge.pair, is_encoded=meaning.is_encoded)
             blocks.append(judge.judge(features))
@@ -416,7 +415,7 @@ class _Asked(NamedTuple):
         for first, own, values in shard.parts():
             end += len(own)
             keys = own.with_statistics(self.statistics)
-            at_once = min(max(_SCORES // max(len(keys), 1), 1), _QUERIES)
+            at_once = min(max(SCORES // max(len(keys), 1), 1), QUERIES)
             for rows in slices(len(queries), at_once) if keys.count else ():
                 vectors = self.vectors[rows]
                 if isinstance(score, NamedScore):

@@ -122,7 +122,7 @@ def test_queries_that_are_scored_a_few_at_a_time_find_the_same(
         d.scorer = scorer
         at_once = [match for row in d.most_similar(queries, 3) for match in row]
         with monkeypatch.context() as patched:
-            patched.setattr(lookup, "_SCORES", 7)  # two queries over three keys
+            patched.setattr(lookup, "SCORES", 7)  # two queries over three keys
             in_turn = [match for row in d.most_similar(queries, 3) for match in row]
             assert [match.key for match in d.nearest(queries)] == [m.key for m in at_once[::3]]
         assert [match.key for match in in_turn] == [match.key for match in at_once]

@@ -159,7 +159,7 @@ def test_the_shipped_vectors_pool_as_the_one_dict(scorer: Any) -> None:
 
 def test_many_queries_are_asked_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_TOGETHER", 3)
-    monkeypatch.setattr(module, "_QUERIES", 2)
+    monkeypatch.setattr(module, "QUERIES", 2)
     for scorer in (None, Gaussian(2.0)):
         shards = dicts_of([NAMES[:50], NAMES[50:]], scorer=scorer)
         assert_same([*ASKED, *ASKED[::-1]], shards, joined(shards))
