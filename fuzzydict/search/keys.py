@@ -342,7 +342,7 @@ class Split(NamedTuple):
 class Statistics(NamedTuple):
     """What a score needs to know of all keys."""
 
-    count: int  # type: ignore[assignment]  # how many were counted; of a tuple, nobody counts
+    total: int  # how many were counted
     stems: dict[str, int]  # how many words of them have each stem
     ngrams: NDArray[np.int64]  # how many of them have each n-gram, (65536,)
     background: Background  # the cosines to expect of two of them
@@ -452,7 +452,7 @@ class Keys:
         for name, made in vars(Keys).items():
             if isinstance(made, cached_property):
                 new.__dict__.pop(name, None)
-        new._given, new.total = statistics, statistics.count
+        new._given, new.total = statistics, statistics.total
         return new
 
     def with_vectors(self, vectors: NDArray[np.float32]) -> Keys:
@@ -511,7 +511,7 @@ class Keys:
     @cached_property
     def postings(self) -> Postings:
         """Which keys have each n-gram."""
-        of_all = None if self._given is None else (self._given.ngrams, self._given.count)
+        of_all = None if self._given is None else (self._given.ngrams, self._given.total)
         growing = self._columns.growing
         return Postings(self.ngrams, self.ngram_counts, self.alive, of_all, growing)
 
