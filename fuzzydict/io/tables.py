@@ -121,7 +121,7 @@ def table_format(path: Path) -> str | None:
     return format_by_ending(path, TABLES)
 
 
-def checked_format(table: Path | BinaryIO, format: str | None = None) -> str:  # noqa: A002
+def checked_format(table: Path | BinaryIO, format: str | None) -> str:  # noqa: A002
     """Return the one of `TABLES` that is given, or that a file's ending names, or OptionError."""
     form = format or (table_format(table) if isinstance(table, Path) else None)
     if form not in TABLES:
@@ -443,7 +443,7 @@ _RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\s[^<>]*?\bref\s*=\s*[\"
 class _Sheet(Table):
     """A sheet of a workbook, by default the first that is not hidden. It is one block."""
 
-    def __init__(self, name: str, file: BinaryIO, sheet: str | None = None) -> None:
+    def __init__(self, name: str, file: BinaryIO, sheet: str | None) -> None:
         self.name = name
         _check_workbook(file, name)
         with warnings.catch_warnings(record=True) as caught, _reading_workbook(name):

@@ -61,14 +61,14 @@ class Learned(NamedTuple):
 
 
 def fit_retrieval(
-    queries: ArrayLike, keys: ArrayLike, pairs: ArrayLike, settings: Settings | None = None
+    queries: ArrayLike, keys: ArrayLike, pairs: ArrayLike, settings: Settings
 ) -> Learned:
     """Learn Q and K from pairs of a query and its key, from the identity on.
 
     Minimizes `retrieval_loss` over all keys (S, E), or over ``settings.candidates`` of them.
     ``pairs`` (n, 2) are the examples: the row of a query (L, E), and that of its key.
     """
-    settings, axes = settings or Settings(), None
+    axes = None
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # Gradients of Q and K are sums of outer products of these vectors. So nothing is learned
     # outside their span, and learning within it gives the same in less time. (The scale of scaled
@@ -110,13 +110,12 @@ def fit_pooling(
     keys: ArrayLike,
     values: ArrayLike,
     targets: ArrayLike,
-    settings: Settings | None = None,
+    settings: Settings,
 ) -> Learned:
     """Learn Q and K (and V, if ``settings.roles`` has it) from what queries should pool.
 
     Minimizes `pooling_loss`, for queries (L, E), keys (S, E), values (S, Ev), targets (L, Ev).
     """
-    settings = settings or Settings()
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # In units of a third of the spread, an error as large as the spread weighs as much as a key
     # that is hard to find, and the identity penalty means the same for both losses.

@@ -78,7 +78,7 @@ def require_texts(queries: list[Any]) -> list[str]:
 
 
 def compared_texts(
-    queries: list[Any], names: list[Any], alone: list[bool], *, is_list: bool = False
+    queries: list[Any], names: list[Any], alone: list[bool], *, is_list: bool
 ) -> list[str | None]:
     """Return the text that each query, read as its name, is compared as; None for nothing.
 

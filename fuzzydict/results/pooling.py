@@ -42,7 +42,7 @@ def pooled(
     scores: NDArray[Any],
     weights: Iterable[NDArray[Any]],
     values: StackedValues,
-    projections: Projections | None = None,
+    projections: Projections | None,
 ) -> NDArray[np.float64]:
     """Return the weighted sums of S values of one ``shape`` for L queries, (L, *shape).
 
@@ -105,13 +105,11 @@ def doubts_about(attended: Iterable[Attended]) -> list[Doubt]:
     return [Doubt(*best, none) for best, none in pairs]
 
 
-def warn_of_doubt(
-    queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers: bool, stacklevel: int = 4
-) -> None:
+def warn_of_doubt(queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers: bool) -> None:
     """Warn once of the queries for which a pool means little; ``of_numbers`` if values are these.
 
     The warning names the line that called the package; before Python 3.12, the one that called the
-    read, of which this is the ``stacklevel``.
+    read.
     """
     doubtful = [
         row
@@ -124,7 +122,7 @@ def warn_of_doubt(
     first, more = doubtful[0], len(doubtful) - 1
     query = quoted(queries[first])
     others = f", nor like {more} more of the queries" if more else ""
-    place: dict[str, Any] = {"stacklevel": stacklevel}
+    place: dict[str, Any] = {"stacklevel": 4}
     if sys.version_info >= (3, 12):
         place = {"skip_file_prefixes": _PACKAGE}
     warnings.warn(

@@ -141,7 +141,7 @@ class JudgedScore:
     score_cutoff = 0.5  # of a read that picks a key: more likely right than not
     pool_cutoff = 0.02  # of one that pools all values: a doubtful query mixes them
 
-    def __init__(self, measure: str | None = COSINE) -> None:
+    def __init__(self, measure: str | None) -> None:
         self.measure = measure
 
 
