@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any, Self
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
-from fuzzydict.text.lexicon import MOST_WORDS, look_up, words_of
+from fuzzydict.text.lexicon import MOST_READ, look_up, words_of
 from fuzzydict.text.words import plain, same_text
 
 _ABSENT: Any = object()
@@ -325,7 +325,7 @@ class SynonymRules:
 
     def _joined(self, parts: list[tuple[Phrase | None, str]]) -> list[str]:
         texts = ([word] if phrase is None else self._texts[phrase] for phrase, word in parts)
-        return [word for text in texts for word in text][:MOST_WORDS]
+        return [word for text in texts for word in text][:MOST_READ]
 
 
 def _checked_synonyms(given: Any) -> dict[str, str]:

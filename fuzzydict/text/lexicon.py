@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from fuzzydict.text.words import LONGEST, plain, word_list
 
-#: Words of a text that are compared; what follows them makes no difference.
-MOST_WORDS = 32
+#: Words of a text that are read; what follows them makes no difference.
+MOST_READ = 32
 
 
 class Entry(NamedTuple):
@@ -261,7 +261,7 @@ _TURNED = re.compile(r"[^\W\d_]\s*(?:/|[-=]?>|→|⇒)\s*[^\W\d_]")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text as they are compared, at most 32.
+    """Return the words of a text as the tables write them, at most 32.
 
     They are those of `plain`, but what may be written in several ways is written in one.
 
@@ -272,7 +272,7 @@ def words_of(text: str) -> list[str]:
     for i in range(1, len(words)):
         if len(words[i]) == 1 and words[i - 1].isdigit():  # "5 g", where "g" alone is a letter
             words[i] = _table("units").get(words[i], words[i : i + 1])[0]
-    return (words if first.isdisjoint(words) else _rewritten(words))[:MOST_WORDS]
+    return (words if first.isdisjoint(words) else _rewritten(words))[:MOST_READ]
 
 
 def is_directed(text: str) -> bool:
