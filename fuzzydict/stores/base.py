@@ -191,7 +191,7 @@ class Store(Protocol):
                     raise ValueError("its vector is zero, or has numbers that are not finite")
                 if not plain(key):
                     raise ValueError("it has a vector, though its key has no words")
-            return Row(key, as_json(key, value if text is None else json.loads(text)), vector)
+            return Row(key, as_value(key, value if text is None else json.loads(text)), vector)
         except (ValueError, TypeError, RecursionError) as error:
             self._leave_out(f"the key {quoted(key)} (id {number})", error)
             return None
@@ -271,7 +271,7 @@ def as_key(key: Any) -> str:
     return str.__str__(key)
 
 
-def as_json(key: str, value: Any) -> Any:
+def as_value(key: str, value: Any) -> Any:
     """Return a value as a store holds it: of JSON's types, and shared with nobody.
 
     Numpy's arrays and tuples become lists, and its numbers those of Python.
@@ -281,7 +281,7 @@ def as_json(key: str, value: Any) -> Any:
             or infinite; a text has a NUL or a lone surrogate; or containers are nested too deeply.
 
     >>> import numpy as np
-    >>> as_json("red", {"rgb": np.array([255, 0, 0]), "name": ("rouge", None)})
+    >>> as_value("red", {"rgb": np.array([255, 0, 0]), "name": ("rouge", None)})
     {'rgb': [255, 0, 0], 'name': ['rouge', None]}
     """
     try:

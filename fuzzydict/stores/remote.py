@@ -21,7 +21,15 @@ from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY
 from fuzzydict.search.keys import exact_text, texts_with_words
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
-from fuzzydict.stores.base import Alias, Row, as_json, as_key, conditions_of, is_storable, satisfies
+from fuzzydict.stores.base import (
+    Alias,
+    Row,
+    as_key,
+    as_value,
+    conditions_of,
+    is_storable,
+    satisfies,
+)
 from fuzzydict.stores.lookup import (
     BUILD,
     Sampling,
@@ -463,7 +471,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
         """Return items as rows, encoded in one batch."""
-        stored = {as_key(key): as_json(key, value) for key, value in items.items()}
+        stored = {as_key(key): as_value(key, value) for key, value in items.items()}
         names, meaning = texts_with_words(stored), self._current_meaning()
         vectors = units(meaning.of_keys(names)) if names else ()
         told = {

@@ -18,8 +18,8 @@ from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError
 from fuzzydict.errors import FuzzyDictError
 from fuzzydict.stores.base import (
     Condition,
-    as_json,
     as_key,
+    as_value,
     conditions_of,
     is_storable,
     satisfies,
@@ -65,7 +65,7 @@ STORED: list[tuple[Any, Any]] = [
 
 def test_values_become_those_of_json() -> None:
     for value, expected in STORED:
-        found = as_json("key", value)
+        found = as_value("key", value)
         assert found == expected
         assert found is not value or not isinstance(value, list | dict)
         assert json.loads(json.dumps(found)) == found
@@ -102,7 +102,7 @@ REFUSED: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("value", "told"), REFUSED, ids=[told for _, told in REFUSED])
 def test_other_values_are_refused(value: Any, told: str) -> None:
     with pytest.raises(ArgumentTypeError) as error:
-        as_json("O'Brien", value)
+        as_value("O'Brien", value)
     assert str(error.value).startswith('the value of key "O\'Brien" cannot be stored: ')
     assert told in str(error.value)
     assert str(error.value).isprintable()
