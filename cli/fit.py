@@ -38,7 +38,7 @@ from ._output import echo, echo_text, progress_bar
     type=click.FloatRange(0, 0.5),
 )
 @option(
-    "--epochs", "Maximum number of passes over the examples; by default 30.", type=click.IntRange(1)
+    "--epochs", "Maximum number of passes over the examples; by default 15.", type=click.IntRange(1)
 )
 @option("--seed", "Seed of the random numbers; by default 0.", type=SEED, default=0)
 def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any) -> None:
