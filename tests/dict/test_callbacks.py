@@ -24,16 +24,12 @@ def vectors(texts: list[str]) -> Any:
     return np.array([np.sin(np.arange(1, 7) * sum(map(ord, text))) for text in texts])
 
 
-class Calls:
-    """Runs an act in the middle of another, once."""
-
-    def __init__(self) -> None:
-        self.act: Callable[[], Any] | None = None
+class Calls(list[Callable[[], Any]]):
+    """Runs the act that is in it in the middle of another, once."""
 
     def __call__(self) -> None:
-        act, self.act = self.act, None
-        if act is not None:
-            act()
+        if self:
+            self.pop()()
 
 
 class Key(str):
@@ -113,12 +109,9 @@ def answer(found: Any) -> Any:
         ]
     if isinstance(found, FuzzyDict):
         return sorted(map(str, found))
-    if isinstance(found, Explanation):
-        return answer(found.best)
-    if isinstance(found, Match):
-        return str(found.key), round(found.score, 4)
+    found = found.best if isinstance(found, Explanation) else found
     if isinstance(found, tuple):
-        return str(found[0])
+        return str(found[0]), round(found.score, 4) if isinstance(found, Match) else None
     if isinstance(found, list):
         return list(map(answer, found))
     return 1.0 if isinstance(found, Value) else found
@@ -154,11 +147,11 @@ def test_nothing_is_lost_or_doubled(where: str) -> None:
             d = made(where, calls)
             if is_read:
                 d.get("warm")
-            calls.act = lambda d=d, inner=inner: ACTS[inner](d, lambda _: True)
+            calls.append(lambda d=d, inner=inner: ACTS[inner](d, lambda _: True))  # type: ignore[misc]
             mask = functools.partial(allow, calls if where == "mask" else Calls())
             with contextlib.suppress(*ERRORS):  # or one clear error
                 found = answer(ACTS[outer](d, mask))
-            calls.act = None
+            calls.clear()
             note = f"{outer} that runs {inner} in {where}, read before: {is_read}"
             assert found == "failed" or found in possible(outer, inner), note
             keys = [match.key for match in d.most_similar("key q", None)] if d else []

@@ -23,6 +23,7 @@ from fuzzydict import (
 from tests.support.properties import examples
 from tests.support.searching import needs_usearch
 
+MODES = ["nearest", "pool"]
 KEYS = ["color", "brand", "top speed", "price", "!"]
 QUERIES = st.one_of(
     st.sampled_from(["colour", "Brnad", "speed", "cost", "qwzzt", "!", "?", "", "  ", "car"]),
@@ -42,32 +43,25 @@ def car(**options: Any) -> FuzzyDict[Any]:
 
 
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
-@pytest.mark.parametrize("mode", ["nearest", "pool"])
-@pytest.mark.parametrize("scorer", [None, "cosine", "spelling"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"mode": m, "scorer": s} for m in MODES for s in (None, "cosine", "spelling")),
+        pytest.param({"index": "usearch"}, marks=needs_usearch),
+    ],
+    ids=str,
+)
 @given(queries=st.lists(QUERIES, max_size=8), cutoff=st.sampled_from([None, 0.0, 0.3, 0.9, 2.0]))
 @examples(25)
 def test_get_many_is_get_of_each(
-    queries: list[Any], cutoff: float | None, mode: str, scorer: Any
+    queries: list[Any], cutoff: float | None, options: dict[str, Any]
 ) -> None:
-    d, absent = car(mode=mode, scorer=scorer), object()
+    d, absent = car(**options), object()
     found = d.get_many(queries, absent, score_cutoff=cutoff)
     expected = [d.get(query, absent, score_cutoff=cutoff) for query in queries]
     assert [one is absent for one in found] == [one is absent for one in expected]
     numbers = [one for one in found if one is not absent]
     assert numbers == pytest.approx([one for one in expected if one is not absent], rel=1e-4)
-
-
-def test_get_many_warns_of_each_doubtful_pool_as_get_does() -> None:
-    d = FuzzyDict({"red": 1.0, "navy": 2.0}, mode="pool")
-    with pytest.warns(DoubtfulPoolWarning, match="'the rent of an elephant'"):
-        d.get_many(["red", "the rent of an elephant"])
-    d.get_many(["red", None])  # or the warning would be an error
-
-
-@needs_usearch
-def test_get_many_works_with_a_graph() -> None:
-    d = car(index="usearch")
-    assert d.get_many(["colour", None, "hue", "car", 5], "?") == [0.0, "?", 0.0, "?", 7.0]
 
 
 def test_get_many_takes_any_iterable_but_a_text() -> None:
@@ -79,9 +73,13 @@ def test_get_many_takes_any_iterable_but_a_text() -> None:
     for wrong in ("colour", b"colour", 5, None):
         with pytest.raises(ArgumentTypeError, match=r"expected a list of queries.*use get"):
             d.get_many(wrong)  # type: ignore[arg-type]
+    pooling = FuzzyDict({"red": 1.0, "navy": 2.0}, mode="pool")
+    with pytest.warns(DoubtfulPoolWarning, match="'the rent of an elephant'"):
+        pooling.get_many(["red", "the rent of an elephant"])
+    pooling.get_many(["red", None])  # or the warning would be an error
 
 
-def test_a_list_with_queries_that_match_nothing_names_them_all() -> None:
+def test_a_list_with_queries_that_match_nothing_names_them_but_not_thousands() -> None:
     d = car()
     queries = ["colour", "qwzzt", None, "", "car", "hue", "qwzzt"]
     with pytest.raises(NoMatchError) as told:
@@ -96,11 +94,8 @@ def test_a_list_with_queries_that_match_nothing_names_them_all() -> None:
     with pytest.raises(NoMatchError, match="'qwzzt': the nearest is"):  # that alone
         d.nearest(["colour", "qwzzt"])
     assert d.nearest("qwzzt", default="none") == "none"
-
-
-def test_a_message_does_not_name_thousands() -> None:
     with pytest.raises(NoMatchError, match=r"3000 of the queries.* and 2950 more;") as told:
-        car().nearest([("no text", i) for i in range(3000)])
+        d.nearest([("no text", i) for i in range(3000)])
     assert len(str(told.value)) < 3000
 
 
@@ -124,22 +119,9 @@ def test_a_cutoff_may_be_given_to_a_single_read(scorer: Any) -> None:
     for read in (d.nearest, d.pool):
         with pytest.raises(NoMatchError, match="below the cutoff"):
             read("colr", score_cutoff=above)
-    assert d["colr"] == 0.0  # the option is what it was
-    assert d.score_cutoff is None
-
-
-def test_what_one_cutoff_found_is_not_remembered_for_another() -> None:
-    d = car()
-    assert d.get("rent of it", score_cutoff=0) is not None
-    assert d.get("rent of it") is None
-    assert d.get("colour") == 0.0
-    assert d.get("colour", score_cutoff=2) is None
-    assert d.get("colour") == 0.0
-
-
-def test_a_cutoff_above_all_scores_lets_only_keys_and_aliases_match() -> None:
-    d = car()
-    queries = ["color", "colour", "hue", "COLOR", 5, "!"]
+    # What one cutoff found is not remembered for another, and the option is what it was.
+    assert (d["colr"], d.score_cutoff) == (0.0, None)
+    queries = ["color", "colour", "hue", "COLOR", 5, "!"]  # above all scores: keys and aliases
     for cutoff in (1.5, float("inf")):
         assert d.get_many(queries, score_cutoff=cutoff) == [0.0, None, 0.0, None, 7.0, 4.0]
 
@@ -162,17 +144,14 @@ def test_picking_a_key_has_another_default_than_pooling() -> None:
 # ---- what a match knows -------------------------------------------------------------------------
 
 
-def test_a_match_knows_its_query_and_whether_it_is_one() -> None:
+def test_a_match_is_a_tuple_of_three_that_knows_its_query_and_whether_it_is_one() -> None:
     d = car()
     for match in (d.nearest("colour"), d.most_similar("colour")[0], d.explain("colour").best):
         assert (match.key, match.query, match.matches) == ("color", "colour", True)
     assert [m.matches for m in d.most_similar("colour")] == [True, False, False, False]
-    assert not any(match.matches for match in d.most_similar("qwzzt"))
     assert (d.nearest(5).query, d.nearest("!").matches) == (5, True)
     assert not d.explain("qwzzt").best.matches
 
-
-def test_a_match_is_still_a_tuple_of_three() -> None:
     match = Match("color", "black", 0.25, query="colour", matches=False)
     key, value, score = match
     assert (key, value, score) == match == ("color", "black", 0.25)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, NoMatchError
 from fuzzydict.errors import quoted
+from tests.support.searching import needs_usearch
 
 ITEMS = {"color": 1.0, "price": 2.0, "brand": 3.0}
 
@@ -60,12 +60,6 @@ OPTIONS: list[dict[str, Any]] = [
     {"score_cutoff": np.inf, "mode": "pool"},
     {"mode": "pool"},
 ]
-GRAPH = pytest.param(
-    {"index": "usearch"},
-    marks=pytest.mark.skipif(
-        not find_spec("usearch"), reason="this engine needs the extra 'usearch'"
-    ),
-)
 READS: dict[str, Callable[[Any, Any], Any]] = {
     "get": lambda d, q: d.get(q, "default"),
     "get, any score": lambda d, q: d.get(q, "default", score_cutoff=-np.inf),
@@ -77,7 +71,9 @@ READS: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 @pytest.mark.parametrize("read", READS)
-@pytest.mark.parametrize("options", [*OPTIONS, GRAPH], ids=str)
+@pytest.mark.parametrize(
+    "options", [*OPTIONS, pytest.param({"index": "usearch"}, marks=needs_usearch)], ids=str
+)
 def test_any_query_gets_an_answer_or_the_default(options: dict[str, Any], read: str) -> None:
     d, other = FuzzyDict(ITEMS, **options), FuzzyDict(ITEMS, **options)
     d.aliases = other.aliases = {"hue": "color", "nothing": None}
@@ -134,15 +130,11 @@ def test_a_text_without_words_in_a_list_has_an_empty_answer(query: Any, options:
     for read in (d.most_similar, d.explain, d.attend, d.pool):
         with pytest.raises(NoMatchError, match="no letters or digits"):
             read(query)
-
-
-def test_a_key_without_words_is_found_in_a_list() -> None:
-    d: FuzzyDict[float] = FuzzyDict({**ITEMS, "?!": 4.0})
-    d.aliases = {"hue": "?!"}
-    queries = ["hue", "!!", "?!"]
-    similar = d.most_similar(queries)
-    assert [[one.key for one in some] for some in similar] == [["?!"], [], ["?!"]]
-    assert [one.best and one.best.key for one in d.explain(queries)] == ["?!", None, "?!"]
+    d["?!!"] = 4.0  # a key without words is found in a list
+    d.aliases = {"hue": "?!!"}
+    queries = ["hue", "!!", "?!!"]
+    assert [[one.key for one in some] for some in d.most_similar(queries)] == [["?!!"], [], ["?!!"]]
+    assert [one.best and one.best.key for one in d.explain(queries)] == ["?!!", None, "?!!"]
     assert [one.names for one in d.attend(queries)] == [[], [], []]
 
 

@@ -82,8 +82,10 @@ def test_frames_and_workers_replace_them(tmp_path: Path) -> None:
     assert [match.value for match in matcher(["KST name", "acme"])] == [1, 3]
 
 
-def test_explain_says_which_were_applied() -> None:
+def test_explain_says_which_were_applied_also_after_a_fit() -> None:
     d = costs()
+    d.fit({"who sells": "supplier"})
+    assert (d["who sells"], d["KST name"]) == (4, 1)
     e = d.explain("cost centre number Ltd")
     assert e.synonyms == SYNONYMS  # one to the key, one to the query
     assert "synonym: KST is read as cost center" in str(e)
@@ -91,12 +93,6 @@ def test_explain_says_which_were_applied() -> None:
     assert d.explain("supplyer").synonyms == {}
     assert "synonym" not in str(d.explain("supplyer"))
     assert "synonyms: KST → cost center, Ltd → left out" in d._repr_html_()
-
-
-def test_they_count_when_a_dict_learns() -> None:
-    d = costs()
-    d.fit({"who sells": "supplier"})
-    assert (d["who sells"], d["KST name"]) == (4, 1)
 
 
 # ---- the rules ------------------------------------------------------------------------------
@@ -156,16 +152,22 @@ def test_what_is_wrong_is_refused_and_changes_nothing(synonyms: Any, message: st
     assert d["KST name"] == 1
 
 
-@pytest.mark.parametrize("none", [{}, None])
-def test_a_class_may_have_none(none: Any, tmp_path: Path) -> None:
-    class Plain(FuzzyDict[int]):
-        synonyms = none
+def test_a_class_may_have_some_or_none(tmp_path: Path) -> None:
+    class Costs(FuzzyDict[int]):
+        synonyms = {"KST": "cost center"}  # type: ignore[assignment]  # noqa: RUF012
 
-    d = Plain(COSTS)
-    assert (d.synonyms, d.get("WXYZ")) == ({}, None)
+    assert Costs.fromkeys(["cost center name", "supplier"], 1)["KST name"] == 1
+    d = Costs(COSTS)
+    d.synonyms = {}
+    assert Costs(COSTS).synonyms == {"KST": "cost center"}
     d.save(tmp_path / "costs.fuzzydict")
-    for cls in (Plain, FuzzyDict):
-        assert cls.load(tmp_path / "costs.fuzzydict")["supplyer"] == 4
+    assert Costs.load(tmp_path / "costs.fuzzydict").synonyms == {}
+    for none in ({}, None):
+        plain: Any = type("Plain", (FuzzyDict,), {"synonyms": none})
+        assert (plain(COSTS).synonyms, plain(COSTS).get("WXYZ")) == ({}, None)
+        plain(COSTS).save(tmp_path / "costs.fuzzydict")
+        for cls in (plain, FuzzyDict):
+            assert cls.load(tmp_path / "costs.fuzzydict")["supplyer"] == 4
 
 
 def test_a_class_has_those_of_what_it_derives_from() -> None:
@@ -261,24 +263,6 @@ def test_those_that_were_taken_before_a_fork_can_be_changed_after_it() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_thousands_are_listed_and_copied_without_reading_each_for_each(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    read: list[str] = []
-
-    def phrase_of(text: str) -> tuple[str, ...]:
-        read.append(text)
-        return module_phrase_of(text)
-
-    module_phrase_of = synonyms_module.phrase_of
-    many = {f"word{i}": f"text {i}" for i in range(2000)}
-    d = FuzzyDict(COSTS)
-    d.synonyms = many
-    monkeypatch.setattr(synonyms_module, "phrase_of", phrase_of)
-    assert dict(d.synonyms) == FuzzyDict(d).synonyms.copy() == many
-    assert len(read) < 20 * len(many)
-
-
 def loaded(d: FuzzyDict[int]) -> FuzzyDict[int]:
     d.save("costs.fuzzydict")
     return FuzzyDict.load("costs.fuzzydict")
@@ -314,18 +298,6 @@ def test_what_makes_a_dict_gives_it_the_same(
     new._check()
 
 
-def test_a_class_may_have_some(tmp_path: Path) -> None:
-    class Costs(FuzzyDict[int]):
-        synonyms = {"KST": "cost center"}  # type: ignore[assignment]  # noqa: RUF012
-
-    assert Costs.fromkeys(["cost center name", "supplier"], 1)["KST name"] == 1
-    d = Costs(COSTS)
-    d.synonyms = {}
-    assert Costs(COSTS).synonyms == {"KST": "cost center"}
-    d.save(tmp_path / "costs.fuzzydict")
-    assert Costs.load(tmp_path / "costs.fuzzydict").synonyms == {}
-
-
 def test_a_file_with_wrong_ones_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.fuzzydict"
     costs().save(path)
@@ -338,11 +310,20 @@ def test_a_file_with_wrong_ones_is_refused(tmp_path: Path) -> None:
             FuzzyDict.load(path)
 
 
-def test_many_that_each_double_the_next_cost_little() -> None:
+def test_many_that_each_double_the_next_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    phrase_of = synonyms_module.phrase_of
+    monkeypatch.setattr(
+        synonyms_module, "phrase_of", lambda text: [read.append(text), phrase_of(text)][1]
+    )
     d = FuzzyDict({"supplier": 1})
-    d.synonyms = {f"w{i}": f"w{i + 1} w{i + 1}" for i in range(2000)}
+    many = {f"w{i}": f"w{i + 1} w{i + 1}" for i in range(2000)}
+    d.synonyms = many
     assert d["suplier"] == 1
     assert d.get("w0") is None
+    read.clear()
+    assert dict(d.synonyms) == FuzzyDict(d).synonyms.copy() == many
+    assert len(read) < 20 * len(many)  # and not each for each
 
 
 def test_a_constructor_says_how_they_are_given() -> None:

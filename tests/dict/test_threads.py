@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
-from tests.benchmarks.campaigns import campaign
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 ROUNDS = 130 if SLOW else 40
@@ -246,7 +245,3 @@ def test_a_key_deleted_while_it_is_compared_is_not_found(rounds: int) -> None:
     d.scorer = score
     assert {match.key for match in d.most_similar("color", None)} == set(d)
     assert len(d) == len(KEYS) - 1
-
-
-def test_what_threads_read_is_possible() -> None:
-    assert not campaign("threads", 10 if SLOW else 3, seed=1).wrong
