@@ -45,12 +45,7 @@ def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
 
 
 def as_array(name: str, argument: ArrayLike) -> NDArray[Any]:
-    """Return an argument as an array of whatever it holds.
-
-    Raises:
-        ArgumentTypeError: It cannot be made an array.
-        ShapeError: It is a ragged list.
-    """
+    """Return an argument as an array of whatever it holds; raise if it is none, or ragged."""
     try:
         return np.asarray(argument)
     except ValueError as error:
@@ -129,12 +124,7 @@ def real_number(name: str, number: Any, expected: str = "a number") -> float:
     """Return a real number as a float; it may be infinite.
 
     Numbers are those of Python, of Fraction and Decimal and of numpy, and arrays without axes. A
-    bool, a text or a complex number is none.
-
-    Args:
-        name: the argument, for the message.
-        number: what came.
-        expected: what the argument takes, for the message.
+    bool, a text or a complex number is none. ``expected`` tells what the argument takes.
 
     Raises:
         ArgumentTypeError: It is no real number.
@@ -209,11 +199,7 @@ def whole_number(
 
 
 def as_bool(name: str, answer: Any) -> bool:
-    """Return whether something counts as true.
-
-    Raises:
-        ArgumentTypeError: It cannot tell, as an array of several numbers.
-    """
+    """Return whether something counts as true; raise if it cannot tell."""
     try:
         return bool(answer)
     except Exception as error:  # whatever its __bool__ raises
@@ -260,11 +246,7 @@ def make_room(kept: dict[Any, Any], most: int) -> None:
 
 
 def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distinct numbers, sorted; several times as fast as np.unique.
-
-    >>> different(np.array([3, 1, 3])).tolist()
-    [1, 3]
-    """
+    """Return the distinct numbers, sorted; several times as fast as np.unique."""
     ordered: NDArray[np.int64] = np.sort(numbers)
     first = np.ones(len(ordered), np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -272,11 +254,7 @@ def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
-    """Return vectors (n, E) scaled to unit length; zero vectors stay zero.
-
-    >>> units(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
-    [[0.0, -1.0], [0.0, 0.0]]
-    """
+    """Return vectors (n, E) scaled to unit length; zero vectors stay zero."""
     return units_and_lengths(vectors)[0]
 
 
@@ -297,11 +275,7 @@ def units_and_lengths(vectors: NDArray[_Float]) -> tuple[NDArray[_Float], NDArra
 
 
 def inverse_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return one by the length of each vector (n, E), (n,); 0 for the zero vector.
-
-    >>> inverse_lengths(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
-    [0.25, 0.0]
-    """
+    """Return one by the length of each vector (n, E), (n,); 0 for the zero vector."""
     # In place, without a copy of the squares.
     lengths: NDArray[np.float32] = np.einsum("ne,ne->n", vectors, vectors)
     np.sqrt(lengths, out=lengths)
@@ -315,10 +289,6 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``x W' + b`` for x (..., N, I), weight (J, I) and bias (J,): (..., N, J).
 
     The dtype is that of x. Overflow gives infinity, without a warning.
-
-    Example:
-        >>> linear(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([5.0]))
-        array([[16.]])
     """
     with np.errstate(over="ignore", invalid="ignore"):
         y: Array = x @ weight.T.astype(x.dtype, copy=False)
@@ -334,11 +304,7 @@ def linear_backward(d_y: Array, x: Array, weight: Array) -> tuple[Array, Array, 
 
 
 def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLike) -> Array:
-    """Draw a uniform random matrix (rows, columns) (Glorot and Bengio 2010, equation 16).
-
-    Raises:
-        ArgumentTypeError: The dtype is not floating.
-    """
+    """Draw a uniform random matrix (rows, columns) (Glorot and Bengio 2010, equation 16)."""
     try:
         kind = np.dtype(dtype).kind
     except Exception:  # whatever its methods raise
@@ -351,7 +317,7 @@ def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLik
     return random.uniform(-limit, limit, (rows, columns)).astype(dtype)
 
 
-_GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
+_IN_ONE_THREAD = 1 << 13  # numbers
 
 
 def products(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -359,9 +325,6 @@ def products(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[
 
     The threads of BLAS wait for each other where other processes keep the machine busy; it takes
     none for few numbers.
-
-    >>> products(np.eye(3, 2, dtype=np.float32), np.array([3, 4], np.float32)).tolist()
-    [3.0, 4.0, 0.0]
     """
     n, size = rows.shape
     step = max(_IN_ONE_THREAD // size, 1)
@@ -372,7 +335,7 @@ def products(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[
     return found
 
 
-_IN_ONE_THREAD = 1 << 13  # numbers
+_GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 
 
 class Rows:

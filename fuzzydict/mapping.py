@@ -460,7 +460,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         "Learning from examples" tells what is held out, and when a result is kept.
 
         Args:
-            queries: L texts, or a mapping from texts to their targets.
+            queries: texts, or a mapping from texts to their targets.
             targets: one for each query, unless ``queries`` is a mapping: a key, a list of right
                 keys, or None where no key should match; or, for all, a number or an array.
             remember: whether queries become aliases: of several right keys, of the nearest.
@@ -597,10 +597,9 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def _of_block(
         self, queries: list[Any], read: Callable[[list[Any], Reader], list[T]]
     ) -> list[T]:
-        """Return what is read of queries from a snapshot, without the lock.
+        """Return what is read of queries from a snapshot, as a rule without the lock.
 
-        What an engine finds is read with the lock; and so is what was read in vain, since a key
-        that was found is gone or an option has changed meanwhile.
+        With it is read what an engine finds, and what a key or option that changed made vain.
         """
         reader = self._current_reader()
         if not reader.lookup.needs_lock:
@@ -615,12 +614,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def _current_reader(self) -> Reader:
         """Return a snapshot of the keys and options as they are; new keys are encoded in it."""
-        reader = self._kept.reader
-        if self._is_current(reader):
+        if self._is_current(reader := self._kept.reader):
             return reader
         with self._lock:  # one thread encodes what several need
-            reader = self._kept.reader
-            if self._is_current(reader):
+            if self._is_current(reader := self._kept.reader):
                 return reader
             try:
                 return self._made_reader()
@@ -671,7 +668,6 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         kept.told += new
 
     def _doubt(self) -> None:
-        """Let the next snapshot compare the index with the keys."""
         kept = self._kept
         if kept.index is not None:
             kept.index.in_doubt = True
@@ -698,11 +694,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         return NO_KEY if key is None else key
 
     def _values(self, names: list[Any], reader: Reader | None = None) -> list[V]:  # noqa: ARG002
-        """Return the values of keys, all as they are at one moment.
-
-        Raises:
-            GoneError: a key is gone.
-        """
+        """Return the values of keys, all as they are at one moment; raise if a key is gone."""
         with self._lock:
             values = list(map(partial(dict.get, self), names, repeat(_GONE)))
             if not any(map(is_, values, repeat(_GONE))):
@@ -737,10 +729,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
 
 class Items(NamedTuple):
-    """The keys of a dict that can be compared, and their values, as they are at one moment."""
+    """The S keys of a dict that can be compared, and their values, as they are at one moment."""
 
-    lookup: Exact  # finds keys, S of them
-    values: list[Any]  # theirs, S
+    lookup: Exact
+    values: list[Any]
     embedding: Embedding  # without projections, for values that are texts
 
 

@@ -30,20 +30,12 @@ MODES = ("nearest", "pool")
 
 
 class Option(NamedTuple):
-    """An option of a `FuzzyDict`.
+    """An option of a `FuzzyDict`; ``check`` raises, or returns what a value stands for."""
 
-    Attributes:
-        default: its value where none is given; for most None, which means the documented default.
-        check: raises OptionError or ArgumentTypeError unless it takes a value; returns what the
-            value stands for, such as an embedding.
-        is_learned: whether `fit` sets it.
-        is_number: whether it is kept as the float that `check` returns.
-    """
-
-    default: Any
+    default: Any  # for most None, which means the documented default
     check: Callable[[Any], Any]
-    is_learned: bool = False
-    is_number: bool = False
+    is_learned: bool = False  # whether `fit` sets it
+    is_number: bool = False  # whether it is kept as the float that `check` returns
 
 
 def _check_mode(mode: Any) -> None:
@@ -196,7 +188,23 @@ class Configured:
             super().__setattr__("_meaning", None)
 
     def _options_before_fit(self) -> dict[str, Any]:
-        return before_fit({name: getattr(self, name) for name in LEARNED}, self._learned)
+        """Return the options as they would be without `fit`; those that were set since then stay.
+
+        For a dict from a file, which does not record a fit, projections that name an embedding
+        were learned, and there were none before.
+        """
+        options, learned = {name: getattr(self, name) for name in LEARNED}, self._learned
+        if learned is None:
+            projections = options["projections"]
+            if isinstance(projections, Projections) and projections.embedding:
+                options["projections"] = None
+            return options
+        for name, now in options.items():
+            then = learned.after[name]
+            is_plain = type(now) is type(then) and isinstance(now, str | float | int)
+            if now is then or (is_plain and now == then):
+                options[name] = learned.before[name]
+        return options
 
     def _set_learned(self, options: Mapping[str, Any]) -> None:
         """Set options, and remember what they were; the caller holds the lock."""
@@ -222,32 +230,6 @@ class LearnedOptions(NamedTuple):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # options are not copied either
-
-
-def before_fit(options: Mapping[str, Any], learned: LearnedOptions | None) -> dict[str, Any]:
-    """Return the options as they would be if the dict had not been fitted.
-
-    Options that were set since then stay. For a dict from a file, which does not record a fit,
-    projections that name an embedding were learned, and there were none before.
-
-    >>> learned = LearnedOptions({"temperature": None, "score_cutoff": None, "projections": None},
-    ...     {"temperature": 2.0, "score_cutoff": 0.5, "projections": None})
-    >>> before_fit({"temperature": 3.0, "score_cutoff": 0.5, "projections": None}, learned)
-    {'temperature': 3.0, 'score_cutoff': None, 'projections': None}
-    """
-    before = dict(options)
-    if learned is not None:
-        for name, value in options.items():
-            if _same(value, learned.after[name]):
-                before[name] = learned.before[name]
-    projections = before["projections"]
-    if learned is None and isinstance(projections, Projections) and projections.embedding:
-        before["projections"] = None
-    return before
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and isinstance(a, str | float | int) and a == b)
 
 
 def declared_class(cls: Any) -> Any:
