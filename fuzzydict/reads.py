@@ -165,7 +165,8 @@ class Reads(Configured, Generic[V, ReaderT]):
         """Return ``get(query, default)`` of each query, in one pass.
 
         A query may be anything that a key may be: None, a blank or a number is found if a key
-        equals it, and gives ``default`` otherwise.
+        equals it, and gives ``default`` otherwise. ``score_cutoff`` takes the place of the option
+        for this read. A single text in place of a list of queries is an ArgumentTypeError.
 
         >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
