@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
 from importlib import resources
@@ -164,29 +165,23 @@ _NAMES = ("spelling", "meaning", "words", "against")
 _GROUPS = [[i for i, one in enumerate(FEATURES) if one.group == name] for name in _NAMES]
 
 
+@dataclass(eq=False)
 class Judge:
     """The learned weights of the default score.
 
     Two questions, each answered by a `Net`. Which key is the best? A softmax over the keys. Is it
     right? A logistic function of the features of the best key, its log-odds, its lead over the
     next, and its share.
-
-    Attributes:
-        glance: weighs what is seen of all keys, (4,).
-        pair: weighs what is seen of two words, (17,).
-        center, scale: of the features, (F,).
-        which, whether: the nets.
-        rest: intercept and slope of the log-odds of a key that is no candidate, given its glance.
     """
 
-    def __init__(self, **weights: Any) -> None:
-        self.glance: NDArray[np.float32] = weights["glance"]
-        self.pair: NDArray[np.float32] = weights["pair"]
-        self.center: NDArray[np.float32] = weights["center"]
-        self.scale: NDArray[np.float32] = weights["scale"]
-        self.which: Net = weights["which"]
-        self.whether: Net = weights["whether"]
-        self.rest: NDArray[np.float32] = weights["rest"]
+    glance: NDArray[np.float32]  # weighs what is seen of all keys, (4,)
+    pair: NDArray[np.float32]  # weighs what is seen of two words, (17,)
+    center: NDArray[np.float32]  # of the features, (F,)
+    scale: NDArray[np.float32]  # likewise
+    which: Net
+    whether: Net
+    #: Intercept and slope of the log-odds of a key that is no candidate, given its glance, (2,).
+    rest: NDArray[np.float32]
 
     def judge(self, X: NDArray[np.float32], mask: NDArray[np.bool_] | None = None) -> Judged:
         """Return what the features of the candidates, (L, C, F), tell."""
@@ -374,12 +369,11 @@ def weights_digest() -> str:
 
 def from_json(content: dict[str, Any]) -> Judge:
     """Return a judge from its weights as JSON."""
-    arrays = {name: _array(content[name]) for name in ("glance", "pair", "center", "scale", "rest")}
-    nets = {
-        name: Net(*(_array(content[name][field]) for field in Net._fields))
-        for name in ("which", "whether")
-    }
-    return Judge(**arrays, **nets)
+    arrays = ("glance", "pair", "center", "scale", "rest")
+    weights: dict[str, Any] = {name: _array(content[name]) for name in arrays}
+    for name in ("which", "whether"):
+        weights[name] = Net(*(_array(content[name][field]) for field in Net._fields))
+    return Judge(**weights)
 
 
 def _array(content: Any) -> NDArray[np.float32]:
