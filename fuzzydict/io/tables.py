@@ -365,7 +365,7 @@ class _Parquet(Table):
 
     @contextmanager
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        arrow, table = _pyarrow(), self._table
+        arrow, table = self._arrow, self._table
         schema, compression = table.schema_arrow, "snappy"
         self._types = [_type_of(new.values) for new in added]
         for new, kind in zip(added, self._types, strict=True):
@@ -384,7 +384,7 @@ class _Parquet(Table):
 
     def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values as columns of these types take them."""
-        arrow, values = _pyarrow(), []
+        arrow, values = self._arrow, []
         for cell, kind in zip(cells, self._types, strict=True):
             if isinstance(cell, arrow.Scalar):
                 values.append(cell if cell.is_valid else None)
@@ -395,7 +395,7 @@ class _Parquet(Table):
 
     def write(self, block: CellBlock, beside: list[tuple[Any, ...] | None]) -> None:
         """Write the block as a row group."""
-        arrow, (batch, indices) = _pyarrow(), block.rows
+        arrow, (batch, indices) = self._arrow, block.rows
         if None in beside:
             kept = arrow.array([cells is not None for cells in beside]).take(indices)
             batch, indices = batch.filter(kept), indices.filter(kept)
