@@ -405,15 +405,13 @@ def align(
     of_several(X, queries, keys, best, theirs, table)
     _contradict(X, queries, asked, keys, best, theirs, table)
     _leave_over(X, table, share[:, None], other, asked, keys, theirs)
-    X[..., WORDS] = (
-        np.minimum(np.count_nonzero(asked.columns, axis=1), FEW_WORDS)[:, None] / FEW_WORDS
-    )
+    count = np.count_nonzero(asked.columns, axis=1)[:, None]
+    length = np.array([[len(query.text)] for query in queries])
+    X[..., WORDS] = np.minimum(count, FEW_WORDS) / FEW_WORDS
     X[..., WORDS_KEY] = np.minimum(np.count_nonzero(theirs, axis=2), FEW_WORDS) / FEW_WORDS
     X[..., KNOWN] = trust
     X[..., COUNT] = np.log(max(keys.total, 1)) / 10
-    X[..., LENGTH] = (
-        np.array([min(len(query.text), FEW_LETTERS) for query in queries])[:, None] / FEW_LETTERS
-    )
+    X[..., LENGTH] = np.minimum(length, FEW_LETTERS) / FEW_LETTERS
     return X
 
 
@@ -440,9 +438,10 @@ def of_strings(queries: Sequence[Query], keys: Keys, best: NDArray[np.intp]) -> 
     written = keys.table.written([str.__str__(keys.names[slot]) for slot in slots])
     as_asked = keys.table.written([query.asked for query in queries])
     asked = [query.text for query in queries]
+    as_one = [text.replace(" ", "") for text in asked]
     measures = (
-        (Indel, [text.replace(" ", "") for text in asked], joined),
-        (OSA, [text.replace(" ", "") for text in asked], joined),
+        (Indel, as_one, joined),
+        (OSA, as_one, joined),
         (JaroWinkler, asked, texts),
         (Indel, in_small_letters(as_asked), in_small_letters(written)),
     )
@@ -755,14 +754,10 @@ def _leave_over(
     theirs: NDArray[np.int32],
 ) -> None:
     """Set how much of each nothing of the other matches, and how near this is."""
-    ours_left = (
-        share
-        * (_highest(table.matched, 3) < UNMATCHED)
-        * ~asked.facts["filler"][asked.columns][:, None]
-    )
-    theirs_left = (
-        other * (_highest(table.matched, 2) < UNMATCHED) * ~keys.facts_by_name["filler"][theirs]
-    )
+    is_filler = asked.facts["filler"][asked.columns][:, None]
+    ours_left = share * (_highest(table.matched, 3) < UNMATCHED) * ~is_filler
+    is_filler = keys.facts_by_name["filler"][theirs]
+    theirs_left = other * (_highest(table.matched, 2) < UNMATCHED) * ~is_filler
     X[..., LEFT], X[..., LEFT_KEY] = ours_left.sum(2), theirs_left.sum(2)
     at = ours_left.any(2).nonzero()
     a = (ours_left @ asked.units[asked.columns])[at]  # (P, E), as b
