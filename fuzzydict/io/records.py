@@ -544,9 +544,7 @@ class Csv(TextTable):
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
         # The header is written with the first rows, or at the end if there are none.
         names = self.beside([one.name for one in added])
-        self._begin: list[tuple[str, str | None]] = (
-            [(self.header.raw, names)] if self.header else []
-        )
+        self._begin = [(self.header.raw, names)] if self.header else []
         with super().copying(output, added):
             yield
         self.write(CellBlock([], None, ([], [])), [])
