@@ -453,7 +453,7 @@ def learned(
     judge = Judge(center=center, scale=scale, which=which, whether=none, rest=rest, **weights)
     odds = np.where(lists.mask, which(Z[..., WHICH], Z[..., CONTEXT:]), -np.inf)
     best = odds.argmax(1)
-    told = judge.of_best(Z, odds, best)
+    told = judge.features_of_best(Z, odds, best)
     is_right = lists.right[np.arange(len(best)), best]
     judge.whether = learned_whether(told, is_right, lists.weight, seed, steps)
     return judge

@@ -191,7 +191,7 @@ class Judge:
         if mask is not None:
             odds = np.where(mask, odds, -np.inf)
         best = odds.argmax(1)
-        told = self.of_best(Z, odds, best)
+        told = self.features_of_best(Z, odds, best)
         right = self.whether(told[:, : CONTEXT + 3], told[:, CONTEXT + 3 :])
         return Judged(odds, best, expit(right.astype(np.float64)))
 
@@ -286,7 +286,7 @@ class Judge:
         odds = start + slope * glances.astype(np.float64) - top[:, None]
         return np.asarray(np.minimum(odds, -2 * tie(top)[:, None]))
 
-    def of_best(
+    def features_of_best(
         self, Z: NDArray[np.float32], odds: NDArray[np.float32], best: NDArray[np.intp]
     ) -> NDArray[np.float32]:
         """Return what tells whether the best keys are right, (L, F + 3), the context last."""
