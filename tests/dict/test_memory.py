@@ -21,76 +21,51 @@ def one_hot(texts: list[str]) -> Any:
     return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
 
 
-# ---- work, by counting ------------------------------------------------------------------------
+def test_reads_in_turn_with_writes_and_deletes_cost_what_changed(monkeypatch: Any) -> None:
+    encoded, indexed = list[str](), list[str]()
 
-
-class Work:
-    """Counts the texts that are encoded, the strings whose n-grams are indexed, the rows moved."""
-
-    def __init__(self, monkeypatch: Any) -> None:
-        self.encoded = self.indexed = 0
-        original = ngrams_of_each
-
-        def counted(strings: Any) -> Any:
-            self.indexed += len(strings)
-            return original(strings)
-
-        monkeypatch.setattr(keys, "ngrams_of_each", counted)
-
-    def encode(self, texts: list[str]) -> Any:
-        self.encoded += len(texts)
+    def encode(texts: list[str]) -> Any:
+        encoded.extend(texts)
         return one_hot(texts)
 
+    def counted(strings: Any) -> Any:
+        indexed.extend(strings)
+        return ngrams_of_each(strings)
 
-def test_writes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
-    work = Work(monkeypatch)
-    d = FuzzyDict({f"key {i}": i for i in range(300)}, embedding=work.encode)
+    monkeypatch.setattr(keys, "ngrams_of_each", counted)
+    d = FuzzyDict({f"key {i}": i for i in range(200)}, embedding=encode)
     d.get("query")
-    assert (work.encoded, work.indexed) == (300 + 1, 300)  # one batch, and the query
-    work.encoded = work.indexed = 0
+    assert (len(encoded), len(indexed)) == (200 + 1, 200)  # one batch, and the query
     buffers = set()
-    for i in range(150):
+    for i in range(100):
         d[f"new {i}"] = i
         d.get(f"query {i}")
         assert d._kept.index is not None
         buffers.add(len(d._kept.index._columns.rows["columns"]._buffer))
-    assert work.encoded == 2 * 150
-    assert work.indexed == 150
+    assert (len(encoded), len(indexed)) == (201 + 2 * 100, 200 + 100)
     assert len(buffers) <= 6  # the matrix is moved each time it has grown by an eighth
-
-
-def test_deletes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
-    work = Work(monkeypatch)
-    d = FuzzyDict({f"key {i}": i for i in range(200)}, embedding=work.encode)
-    d.get("query")
-    work.encoded = work.indexed = 0
-    for i in range(180):
-        del d[f"key {i}"]
-        d.get(f"query {i}")
+    encoded.clear()
+    indexed.clear()
+    for i in range(280):
+        del d[next(iter(d))]
+        d.get(f"other {i}")
         assert d._kept.index is not None
         assert len(d._kept.index.keys()) <= 2 * len(d) + 1
-    assert work.encoded == 180  # the queries
-    # The keys that are left when half are dead: 100 + 50 + ...
-    assert work.indexed <= 200
+    assert len(encoded) == 280  # the queries
+    assert len(indexed) <= 300  # the keys that are left when half are dead: 150 + 75 + ...
 
 
 def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> None:
     calls: list[list[str]] = []
-
-    def recorded(texts: list[str]) -> Any:
-        calls.append(texts)
-        return one_hot(texts)
-
-    d = FuzzyDict({"color": 1, "brand": 2}, embedding=recorded)
+    d = FuzzyDict(
+        {"color": 1, "brand": 2}, embedding=lambda texts: [calls.append(texts), one_hot(texts)][1]
+    )
     d.get("x1")
     d["color"] = 3  # a new value: nothing to encode, and the key of a query is still known
     d.get("x1")
     d["color"] = d.pop("color")
     assert d.attend("x1").names == ["brand", "color"]
     assert calls == [["color", "brand"], ["x1"], ["color"], ["x1"]]
-
-
-# ---- memory -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -132,22 +107,18 @@ def test_reads_of_many_queries_compare_some_at_a_time(
     assert peaks[1] < 3 * peaks[0]
 
 
-def caches() -> list[Any]:
-    """Return the package's caches of the results of functions."""
+def test_every_cache_is_bounded() -> None:
     Brown()
     gc.unfreeze()  # the modules, which tests/conftest.py leaves out of garbage collection
     # By type: isinstance asks an object for its __class__, and some of torch's warn when asked.
-    found: list[Any] = [o for o in gc.get_objects() if type(o) is functools._lru_cache_wrapper]
+    caches: list[Any] = [o for o in gc.get_objects() if type(o) is functools._lru_cache_wrapper]
     gc.collect()
     gc.freeze()
-    return [cache for cache in found if cache.__module__.startswith("fuzzydict.")]
-
-
-def test_every_cache_is_bounded() -> None:
     sizes = {
         cache.__qualname__: cache.cache_parameters()["maxsize"]
-        for cache in caches()
-        if inspect.signature(cache).parameters  # otherwise there is one result
+        for cache in caches
+        # Without parameters there is one result.
+        if cache.__module__.startswith("fuzzydict.") and inspect.signature(cache).parameters
     }
     for name in ("Projections.shipped", "shipped", "_table"):
         assert sizes.pop(name, None) is None  # one result for each name that ships

@@ -21,12 +21,11 @@ def encode(texts: list[str]) -> Any:
 @pytest.mark.filterwarnings("ignore:pool")
 def test_values_are_converted_once_until_a_write() -> None:
     asked: list[str] = []
-
-    def counted(texts: list[str]) -> Any:
-        asked.extend(texts)
-        return encode(texts)
-
-    d = FuzzyDict(dict.fromkeys(KEYS, "red"), embedding=counted, score_cutoff=0.0)
+    d = FuzzyDict(
+        dict.fromkeys(KEYS, "red"),
+        embedding=lambda texts: [asked.extend(texts), encode(texts)][1],
+        score_cutoff=0.0,
+    )
     for query in ("Key_1", "Key_2", "Key_3"):
         d.pool(query)
     assert asked.count("red") == len(KEYS)
