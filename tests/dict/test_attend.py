@@ -104,7 +104,8 @@ def test_each_query_of_a_list_has_best_keys_of_its_own(mode: Any) -> None:
 
 
 def test_with_as_many_keys_as_there_are_or_more_nothing_is_left_out() -> None:
-    d = FuzzyDict({**ITEMS, 5: 1.0, "?": 2.0})  # the last two are not compared
+    items: dict[Any, float] = {**ITEMS, 5: 1.0, "?": 2.0}
+    d = FuzzyDict(items)  # the last two are not compared
     topns: list[Any] = [len(ITEMS), len(ITEMS) + 1, 10**9, np.int64(2000)]
     for topn in topns:
         found = d.attend("violet", topn=topn)

@@ -21,6 +21,7 @@ from fuzzydict import (
     NoMatchError,
 )
 from tests.support.properties import examples
+from tests.support.recording import Recording
 from tests.support.searching import needs_usearch
 
 MODES = ["nearest", "pool"]
@@ -169,19 +170,14 @@ def test_a_match_is_a_tuple_of_three_that_knows_its_query_and_whether_it_is_one(
 
 
 def test_lists_that_were_asked_before_are_remembered_until_something_changes() -> None:
-    asked: list[str] = []
-
-    def encode(texts: list[str]) -> Any:
-        asked.extend(texts)
-        return np.array([[len(text), text.count("o"), 1] for text in texts], np.float32)
-
-    d = FuzzyDict({"color": 1, "door": 2}, embedding=encode, score_cutoff=0)
+    recording = Recording(lambda texts: [[len(text), text.count("o"), 1] for text in texts])
+    d = FuzzyDict({"color": 1, "door": 2}, embedding=recording, score_cutoff=0)
     queries = [f"colour {i}" for i in range(600)]
     found = d.nearest(queries)
-    asked.clear()
+    recording.asked.clear()
     assert d.nearest(queries) == found
     assert d.get_many(queries[::-1]) == [match.value for match in found[::-1]]
-    assert asked == []
+    assert recording.asked == []
     d["colour 7"] = 3
     assert d.nearest(queries)[7].value == 3
     d.score_cutoff = 1.5

@@ -15,6 +15,7 @@ from fuzzydict import Brown, FuzzyDict, reads
 from fuzzydict.search import keys, lookup
 from fuzzydict.text.ngrams import ngrams_of_each
 from tests.benchmarks import memory
+from tests.support.recording import Recording
 
 
 def one_hot(texts: list[str]) -> Any:
@@ -22,18 +23,15 @@ def one_hot(texts: list[str]) -> Any:
 
 
 def test_reads_in_turn_with_writes_and_deletes_cost_what_changed(monkeypatch: Any) -> None:
-    encoded, indexed = list[str](), list[str]()
-
-    def encode(texts: list[str]) -> Any:
-        encoded.extend(texts)
-        return one_hot(texts)
+    recording, indexed = Recording(one_hot), list[str]()
+    encoded = recording.asked
 
     def counted(strings: Any) -> Any:
         indexed.extend(strings)
         return ngrams_of_each(strings)
 
     monkeypatch.setattr(keys, "ngrams_of_each", counted)
-    d = FuzzyDict({f"key {i}": i for i in range(200)}, embedding=encode)
+    d = FuzzyDict({f"key {i}": i for i in range(200)}, embedding=recording)
     d.get("query")
     assert (len(encoded), len(indexed)) == (200 + 1, 200)  # one batch, and the query
     buffers = set()
@@ -56,16 +54,14 @@ def test_reads_in_turn_with_writes_and_deletes_cost_what_changed(monkeypatch: An
 
 
 def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> None:
-    calls: list[list[str]] = []
-    d = FuzzyDict(
-        {"color": 1, "brand": 2}, embedding=lambda texts: [calls.append(texts), one_hot(texts)][1]
-    )
+    recording = Recording(one_hot)
+    d = FuzzyDict({"color": 1, "brand": 2}, embedding=recording)
     d.get("x1")
     d["color"] = 3  # a new value: nothing to encode, and the key of a query is still known
     d.get("x1")
     d["color"] = d.pop("color")
     assert d.attend("x1").names == ["brand", "color"]
-    assert calls == [["color", "brand"], ["x1"], ["color"], ["x1"]]
+    assert recording.asked == ["color", "brand", "x1", "color", "x1"]
 
 
 @pytest.fixture

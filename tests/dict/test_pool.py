@@ -10,6 +10,7 @@ import pytest
 
 from fuzzydict import FuzzyDict
 from tests.support.properties import SLOW
+from tests.support.recording import Recording
 
 KEYS = [f"key {letter}" for letter in "abcdef"]
 
@@ -20,12 +21,9 @@ def encode(texts: list[str]) -> Any:
 
 @pytest.mark.filterwarnings("ignore:pool")
 def test_values_are_converted_once_until_a_write() -> None:
-    asked: list[str] = []
-    d = FuzzyDict(
-        dict.fromkeys(KEYS, "red"),
-        embedding=lambda texts: [asked.extend(texts), encode(texts)][1],
-        score_cutoff=0.0,
-    )
+    recording = Recording(encode)
+    d = FuzzyDict(dict.fromkeys(KEYS, "red"), embedding=recording, score_cutoff=0.0)
+    asked = recording.asked
     for query in ("Key_1", "Key_2", "Key_3"):
         d.pool(query)
     assert asked.count("red") == len(KEYS)

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
+from tests.support.recording import Recording
 
 VECTORS = {"color": [1.0, 0.0], "brand": [0.0, 1.0], "colour": [0.9, 0.1]}
 MODES = pytest.mark.parametrize("mode", ["nearest", "pool"])
@@ -295,7 +296,7 @@ def test_the_slots_of_a_subclass_are_copied(way: str, kind: type[Slotted], mode:
 
 
 def test_fromkeys_has_the_options_of_the_class() -> None:
-    d = Slotted.fromkeys(["color"], 1)
+    d: Any = Slotted.fromkeys(["color"], 1)
     assert (type(d), d, d.score_cutoff) == (Slotted, {"color": 1}, 0.3)
     with pytest.raises(TypeError):
         Sub.fromkeys(["color"])  # as of any dict whose constructor needs an argument
@@ -409,17 +410,17 @@ def test_an_update_that_fails_half_way_keeps_what_a_dict_keeps() -> None:
 
 
 def test_a_copy_does_not_encode_its_keys_again() -> None:
-    asked: list[str] = []
-    d = FuzzyDict(car(), embedding=lambda texts: [asked.extend(texts), lengths(texts)][1])
+    recording = Recording(lengths)
+    d = FuzzyDict(car(), embedding=recording)
     assert d["colour"] == "black"
     other = d.copy()
     del other["color"]
     other["colors"] = "red"
-    asked.clear()
+    recording.asked.clear()
     assert other["colour"] == "red"
     assert d["colour"] == "black"
-    assert "colors" in asked
-    assert not {"color", "brand"} & set(asked)
+    assert "colors" in recording.asked
+    assert not {"color", "brand"} & set(recording.asked)
     for each in (d, other):
         each._check()
 

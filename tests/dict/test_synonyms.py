@@ -20,6 +20,7 @@ import fuzzydict
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Matcher, OptionError
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.search import taught as synonyms_module
+from tests.support.recording import Recording
 
 COSTS = {"cost center name": 1, "KST number": 2, "Acme Ltd": 3, "supplier": 4}
 SYNONYMS = {"KST": "cost center", "Ltd": ""}
@@ -55,16 +56,12 @@ def test_every_read_replaces_them_in_keys_and_queries(
 
 
 def test_an_encoder_is_given_what_stands_for_words() -> None:
-    asked: list[str] = []
-
-    def encode(texts: list[str]) -> Any:
-        asked.extend(texts)
-        return np.array([[len(text), text.count("c"), 1] for text in texts], np.float32)
-
-    d = costs(embedding=encode, scorer="cosine")
+    recording = Recording(lambda texts: [[len(text), text.count("c"), 1] for text in texts])
+    d = costs(embedding=recording, scorer="cosine")
     assert d["KST name"] == 1
-    assert {"cost center name", "cost center number", "acme", "supplier"} <= set(asked)
-    assert "KST number" not in asked
+    asked = {"cost center name", "cost center number", "acme", "supplier"}
+    assert asked <= set(recording.asked)
+    assert "KST number" not in recording.asked
 
 
 def test_frames_and_workers_replace_them(tmp_path: Path) -> None:
@@ -162,6 +159,7 @@ def test_a_class_may_have_some_or_none(tmp_path: Path) -> None:
     assert Costs(COSTS).synonyms == {"KST": "cost center"}
     d.save(tmp_path / "costs.fuzzydict")
     assert Costs.load(tmp_path / "costs.fuzzydict").synonyms == {}
+    none: Any
     for none in ({}, None):
         plain: Any = type("Plain", (FuzzyDict,), {"synonyms": none})
         assert (plain(COSTS).synonyms, plain(COSTS).get("WXYZ")) == ({}, None)
@@ -313,9 +311,12 @@ def test_a_file_with_wrong_ones_is_refused(tmp_path: Path) -> None:
 def test_many_that_each_double_the_next_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     phrase_of = synonyms_module.phrase_of
-    monkeypatch.setattr(
-        synonyms_module, "phrase_of", lambda text: [read.append(text), phrase_of(text)][1]
-    )
+
+    def counted(text: str) -> tuple[str, ...]:
+        read.append(text)
+        return phrase_of(text)
+
+    monkeypatch.setattr(synonyms_module, "phrase_of", counted)
     d = FuzzyDict({"supplier": 1})
     many = {f"w{i}": f"w{i + 1} w{i + 1}" for i in range(2000)}
     d.synonyms = many
