@@ -93,6 +93,10 @@ class Matrix:
             return {"vectors": self.whole}
         return {"vectors": self._codes, "scales": self._scales}
 
+    def __getstate__(self) -> dict[str, Any]:
+        # without what can be computed again
+        return {name: part for name, part in self.__dict__.items() if name != "whole"}
+
 
 class _SideBySide(Matrix):
     """Two matrices side by side; row i is made of those that ``places[i]`` names; -1 is zeros."""

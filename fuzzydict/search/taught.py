@@ -121,6 +121,11 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
         dict.pop(self, alias, None)
         self._written.pop(same_text(alias), None)  # then, so that each that is listed is found
 
+    def pop(self, alias: str, /, *default: Any) -> Any:
+        """Remove an alias and return its key, or ``default`` if there is none."""
+        with self._lock:  # of threads that pop one alias, one alone has its key
+            return super().pop(alias, *default)
+
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
         with self._lock:
@@ -384,7 +389,7 @@ class Synonyms(_Taught):
         rules = self._rules()
         return {} if rules is None else rules.given
 
-    def _listed(self, name: Any) -> str:
+    def _listed(self, name: Any) -> Any:
         """Return a name as it is listed, or raise KeyError."""
         given = self._given
         if isinstance(name, str) and name not in given:  # as each is that was listed
@@ -392,7 +397,7 @@ class Synonyms(_Taught):
             name = next((one for one in given if phrase_of(one) == phrase), name)
         if name not in given:
             raise KeyError(name)
-        return str(name)
+        return name  # maybe of a class derived from str
 
     def __getitem__(self, name: str) -> str:
         return self._given[self._listed(name)]

@@ -7,6 +7,7 @@ import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,23 @@ def test_aliases_are_a_mapping_by_plain_words() -> None:
         assert again == d.aliases
     d.aliases.clear()
     assert not d.aliases
+
+
+def test_of_threads_that_pop_an_alias_one_has_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    d, popped = colors(), list[Any]()
+    other = Thread(target=lambda: popped.append(d.aliases.pop("rouge", "gone")))
+    delete = type(d.aliases).__delitem__
+
+    def slowly(aliases: Any, alias: str) -> None:
+        if not other.ident:
+            other.start()
+            other.join(0.2)
+        delete(aliases, alias)
+
+    monkeypatch.setattr(type(d.aliases), "__delitem__", slowly)
+    popped.append(d.aliases.pop("rouge", "gone"))
+    other.join()
+    assert popped == ["red", "gone"]
 
 
 WRONG: list[tuple[Any, type[Exception], str]] = [

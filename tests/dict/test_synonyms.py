@@ -9,6 +9,7 @@ import pickle
 import signal
 import warnings
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -25,6 +26,10 @@ from tests.support.recording import Recording
 COSTS = {"cost center name": 1, "KST number": 2, "Acme Ltd": 3, "supplier": 4}
 SYNONYMS = {"KST": "cost center", "Ltd": ""}
 OTHERS = {"WXYZ": "supplier"}
+
+
+class Unit(str, Enum):  # noqa: UP042  # the `str` of StrEnum is the text
+    COST = "KST"
 
 
 def costs(**options: Any) -> FuzzyDict[int]:
@@ -214,6 +219,9 @@ def test_a_change_holds_from_the_next_read_on() -> None:
     assert (d.synonyms["kst"], d.synonyms.get("x"), len(d.synonyms)) == ("cost center", None, 2)
     assert d.synonyms | {"x": "y"} == {**SYNONYMS, "x": "y"}
     d.synonyms.clear()
+    d.synonyms[Unit.COST] = "cost center"  # a text whose `str` is another
+    assert (d.synonyms["kst"], dict(d.copy().synonyms)) == ("cost center", {"KST": "cost center"})
+    del d.synonyms["kst"]
     assert dict(d.synonyms) == {}
     d._check()
 

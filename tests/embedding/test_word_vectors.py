@@ -196,12 +196,18 @@ def test_a_fingerprint_differs_with_each_part() -> None:
     assert WordVectors(KNOWN, VECTORS, COUNTS).fingerprint() == SMALL.fingerprint()
 
 
-def test_what_is_pickled_or_copied_encodes_alike() -> None:
+def test_what_is_pickled_or_copied_encodes_alike(tmp_path: Path) -> None:
     texts = ["colour", "the color of", "日本語"]
     for copy in (pickle.loads(pickle.dumps(SMALL)), deepcopy(SMALL)):
         assert copy.words == KNOWN
         assert copy.counts.tolist() == COUNTS
         assert copy.encode(texts).tobytes() == SMALL.encode(texts).tobytes()
+    SMALL.save(tmp_path / "small.vectors", dtype="int8")
+    rounded = WordVectors.load(tmp_path / "small.vectors")
+    small = pickle.dumps(rounded)
+    assert not rounded.vectors.flags.writeable
+    assert len(pickle.dumps(rounded)) == len(small)
+    assert not pickle.loads(pickle.dumps(rounded)).vectors.flags.writeable
 
 
 def test_the_default_has_the_numbers_of_english_beside_those_of_brown(brown: WordVectors) -> None:
