@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import sys
 import threading
 import time
@@ -15,8 +14,8 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
+from tests.support.properties import SLOW
 
-SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 ROUNDS = 130 if SLOW else 40
 READERS = 4
 PAUSE = 0.001  # seconds after each write, for writers wait for no reader
@@ -28,6 +27,9 @@ def _switch_often() -> Iterator[None]:
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(interval)
+
+
+KEYS = [f"colour {i}" for i in range(40)]
 
 
 def one_hot(texts: list[str]) -> Any:
@@ -56,33 +58,27 @@ def beside(write: Callable[[int], None], *reads: Callable[[], None]) -> None:
         assert all(count.result(timeout=60) for count in counts)
 
 
-KEYS = [f"colour {i}" for i in range(40)]
-
-
 @pytest.mark.filterwarnings("ignore::fuzzydict.errors.DoubtfulPoolWarning")  # the keys are alike
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
 def test_values_are_those_before_or_after_an_update(mode: str) -> None:
     d = FuzzyDict(dict.fromkeys(KEYS, 0.0), mode=mode, embedding=one_hot, score_cutoff=0.0)
+    several = ["color", "colour", "colour 1"]
 
     def write(i: int) -> None:
         d.update(dict.fromkeys(KEYS, float(i % 2)))
 
-    def pool() -> None:
-        assert d.pool("color") in (pytest.approx(0.0), pytest.approx(1.0))
+    def one() -> None:
+        for value in (d.pool("color"), d["color"]):
+            assert value in (pytest.approx(0.0), pytest.approx(1.0))
 
     def attend() -> None:
         assert len(set(d.attend("color").values)) == 1
 
     def ranked() -> None:
         assert len({match.value for match in d.most_similar("color", topn=None)}) == 1
+        assert len({match.value for match in d.nearest(several)}) == 1
 
-    def several() -> None:
-        assert len({match.value for match in d.nearest(["color", "colour", "colour 1"])}) == 1
-
-    def read() -> None:
-        assert d["color"] in (pytest.approx(0.0), pytest.approx(1.0))
-
-    beside(write, pool, attend, ranked, several, read)
+    beside(write, one, attend, ranked)
 
 
 def test_keys_are_those_before_or_after_a_write() -> None:

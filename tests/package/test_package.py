@@ -95,14 +95,7 @@ def test_the_command_is_the_module_too() -> None:
     assert done.stdout == "black\n"
 
 
-def test_nothing_but_the_package_goes_on_the_path() -> None:
-    files = metadata.files("fuzzydict") or []
-    tops = {file.parts[0] for file in files if file.suffix == ".py" and len(file.parts) > 1}
-    assert not tops & {"cli", "data", "tests"}
-    assert "fuzzydict" in {entry.name for entry in metadata.entry_points(group="console_scripts")}
-
-
-def test_the_package_says_what_it_is_and_how_its_data_may_be_used() -> None:
+def test_the_package_says_what_it_is_and_puts_nothing_else_on_the_path() -> None:
     facts = metadata.metadata("fuzzydict")
     assert facts["Version"] == fuzzydict.__version__
     told = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
@@ -110,6 +103,10 @@ def test_the_package_says_what_it_is_and_how_its_data_may_be_used() -> None:
     for said in ("MIT", "WordNet", "Brown-Corpus-NonCommercial"):
         assert said in told["project"]["license"]
     assert "data/README.md" in told["project"]["license-files"]
+    files = metadata.files("fuzzydict") or []
+    tops = {file.parts[0] for file in files if file.suffix == ".py" and len(file.parts) > 1}
+    assert not tops & {"cli", "data", "tests"}
+    assert "fuzzydict" in {entry.name for entry in metadata.entry_points(group="console_scripts")}
 
 
 def test_the_package_takes_30_megabytes_at_most() -> None:

@@ -9,6 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
+from tests.benchmarks import walk
 from tests.support.sources import LIBRARY, MODULES, imports, syntax
 
 #: Each part may import those before it, and a package its own modules, in a circle never.
@@ -32,20 +33,14 @@ def own_imports(module: str) -> set[str]:
     return imports(module) & MODULES.keys() - {module}
 
 
-def test_every_module_has_its_place_in_the_order() -> None:
-    assert {part_of(module) for module in MODULES} - set(ORDER) == set()
-
-
-@pytest.mark.parametrize("part", ORDER)
-def test_imports_go_one_way(part: str) -> None:
-    """Those inside functions and those for type hints, too."""
-    allowed = ORDER[: ORDER.index(part) + 1]
+def test_every_module_has_its_place_in_the_order_and_imports_go_one_way() -> None:
+    """Imports inside functions and those for type hints, too."""
+    assert {part_of(module) for module in MODULES} <= set(ORDER)
     wrong = [
         f"{module} imports {other}"
         for module in MODULES
-        if part_of(module) == part
         for other in own_imports(module)
-        if part_of(other) not in allowed
+        if ORDER.index(part_of(other)) > ORDER.index(part_of(module))
     ]
     assert sorted(wrong) == []
 
@@ -114,13 +109,10 @@ def test_no_module_uses_private_names_of_another(module: str) -> None:
     assert sorted(foreign_private_names(module)) == []
 
 
-def test_the_first_level_can_be_seen_at_a_glance() -> None:
+def test_the_first_level_can_be_seen_at_a_glance_and_there_are_few_modules() -> None:
     entries = {path.stem for path in LIBRARY.iterdir()} - {"__pycache__", "cli", "data", "py"}
     assert len(entries) <= MOST_ENTRIES, sorted(entries)
-
-
-def test_there_are_few_modules() -> None:
-    """Beside the files that only make a folder a package."""
+    # Beside the files that only make a folder a package.
     modules = [path for path in LIBRARY.rglob("*.py") if path.stem != "__init__"]
     assert len([path for path in modules if "cli" not in path.parts]) <= MOST_MODULES
 
@@ -129,14 +121,18 @@ def test_there_are_few_modules() -> None:
 def test_files_and_functions_are_short(module: str) -> None:
     """A docstring is no part of its function's length."""
     assert len(MODULES[module].read_text("utf-8").splitlines()) <= MOST_LINES
-    long = {
-        node.name: length(node)
-        for node in ast.walk(syntax(module))
-        if isinstance(node, ast.FunctionDef) and length(node) > LONGEST_FUNCTION
-    }
-    assert long == {}
+    long = {}
+    for node in ast.walk(syntax(module)):
+        if isinstance(node, ast.FunctionDef):
+            docstring = (ast.get_docstring(node, clean=False) or "").splitlines()
+            long[node.name] = (node.end_lineno or 0) - node.lineno + 1 - len(docstring)
+    assert {name: lines for name, lines in long.items() if lines > LONGEST_FUNCTION} == {}
 
 
-def length(function: ast.FunctionDef) -> int:
-    lines = (function.end_lineno or 0) - function.lineno + 1
-    return lines - len((ast.get_docstring(function, clean=False) or "").splitlines())
+@pytest.mark.parametrize("name", walk.READS)
+def test_where_one_looks_for_how_a_query_is_answered_there_is_little_to_read(name: str) -> None:
+    query, calls, files = walk.READS[name]
+    found = walk.read(walk.dict_of_words(), query)
+    assert found.files[0] == "mapping.py"
+    assert 10 < len(found.calls) <= calls, found
+    assert len(found.files) <= files, found.files
