@@ -87,7 +87,7 @@ def test_a_small_dict_takes_little() -> None:
 def test_reads_of_many_queries_compare_some_at_a_time(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lookup, "_QUERIES", 8)
+    monkeypatch.setattr(lookup, "QUERIES", 8)
     monkeypatch.setattr(reads, "_SHORT", 0)  # so that nothing is remembered
     texts = memory.key_texts(350)
     d = FuzzyDict(dict.fromkeys(texts[:30], 1.0), embedding=one_hot)
