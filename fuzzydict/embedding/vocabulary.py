@@ -81,6 +81,7 @@ class Vocabulary:
             raise ShapeError(f"counts: expected {_MOST_COUNTED} words in all at most; scale down")
         self.counts: NDArray[np.int64] = given.astype(np.int64, copy=False)
         self._stand_in = lru_cache(_REMEMBERED)(self._nearest_word)
+        self._alike = lru_cache(_REMEMBERED)(self._frequent_like)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -119,15 +120,19 @@ class Vocabulary:
             return -1, 0.0
         slips = []
         for letters in (word[:2], word[0] + word[-2:]):  # one slip leaves some of them
-            sizes = range(len(word) - 1, len(word) + 2)
-            rows = [row for size in sizes for row in self._frequent.get((letters, size), ())]
-            known = [self.words[row] for row in rows]
+            rows, known = self._alike(letters, len(word))
             if known:
                 edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)
                 slips += [rows[place] for place in np.flatnonzero(edits[0] <= 1).tolist()]
         if not slips:
             return -1, 0.0
         return min(slips), Indel.normalized_similarity(word, self.words[min(slips)])
+
+    def _frequent_like(self, letters: str, length: int) -> tuple[list[int], list[str]]:
+        """Return the frequent words with some letters, and about as many in all."""
+        sizes = range(length - 1, length + 2)
+        rows = [row for size in sizes for row in self._frequent.get((letters, size), ())]
+        return rows, [self.words[row] for row in rows]
 
     @cached_property
     def _frequent(self) -> dict[tuple[str, int], list[int]]:
