@@ -307,7 +307,7 @@ class Kernel(Scorer):
                 d = d_u / unit  # of squared distances
                 d_query = d.sum(-1)[..., None] * query - d @ key
                 d_key = d.sum(-2)[..., None] * key - d.swapaxes(-1, -2) @ query
-                d_width = -2 * (d_u * within).sum() / self.width
+                d_width = -2 * (d_u * within).sum() / as_divisor(self.width, u.dtype)
                 return ScorerGradients(2 * d_query, 2 * d_key, {"width": d_width})
 
         return scores, backward

@@ -411,6 +411,8 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         *,
         at_once: bool = False,  # noqa: ARG002
     ) -> list[T]:
+        if not hasattr(self, "_sampling"):
+            self.open()
         found = list[T]()
         for some in slices(len(queries), _AT_ONCE):
             block, gone = queries[some], set[str]()

@@ -386,7 +386,7 @@ def _names_of(wanted: NDArray[np.uint64], shard: _Shard) -> list[str]:
 
 def _are_equal(a: Any, b: Any) -> bool:
     with suppress(Exception):  # a function that is at no top level is not pickled
-        return a is b or pickle.dumps(a) == pickle.dumps(b)
+        return bool(a is b or a == b or pickle.dumps(a) == pickle.dumps(b))
     return False
 
 

@@ -120,6 +120,8 @@ def test_gradients_outside_a_support_and_at_a_peak_are_zero() -> None:
         d = backward(np.array([[1.0, 0.0 if kernel is Gaussian else 1.0]]))
         assert np.isfinite(d.key).all()
         assert not d.key.any()
+    _, backward = Boxcar(1e-100).forward(np.ones((1, 1), np.float32), [[1]])
+    assert not backward(np.ones((1, 1), np.float32)).parameters["width"].any()
     scores, backward = Cosine().forward(np.zeros((1, 2)), [[0.0, 0.0], [1.0, 2.0]])
     d = backward(np.ones((1, 2)))
     assert not any(array.any() for array in (scores, d.query, d.key))

@@ -278,7 +278,7 @@ def test_a_client_that_is_connected_sees_that_another_wrote_the_first_keys() -> 
     other["color"] = "black"
     assert (first["colour"], other["colour"]) == ("black", "black")
     first.refresh()
-    assert first["colour"] == "black"
+    assert first["colour"] == RemoteDict(store)["colour"] == "black"
 
 
 def test_clients_and_threads_may_read_and_write(remote: RemoteDict, connect: Connect) -> None:

@@ -365,7 +365,11 @@ def test_shards_with_different_options_are_refused() -> None:
         shards = [*dicts_of([["brand"]]), *dicts_of([["color"]], **options)]
         with pytest.raises(OptionError, match=rf"shards\[0\] and shards\[1\] .*different.*{told}"):
             pool_shards("brand", shards)
-    same = [dicts_of([[name]], scorer=Gaussian(2.0))[0] for name in ("brand", "color")]
+    cutoffs = {"brand": 0.0, "color": -0.0}
+    same = [
+        dicts_of([[name]], scorer=Gaussian(2.0), score_cutoff=cutoff)[0]
+        for name, cutoff in cutoffs.items()
+    ]
     assert_same("colour", same, joined(same))
 
 
