@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +12,8 @@ import numpy as np
 import pytest
 
 from fuzzydict import Attention, Explanation, FuzzyDict, FuzzyDictError, Match
+from tests.support.properties import SLOW
 
-SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 KEYS = [f"key {letter}" for letter in "abcdef"]
 Act = Callable[[FuzzyDict[Any], Callable[[str], bool]], Any]
 ERRORS = (RuntimeError, FuzzyDictError, KeyError)
