@@ -59,8 +59,7 @@ def test_weights_are_the_keys_shares_of_the_probability() -> None:
 @pytest.mark.parametrize("key", ["topSpeed", "top_speed", "Top speed", "top-speed", "TOP SPEED"])
 def test_ways_to_write_an_identifier_are_one_key(key: str) -> None:
     d = FuzzyDict({"brand": 0, key: 1, "color": 2})
-    for query in ("topSpeed", "top_speed", "Top speed", "top speed"):
-        match = d.nearest(query)
+    for match in d.nearest(["topSpeed", "top_speed", "Top speed", "top speed"]):
         assert (match.key, match.value) == (key, 1)
         assert match.score >= 0.9
 
@@ -153,14 +152,12 @@ def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
     d = vectors_of("red", "blue", "grey", scorer=scorer, score_cutoff=-10.0)
     queries = ["violet", "blue", "rred"]
     assert_same(d.nearest(queries), [d.nearest(q) for q in queries])
-    for several, query in zip(d.most_similar(queries), queries, strict=True):
-        assert_same(several, d.most_similar(query))
     np.testing.assert_allclose(d.pool(queries), [d.pool(q) for q in queries], rtol=1e-5)
-    for one, query in zip(d.attend(queries), queries, strict=True):
+    several, attended = d.most_similar(queries), d.attend(queries)
+    for query, some, one in zip(queries, several, attended, strict=True):
+        assert_same(some, d.most_similar(query))
         np.testing.assert_allclose(one.weights, d.attend(query).weights, rtol=1e-4)
-    assert d.nearest([]) == []
-    assert d.most_similar([]) == []
-    assert d.attend([]) == []
+    assert d.nearest([]) == d.most_similar([]) == d.attend([]) == []
 
 
 def test_a_mask_takes_keys_away_and_must_fit() -> None:
