@@ -8,18 +8,13 @@ import inspect
 import tracemalloc
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fuzzydict import Brown, FuzzyDict, reads
 from fuzzydict.search import keys, lookup
 from fuzzydict.text.ngrams import ngrams_of_each
 from tests.benchmarks import memory
-from tests.support.recording import Recording
-
-
-def one_hot(texts: list[str]) -> Any:
-    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
+from tests.support.recording import Recording, one_hot
 
 
 def test_reads_in_turn_with_writes_and_deletes_cost_what_changed(monkeypatch: Any) -> None:

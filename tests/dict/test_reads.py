@@ -18,7 +18,7 @@ from fuzzydict import (
     ShapeError,
 )
 from fuzzydict.nn.softmax import softmax
-from tests.support.recording import Recording
+from tests.support.recording import Recording, one_hot
 from tests.support.reference import assert_probabilities
 from tests.support.searching import assert_same
 
@@ -194,7 +194,7 @@ def test_an_exact_key_takes_nearly_all_of_the_weight_among_a_thousand() -> None:
 
 
 def test_what_is_asked_again_is_not_looked_up_again_and_values_are_read() -> None:
-    recording = Recording(lambda texts: np.eye(5)[[sum(map(ord, t)) % 5 for t in texts]])
+    recording = Recording(one_hot)
     d: FuzzyDict[Any] = FuzzyDict({"color": "black", "brand": "Porsche"}, embedding=recording)
     d.score_cutoff, asked = 0, recording.asked  # and a query that its spelling does not settle
     found = d["the colour"]

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
 from tests.support.properties import SLOW
+from tests.support.recording import one_hot
 
 ROUNDS = 130 if SLOW else 40
 READERS = 4
@@ -30,10 +30,6 @@ def _switch_often() -> Iterator[None]:
 
 
 KEYS = [f"colour {i}" for i in range(40)]
-
-
-def one_hot(texts: list[str]) -> Any:
-    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
 
 
 def beside(write: Callable[[int], None], *reads: Callable[[], None]) -> None:

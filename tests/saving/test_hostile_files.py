@@ -38,6 +38,7 @@ from tests.support.damage import (
     with_header,
 )
 from tests.support.properties import SLOW
+from tests.support.recording import one_hot
 
 BYTES = 200e6
 PRIME = 2**61 - 1  # the hash of a whole number is its rest after division by it
@@ -269,10 +270,6 @@ def test_vectors_of_keys_whose_products_overflow_are_neither_saved_nor_read(tmp_
         FuzzyDict.load(tmp_path / "d", embedding=lambda texts: np.ones((len(texts), 3)))
     with pytest.raises(ArgumentTypeError, match="longer than 1e"):
         FuzzyDict({"color": 1}, embedding=huge).save(tmp_path / "huge")
-
-
-def one_hot(texts: list[str]) -> Any:
-    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
 
 
 def refused_cheaply(path: Path, kind: type[Exception] = FileFormatError) -> str:

@@ -30,11 +30,7 @@ from fuzzydict import (
     WordVectors,
 )
 from tests.support.properties import examples
-from tests.support.recording import Recording
-
-
-def one_hot(texts: list[str]) -> Any:
-    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
+from tests.support.recording import Recording, one_hot
 
 
 def again(d: Any, tmp_path: Path, **options: Any) -> Any:

@@ -1,11 +1,17 @@
-"""An embedding that records what it was asked for."""
+"""Embeddings of tests: one that costs little, and one that records what it was asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Recording"]
+import numpy as np
+
+__all__ = ["Recording", "one_hot"]
+
+
+def one_hot(texts: list[str]) -> Any:
+    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
 
 
 class Recording:
