@@ -7,7 +7,7 @@ import os
 import re
 import struct
 from contextlib import suppress
-from threading import BoundedSemaphore
+from queue import SimpleQueue
 from time import sleep
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote
@@ -164,6 +164,14 @@ WHERE indrelid = %s::regclass AND amname = 'hnsw'
 """
 
 
+def _room() -> SimpleQueue[None]:
+    """Return a queue that has something for each connection that may be open."""
+    room: SimpleQueue[None] = SimpleQueue()
+    for _ in range(_CONNECTIONS):
+        room.put(None)
+    return room
+
+
 class PostgresStore(Store):
     """A `Store` of three tables: ``keys``, ``keys_aliases`` and ``keys_meta``.
 
@@ -189,7 +197,7 @@ class PostgresStore(Store):
         *schema, name = self._table
         suffixes = {"keys": "", "aliases": "_aliases", "meta": "_meta"}
         self._names = {one: Identifier(*schema, name + end) for one, end in suffixes.items()}
-        self._process, self._room = os.getpid(), BoundedSemaphore(_CONNECTIONS)
+        self._process, self._room = os.getpid(), _room()
         self._idle: list[Session] = []
         self._inherited: list[Session] = []
 
@@ -202,9 +210,12 @@ class PostgresStore(Store):
         """
         if self._process != os.getpid():  # it was forked, and its parent goes on to use these
             self._inherited += self._idle
-            self._idle, self._room = [], BoundedSemaphore(_CONNECTIONS)
+            self._idle, self._room = [], _room()
             self._process = os.getpid()
-        with self._room:
+        # An interrupt amid `get` may make more room by one, but never takes any away for good.
+        room = self._room
+        try:
+            room.get()
             while True:
                 kept = self._kept()
                 try:
@@ -212,6 +223,8 @@ class PostgresStore(Store):
                 except psycopg.Error as error:
                     if kept is None or not kept.closed:
                         raise self._refused(error) from None
+        finally:
+            room.put(None)
 
     def _kept(self) -> Session | None:
         """Take a connection that waits for the next call, if there is one."""

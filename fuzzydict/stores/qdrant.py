@@ -171,7 +171,7 @@ class QdrantStore(Store):
     def _close(self, client: QdrantClient | None) -> None:
         """Close a client that was made here, unless another one has taken its place."""
         with self._lock:
-            if client is not None and client is self._client is not self._given:
+            if client is self._client is not self._given and client is not None:
                 self._client = None
                 client.close()
 

@@ -176,7 +176,8 @@ def _config(
 
 
 def _vectors(point: models.PointStruct) -> dict[str, Any]:
-    found: dict[str, Any] = dict(point.vector)  # type: ignore[arg-type]
+    vectors: Any = point.vector
+    found: dict[str, Any] = dict(vectors)
     for name, one in found.items():
         if isinstance(one, models.SparseVector):
             found[name] = edge.SparseVector(one.indices, one.values)
