@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from queue import SimpleQueue
 from threading import Barrier, Event
 from time import sleep
 from typing import Any
@@ -391,6 +392,27 @@ def test_an_exception_at_any_line_of_a_read_leaves_no_connection_amid_something(
         read()
     store.write([row("blue", 2)])
     assert store.count() == 2
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_an_exception_while_a_connection_is_waited_for_takes_no_room_away(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, is_taken: bool
+) -> None:
+    class Interrupted(SimpleQueue[None]):
+        def get(self, *_: Any) -> None:
+            if is_taken:
+                super().get()
+            raise KeyboardInterrupt
+
+    room = Interrupted()
+    for _ in range(8):
+        room.put(None)
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_room", room)
+        for _ in range(20):
+            with pytest.raises(KeyboardInterrupt):
+                store.meta()
+    assert room.qsize() >= 8
 
 
 def test_connections_that_end_amid_reads_are_made_again(
