@@ -200,4 +200,5 @@ class KeyIndex:
         assert len(keys) == len(keys.vectors) == len(keys.columns) == len(keys.inverse_lengths)
         split = map(self.meaning.table.words_of, map(exact_text, keys.names[: len(keys)]))
         assert [keys.texts[slot] for slot in range(len(keys))] == list(map(" ".join, split))
-        assert {name: slot for name, slot in slots.items() if is_plain(type(name))} == keys.slots
+        own = {name: slot for name, slot in slots.items() if is_plain(type(name))}
+        assert self.in_doubt or own == keys.slots  # which a write that was cut off has changed
