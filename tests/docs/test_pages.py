@@ -95,6 +95,7 @@ class Checker(doctest.OutputChecker):
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 @pytest.mark.more
 @pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR")  # on import of pgserver
+@pytest.mark.filterwarnings("ignore:Using `httpx`")  # FastAPI's test client prefers httpx2
 @each_page_that_runs
 def test_the_python_examples_print_what_they_show(page: Path) -> None:
     parser, examples = doctest.DocTestParser(), []
