@@ -32,13 +32,11 @@ _LIKELY = 0.5  # a cutoff at which difflib is much faster
 class Ranker(ABC):
     """A system over the keys of one dictionary."""
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
-
     @abstractmethod
     def best(self, query: str) -> str | None:
         """Return the nearest key in the fastest way there is; this is what is timed."""
 
+    @abstractmethod
     def ranked(
         self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
     ) -> list[list[tuple[str, float]]]:
@@ -46,12 +44,23 @@ class Ranker(ABC):
 
         They are those that there would be if the keys ``without`` were not there.
         """
+
+
+class _OneByOne(Ranker):
+    """A system that is asked for one query at a time, and whose scores depend on one key alone."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = list(keys)
+
+    def ranked(
+        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+    ) -> list[list[tuple[str, float]]]:
         left = {place: key for place, key in enumerate(self._keys) if key not in without}
         return [self._ranked(query, topn, left) for query in queries]
 
+    @abstractmethod
     def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
         """Return the ``topn`` nearest of the keys that are left, by their places."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
     return System(name, over, encoder=encoder, never_seen=never_seen)
 
 
-class _CosineRanker(Ranker):
+class _CosineRanker(_OneByOne):
     """Ranks keys by their cosine with the query, without keys that have no vector."""
 
     def __init__(self, keys: Sequence[str], encoder: Any) -> None:
@@ -182,7 +191,7 @@ class Remembering:
 # ---- other libraries ----------------------------------------------------------------------
 
 
-class _Difflib(Ranker):
+class _Difflib(_OneByOne):
     """``difflib.get_close_matches``."""
 
     def best(self, query: str) -> str | None:
@@ -196,7 +205,7 @@ class _Difflib(Ranker):
         return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
 
-class _Rapidfuzz(Ranker):
+class _Rapidfuzz(_OneByOne):
     """``rapidfuzz.fuzz.ratio``."""
 
     def best(self, query: str) -> str | None:

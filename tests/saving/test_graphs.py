@@ -36,7 +36,7 @@ def never_made_anew(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(neighbours, "add", lambda *_: pytest.fail("it is made anew"))
 
 
-def alike(d: FuzzyDict[int], query: str, topn: int = 10) -> None:
+def assert_alike(d: FuzzyDict[int], query: str, topn: int = 10) -> None:
     """Assert that a dict answers as one that compares with every key."""
     assert_same(d.most_similar(query, topn), compared(d).most_similar(query, topn))
 
@@ -102,18 +102,18 @@ def test_a_graph_comes_back_from_the_file(
     with monkeypatch.context() as patch:
         never_made_anew(patch)
         one = load(tmp_path / "d")
-        alike(one, "red sky")
+        assert_alike(one, "red sky")
         one.save(tmp_path / "again")
         load(tmp_path / "again").save(tmp_path / "again")  # before it was asked
         two = load(tmp_path / "again")
         del two["red 200"], two["sea"]
-        alike(two, "red sky")
+        assert_alike(two, "red sky")
     two["sky"] = 7
     assert two.nearest("sky red").key == compared(two).nearest("sky red").key
     three = load(tmp_path / "again")
     for i in range(100, 280):  # so many that the rest are packed before the engine is asked
         del three[f"red {i}"]
-    alike(three, "red sky")
+    assert_alike(three, "red sky")
 
 
 @needs_usearch
@@ -141,11 +141,11 @@ def test_what_was_written_before_or_after_saving_is_found(
     d.save(tmp_path / "d")
     one, two = load(tmp_path / "d"), load(tmp_path / "d")
     one["white cloud"] = two["white cloud"] = 2
-    alike(one, "white", 3)
+    assert_alike(one, "white", 3)
     del two[next(iter(two))]
     two.save(tmp_path / "again")  # whose graph was not asked since it was loaded
     never_made_anew(monkeypatch)
-    alike(load(tmp_path / "again"), "white", 2)
+    assert_alike(load(tmp_path / "again"), "white", 2)
 
 
 @needs_usearch
@@ -197,7 +197,7 @@ def test_a_file_whose_graph_is_none_is_refused(tmp_path: Path, change: Any) -> N
 def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path, size: int) -> None:
     saved(tmp_path / "other")
     with_arrays(tmp_path / "other", lambda arrays: arrays.update({GRAPH: arrays[GRAPH][:size]}))
-    alike(load(tmp_path / "other"), "red sky")
+    assert_alike(load(tmp_path / "other"), "red sky")
 
 
 @needs_usearch
@@ -214,7 +214,7 @@ def test_a_copy_made_before_the_first_read_has_a_graph_of_its_own(
     one["sea b"] = 2
     for some in (one, two):
         for query in ("sea", "sky", "red"):
-            alike(some, query, 2)
+            assert_alike(some, query, 2)
 
 
 @needs_usearch
