@@ -17,7 +17,15 @@ from typing import Any, TypeAlias
 import click
 from click.shell_completion import split_arg_string
 
-from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError, RemoteDict, WordVectors, connect
+from fuzzydict import (
+    ArgumentTypeError,
+    FileFormatError,
+    FuzzyDict,
+    OptionError,
+    RemoteDict,
+    WordVectors,
+    connect,
+)
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
@@ -348,7 +356,14 @@ def synonyms_of(synonyms: Path | None) -> dict[str, str]:
     """Return what the file that ``--synonyms`` names says, with numbers as texts."""
     if synonyms is None:
         return {}
-    found = read_dict(synonyms).items()
+    try:
+        found = read_dict(synonyms).items()
+    except FileFormatError as error:  # which tells of options that are for DICT
+        what = str(error).partition("; ")[0]
+        raise OptionError(
+            f"--synonyms: {what}; give rows of a word and its text, such as KST,cost center, or a "
+            f'JSON object, such as {{"KST": "cost center", "Ltd": ""}}'
+        ) from None
     texts = {name: str(text) if type(text) in (int, float) else text for name, text in found}
     try:
         return SynonymRules(texts).given

@@ -239,7 +239,8 @@ class FitReport:
     def _lines(self) -> Iterator[tuple[str, str]]:
         """Yield the lines of the report, each with its title."""
         if self.remembered:
-            refused = f"; {self.refused} of them are refused, for no key is right"
+            are = "is" if self.refused == 1 else "are"
+            refused = f"; {self.refused} of them {are} refused, for no key is right"
             yield (
                 "remembered",
                 f"{_counted(self.remembered, 'text')}, answered as shown from now on"

@@ -36,6 +36,7 @@ lookup car.json colour --score-cutoff nan -> '--score-cutoff': expected a number
 explain car.json colour --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
 explore car.json --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
 lookup car.json --scorer cosin -> 'cosin' (did you mean 'cosine'?); valid are spelling,
+lookup car.json hue --synonyms twice.csv -> --synonyms: twice.csv: line 1 has 1 cell
 lookup car.json --format tomll -> 'tomll' (did you mean 'toml'?); valid are json, toml
 explain car.json -> Missing argument 'QUERY...'
 attend car.json -> Missing argument 'QUERY'
