@@ -339,30 +339,33 @@ _GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 
 
 class Rows:
-    """Rows in a buffer with room for more, so that appending seldom copies.
+    """Rows that never change; longer ones are in the same memory, as long as there is room.
 
-    >>> column = Rows(np.zeros(0))
-    >>> column.extend(np.ones(2)); column.extend(np.zeros(1))
-    >>> column.rows.tolist()
-    [1.0, 1.0, 0.0]
+    >>> first = Rows(np.zeros(1))
+    >>> longer = first.extended(np.ones(2)); longest = longer.extended(np.zeros(1))
+    >>> first.rows.tolist(), longer.rows.tolist(), longest.rows.tolist()
+    ([0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0, 0.0])
     """
 
+    __slots__ = ("_buffers", "rows")
+
     def __init__(self, rows: NDArray[Any]) -> None:
-        self._buffer = self.rows = rows
+        self.rows = rows
+        self._buffers: list[NDArray[Any]] = []  # one, if there is room behind these rows
 
-    def __copy__(self) -> Self:
-        return type(self)(self.rows.copy())  # two columns in one buffer would overwrite each other
-
-    def extend(self, new: NDArray[Any]) -> None:
-        """Append rows of the same shape."""
-        used = len(self.rows)
-        total = used + len(new)
+    def extended(self, new: NDArray[Any]) -> Self:
+        """Return these and more rows of the same shape."""
+        used, total = len(self.rows), len(self.rows) + len(new)
         if not used:
-            self._buffer = self.rows = new
-            return
-        if total > len(self._buffer):
-            room = max(total, int(len(self._buffer) * _GROWTH) + 8)
-            self._buffer = np.empty((room, *new.shape[1:]), new.dtype)
-            self._buffer[:used] = self.rows
-        self._buffer[used:total] = new
-        self.rows = self._buffer[:total]
+            return type(self)(new)
+        try:  # two threads that extend the same rows do not get the same room
+            buffer = self._buffers.pop()
+        except IndexError:
+            buffer = self.rows
+        if len(buffer) < total:
+            buffer = np.empty((int(total * _GROWTH) + 8, *new.shape[1:]), new.dtype)
+            buffer[:used] = self.rows
+        buffer[used:total] = new
+        longer = type(self)(buffer[:total])
+        longer._buffers.append(buffer)
+        return longer

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import fields
 from functools import cached_property, partial
-from itertools import islice, repeat
+from itertools import repeat
 from operator import is_
 from os import PathLike
 from threading import RLock
@@ -44,7 +44,7 @@ from fuzzydict.results.answers import (
 )
 from fuzzydict.results.tables import dict_html
 from fuzzydict.saving import Taught, read_saved, write_saved
-from fuzzydict.search.key_index import KeyIndex
+from fuzzydict.search.keys import Keys, exact_text
 from fuzzydict.search.lookup import lookup_by
 from fuzzydict.search.score import is_probability, is_spelling
 from fuzzydict.search.taught import Aliases
@@ -55,8 +55,10 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.learning.fit import DictState
     from fuzzydict.learning.report import FitReport
+    from fuzzydict.saving import SavedKeys
     from fuzzydict.search.lookup import Exact, Scored
     from fuzzydict.search.neighbours import Neighbours
+    from fuzzydict.search.score import Meaning
 
 
 T = TypeVar("T")
@@ -74,11 +76,12 @@ _ENCODING = (
 class _Kept:
     """What a dict keeps beside its items and options."""
 
-    __slots__ = ("aliases", "index", "neighbours", "reader", "told")
+    __slots__ = ("aliases", "encoded", "neighbours", "reader", "saved")
 
     def __init__(self) -> None:
-        self.index: KeyIndex | None = None  # the text keys as arrays, once a read needed them
-        self.told = 0  # the number of keys that the index was told of: the first ones
+        #: The text keys as arrays, as a read needed them last, and what gave them their vectors.
+        self.encoded: tuple[Meaning, Keys] | None = None
+        self.saved: SavedKeys | None = None  # keys in a file, of which no read needed any yet
         self.neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
         self.reader: Reader | None = None  # the last snapshot
         self.aliases: Aliases | None = None  # what was taught, if anything was
@@ -265,24 +268,24 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def aliases(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         self.aliases.replace(aliases)
 
-    # ---- writes: exact, and noted for the index -----------------------------------------------
+    # ---- writes: exact ------------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: V) -> None:
         with self._lock:
-            self._tell()
+            self._notice()
             super().__setitem__(key, value)
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of an equal key, or insert ``default``."""
         with self._lock:
-            self._tell()
+            self._notice()
             return super().setdefault(key, default)
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Insert what ``dict.update`` would; of another `FuzzyDict` aliases and synonyms, too."""
         other = args[0] if args and isinstance(args[0], FuzzyDict) else None
         with self._lock:
-            self._tell()
+            self._notice()
             if other is not None and other._synonyms not in (None, self._synonyms):
                 self.synonyms.update(other.synonyms)  # or raise, before anything is written
             super().update(*args, **kwargs)
@@ -314,7 +317,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             size, kept = len(self), self._kept
             try:
                 super().clear()
-                kept.index = kept.neighbours = kept.reader = None
+                kept.encoded = kept.saved = kept.neighbours = kept.reader = None
                 self._forget_aliases(size)
             except BaseException:  # an interrupt, maybe amid the aliases
                 self._forget_aliases(size)
@@ -322,18 +325,12 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def _remove(self, key: Any, *default: Any) -> Any:
         with self._lock:
-            self._tell()
-            size, kept = len(self), self._kept
+            size = len(self)
             try:
                 value = super().pop(key, _GONE)
                 if value is _GONE:
                     return super().pop(key, *default)
-                kept.reader = None
-                if kept.index is not None and len(self) == kept.told - 1:
-                    kept.index.discard(key)
-                    kept.told -= 1
-                else:  # the __eq__ of a key wrote meanwhile
-                    self._doubt()
+                self._kept.reader = None
                 self._forget_aliases(size)
             except BaseException:
                 self._forget_aliases(size)
@@ -351,12 +348,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """Return a shallow copy with the same options; its keys are not encoded again."""
         with self._lock:
             new = self._empty()  # with the synonyms of this moment, which `update` adds to
-            self._tell()
             new.update(self)
             kept = self._kept
-            if kept.index is not None and all(map(is_, new, self)):
-                new._kept.index, new._kept.neighbours = copy(kept.index), copy(kept.neighbours)
-                new._kept.told = kept.told
+            new._kept.encoded, new._kept.saved = kept.encoded, kept.saved
+            new._kept.neighbours = copy(kept.neighbours)
         return new
 
     __copy__ = copy
@@ -573,9 +568,12 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 setattr(new, name, value)
         dict.update(new, saved.items)
         new.aliases, new.synonyms = saved.taught  # of the class there may be other synonyms
-        kept = new._kept
-        kept.index, kept.told = KeyIndex(new._current_meaning()), len(new)
-        kept.neighbours = saved.keys.restore(kept.index)
+        kept, meaning = new._kept, new._current_meaning()
+        kept.neighbours = saved.keys.open(meaning)
+        if saved.keys.at_once:
+            kept.encoded = meaning, saved.keys.restored(meaning)
+        else:
+            kept.encoded, kept.saved = (meaning, Keys(meaning.table)), saved.keys
         return new
 
     # ---- snapshots --------------------------------------------------------------------------
@@ -627,62 +625,43 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def _is_current(self, reader: Reader | None) -> TypeGuard[Reader]:
         return reader is not None and reader.size == len(self) and reader.has_options_of(self)
 
-    def _made_reader(self, *, is_again: bool = False) -> Reader:
+    def _made_reader(self) -> Reader:
         """Return a new snapshot; the caller holds the lock."""
-        self._tell()
         kept, meaning = self._kept, self._current_meaning()
-        index = kept.index
-        if index is None or index.meaning is not meaning:
-            index = KeyIndex(meaning)
-            index.in_doubt = True  # before it is kept: an interrupt may come between
-            kept.index, kept.told, kept.reader = index, len(self), None
-        changes = index.changes(self)
-        if changes is None:
-            lookup, kept.neighbours = lookup_by(self.index, index, self.scorer, kept.neighbours)
-            kept.reader = reader = Reader(self, lookup)
-            return reader
-        encoded = index.encoded(changes)
-        self._tell()  # of what the embedding wrote
-        are_all = index.changes(self) == changes
-        index.take(changes, encoded, are_all=are_all)
-        if is_again and not are_all:
+        if kept.encoded is None or kept.encoded[0] is not meaning:
+            kept.encoded, kept.saved = (meaning, Keys(meaning.table)), None
+        keys = kept.encoded[1]
+        if kept.saved is not None:
+            keys = kept.saved.restored(meaning)
+        for _ in range(2):
+            changes = keys.changes(list(self))
+            if changes is None:
+                break
+            vectors = meaning.of_keys(list(map(exact_text, changes.new)))
+            keys = keys.changed(changes, vectors)
+            if len(self) == len(changes.of_dict):
+                break
+        else:  # what gave the keys their vectors has written, again and again
             raise RuntimeError(_ENCODING)
-        return self._made_reader(is_again=True)
+        kept.encoded, kept.saved = (meaning, keys), None
+        lookup, neighbours = lookup_by(self.index, keys, meaning, self.scorer, kept.neighbours)
+        kept.neighbours = neighbours
+        kept.reader = reader = Reader(self, lookup)
+        return reader
 
-    def _tell(self) -> None:
-        """Tell the index of the new keys, which are the last ones of the dict.
-
-        It is asked before each write and each snapshot. What was interrupted, or written by the
-        methods of `dict` itself, is noticed here, too, if it changed the number of keys.
-        """
-        kept = self._kept
-        index, new = kept.index, len(self) - kept.told
-        if index is None or new == 0:
-            return
-        if new < 0:
-            self._doubt()
-            return
-        for key in reversed(list(islice(reversed(self), new))):
-            if isinstance(key, str):
-                index.add(key)
-        kept.told += new
-
-    def _doubt(self) -> None:
-        kept = self._kept
-        if kept.index is not None:
-            kept.index.in_doubt = True
-        kept.told, kept.reader = len(self), None
+    def _notice(self) -> None:
+        """Forget the snapshot if the methods of `dict` itself changed the number of keys."""
+        reader = self._kept.reader
+        if reader is not None and reader.size != len(self):
+            self._kept.reader = None
 
     def _check(self) -> None:
-        """Assert that the index is that of the keys, whatever was written."""
+        """Assert that the arrays are those of the keys, whatever was written."""
         with self._lock:
-            self._tell()
-            kept = self._kept
-            if kept.index is not None:
-                assert kept.told == len(self)
-                kept.index.check([key for key in self if isinstance(key, str)])
-            if kept.aliases is not None:
-                kept.aliases.check()
+            if self._kept.encoded is not None:
+                self._kept.encoded[1].check(list(self))
+            if self._kept.aliases is not None:
+                self._kept.aliases.check()
 
     # ---- what reads ask ---------------------------------------------------------------------
 
@@ -699,8 +678,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             values = list(map(partial(dict.get, self), names, repeat(_GONE)))
             if not any(map(is_, values, repeat(_GONE))):
                 return cast("list[V]", values)
-            if self._is_current(self._kept.reader):  # so that it was not told
-                self._doubt()
+            self._kept.reader = None
         gone = names[next(i for i, value in enumerate(values) if value is _GONE)]
         raise GoneError(gone)
 
@@ -767,7 +745,7 @@ _dicts: WeakValueDictionary[int, FuzzyDict[Any]] = WeakValueDictionary()
 def _after_fork() -> None:
     """Make new locks in a forked process, where the threads that held them are gone.
 
-    What another thread was changing is compared with the keys by the next read.
+    What another thread was changing is made again by the next read.
     """
     for d in list(_dicts.values()):
         was_free = d._lock.acquire(blocking=False)
@@ -775,8 +753,7 @@ def _after_fork() -> None:
         if d._kept.aliases is not None:
             d._kept.aliases.use(lock)
         if not was_free:
-            d._doubt()
-            d._kept.neighbours = None
+            d._kept.reader = d._kept.neighbours = None
     modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]
     classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     for attribute in [attribute for one in classes for attribute in vars(one).values()]:

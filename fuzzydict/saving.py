@@ -41,17 +41,15 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quo
 from fuzzydict.nn import scorers
 from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
-from fuzzydict.search.keys import Split
+from fuzzydict.search.keys import Keys, Split
 from fuzzydict.search.neighbours import COSINE, DOT, EXACT, Neighbours
 from fuzzydict.search.taught import SynonymRules, checked_aliases
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from fuzzydict._files import Unchecked
-    from fuzzydict.search.key_index import KeyIndex
-    from fuzzydict.search.keys import Keys
     from fuzzydict.search.score import Meaning
 
 
@@ -127,7 +125,7 @@ def write_saved(
         "vectors": keys.vectors[keys.alive] if len(keys.dead) else keys.vectors,
     }
     if keys.count >= _MANY:
-        split = Split.of(keys)
+        split = keys.split()
         small = split._replace(ngram_counts=split.ngram_counts.astype(np.uint16))
         named = {**small._asdict(), "words": _as_json(split.words)}
         arrays |= {f"{_SPLIT}{name}": array for name, array in named.items()}
@@ -182,7 +180,7 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         little = _LITTLE_IF_MAPPED if mapped else _LITTLE
         # Windows replaces no file that is mapped.
         at_once = vectors.array.nbytes <= little or os.name == "nt"
-        keys = SavedKeys(path, list(items), fingerprint, vectors, split, graph, at_once)
+        keys = SavedKeys(path, list(items), fingerprint, vectors, split, graph, object(), at_once)
     return Saved(items, Taught(aliases, rules), options, keys)
 
 
@@ -272,30 +270,28 @@ class SavedKeys(NamedTuple):
     """The S keys of a dict that have vectors, in a file that is mapped."""
 
     path: str | os.PathLike[str]  # of the file
-    keys: Collection[Any]  # all of the dict, in order
+    keys: Sequence[Any]  # all of the dict, in order
     embedding: dict[str, Any]  # its fingerprint
     vectors: Unchecked  # (S, E)
     split: Split | None  # the words and n-grams, if they are known
     graph: _Graph | None  # the index of an engine, if there is one
+    generation: object  # tells the slots of its keys from those of others
     at_once: bool  # whether the vectors are read at once; otherwise they stay in the file
 
-    def restore(self, index: KeyIndex) -> Neighbours | None:
-        """Fill an empty index: at once if the vectors are few, otherwise when they are needed.
-
-        Vectors that are left in the file are checked when they are needed. Return the engine with
-        its graph, if the file has one.
+    def open(self, meaning: Meaning) -> Neighbours | None:
+        """Return the engine with its graph, if the file has one.
 
         Raises:
-            OptionError: the index has another embedding; the message names both.
+            OptionError: the embedding is another one; the message names both.
             FileFormatError: the vectors are of another length, or, if they are few, damaged.
         """
-        require_same(self.embedding, index.meaning)
+        require_same(self.embedding, meaning)
         first = list(islice((k for k in self.keys if isinstance(k, str) and plain(k)), 1))
         found = self.vectors.array.shape[1]
         try:
-            size = index.meaning.of_keys(first).shape[1] if first else found
+            size = meaning.of_keys(first).shape[1] if first else found
         except ShapeError as error:
-            if index.meaning.projections is None:  # an embedding of yours failed
+            if meaning.projections is None:  # an embedding of yours failed
                 raise
             raise FileFormatError(f"{self.path}: {error}; restore it from a copy") from error
         if found != size:
@@ -303,9 +299,6 @@ class SavedKeys(NamedTuple):
                 f"{self.path} is damaged: it has vectors of {found}, and its embedding gives "
                 f"vectors of {size}; restore it from a copy"
             )
-        index.restore_later(self._fill)
-        if self.at_once:
-            index.keys()
         if (graph := self.graph) is None:
             return None
 
@@ -316,13 +309,18 @@ class SavedKeys(NamedTuple):
         saved = read_saved() if self.at_once else None
         neighbours = Neighbours(graph.measure)
         neighbours.restore(
-            index.generation,
+            self.generation,
             lambda: read_saved() if saved is None else saved,
             np.array(graph.labels),
         )
         return neighbours
 
-    def _fill(self, index: KeyIndex) -> None:
+    def restored(self, meaning: Meaning) -> Keys:
+        """Return the keys, whose vectors are checked if they were left in the file.
+
+        Raises:
+            FileFormatError: they are damaged.
+        """
         with as_format_errors(self.path):
             try:
                 vectors: NDArray[np.float32] = self.vectors.checked()
@@ -338,7 +336,12 @@ class SavedKeys(NamedTuple):
             # A copy, since what is mapped from a file may change or go.
             kept = np.array(vectors) if self.at_once else vectors
             split = self.split if self.split and self.split.is_current() else None
-            index.restore(self.keys, kept, split)
+            keys = Keys(meaning.table)
+            keys.generation, changes = self.generation, keys.changes(self.keys)
+            count = 0 if changes is None else len(changes.new)
+            if count != len(kept):
+                raise ValueError(f"it has {len(kept)} vectors for {count} keys with words")
+            return keys if changes is None else keys.changed(changes, kept, split)
 
 
 def _are_too_long(inverse_lengths: NDArray[np.float32]) -> bool:

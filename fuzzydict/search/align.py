@@ -13,7 +13,7 @@ import numpy as np
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
-from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, by_name, facts_of, shares_of
+from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, shares_of
 from fuzzydict.text.lexicon import (
     abbreviates,
     denials_of,
@@ -247,18 +247,17 @@ class Asked(NamedTuple):
                     words.append(word)
                     numbers[word.text] = len(words)
                 row[place] = numbers[word.text]
-        stems, member = keys.words.stems, keys.words.known_member
-        rows = [facts_of(one, stems.get(one.entry.stem, -2), member(one)) for one in words]
-        facts = np.zeros(len(words) + 1, keys.facts.dtype)
+        stems = [keys.stems.get(word.entry.stem, -2) for word in words]
+        of_words = facts_of(words, stems, map(keys.known_member, words))
+        facts = {name: np.append(of.dtype.type(0), of) for name, of in of_words.items()}
         facts["stem"][0] = -2
-        facts[1:] = rows
         units = np.zeros((len(words) + 1, keys.table.size), np.float32)
         for row, word in zip(units[1:], words, strict=True):
             row[:] = word.unit
         counts = np.array([keys.frequency(one.entry.stem) for one in words], np.float64)
         weights = np.zeros(len(words) + 1, np.float32)
         weights[1:] = facts["weight"][1:] * keys.rarity(counts)
-        return cls(words, columns, by_name(facts), units, weights)
+        return cls(words, columns, facts, units, weights)
 
 
 # ---- pairs of words ---------------------------------------------------------------------------
@@ -298,7 +297,7 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
     phi[:, SHORT_WORD] = square * (shorter <= SHORT)
     phi[:, ONE_STEM] = x["stem"] == y["stem"]
     sure = x["sure"] & y["sure"]
-    different, places = _numbered(b, len(keys.facts))
+    different, places = _numbered(b, len(keys.word_units))
     cosines = asked.units @ keys.word_units[different].T
     near = np.maximum(cosines[a, places], 0)
     phi[:, COSINE] = near * sure
@@ -343,7 +342,7 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
     """
     stems, are = keys.facts_by_name["stem"], None
     for opposite in (*word.entry.opposites, *denials_of(word.text)):
-        stem, number = keys.words.stems.get(opposite, -2), keys.words.numbers.get(opposite, -2)
+        stem, number = keys.stems.get(opposite, -2), keys.numbers.get(opposite, -2)
         if max(stem, number) >= 0:
             are = np.zeros(len(flat), np.bool_) if are is None else are
             are |= (stems[flat] == stem) | (flat == number)
@@ -479,7 +478,7 @@ class Table(NamedTuple):
         cls, asked: Asked, keys: Keys, theirs: NDArray[np.int32], weights: NDArray[np.float32]
     ) -> Table:
         """Compare each different pair of words once."""
-        size = len(keys.facts)
+        size = len(keys.word_units)
         numbers = asked.columns[:, None, :, None].astype(np.int64) * size + theirs[:, :, None, :]
         if len(asked.columns) == 1:
             places, back = numbers.ravel(), None
@@ -569,11 +568,11 @@ def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.int32]) -> Iterator[
     """Yield where two words of one are written as one word of the other: (j, words, words)."""
     words = query.words
     for k in range(len(words) - 1):
-        stem = keys.words.stems.get(stem_of(words[k].text + words[k + 1].text))
+        stem = keys.stems.get(stem_of(words[k].text + words[k + 1].text))
         if stem is not None:
             for j, m in zip(*(keys.facts_by_name["stem"][theirs] == stem).nonzero(), strict=True):
                 yield j, slice(k, k + 2), m
-    numbers = keys.words.numbers
+    numbers = keys.numbers
     for m, word in enumerate(words):
         for cut in range(2, len(word.text) - 1) if len(word.text) >= _LEAST_JOINED else ():
             first = numbers.get(word.text[:cut])

@@ -1,4 +1,4 @@
-"""The keys of a dict as arrays: vectors, n-grams, words, and statistics of all of them.
+"""The keys of a dict as arrays: vectors, words, n-grams, and statistics of all of them.
 
 n keys, W words of a key at most, U different words, E numbers of a vector
 """
@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import compress
+from itertools import compress, count, islice, repeat
+from operator import is_, is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from zlib import crc32
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from fuzzydict._arrays import Rows, inverse_lengths, make_room, units
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
-from fuzzydict.text.ngrams import Growing, Postings, ngrams_of_each
+from fuzzydict.text.ngrams import Inverted, Postings, ngrams_of_each
 from fuzzydict.text.words import LONGEST, plain
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ USUAL = 128
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
+_DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -82,16 +84,16 @@ class WordTable:
             applied |= self.synonyms.applied(text)  # type: ignore[union-attr]
         return applied
 
-    def look_up(self, texts: Sequence[str]) -> list[Word]:
+    def look_up(self, entries: Sequence[Entry]) -> list[Word]:
         """Return several words, whose vectors are looked up together; none is kept."""
+        texts = [entry.word for entry in entries]
         known = [self._none] * len(texts) if self.vectors is None else self.vectors.look_up(texts)
-        return [Word(text, look_up(text), *of) for text, of in zip(texts, known, strict=True)]
+        return [Word(entry.word, entry, *of) for entry, of in zip(entries, known, strict=True)]
 
     def __getitem__(self, text: str) -> Word:
         word = self._kept.get(text)
         if word is None:
-            known = self._none if self.vectors is None else self.vectors.word(text)
-            word = Word(text, look_up(text), *known)
+            (word,) = self.look_up([look_up(text)])
             make_room(self._kept, _KEPT)
             self._kept[text] = word
         return word
@@ -104,86 +106,39 @@ class WordTable:
         return background_of(np.array([self[word].unit for word in some] or [self._none[0]]))
 
 
-class Words:
-    """The different words of some keys: row 0 stands for no word, so U + 1 rows of each array.
-
-    The rows only grow. Who uses the first rows is not disturbed.
-    """
-
-    def __init__(self, table: WordTable) -> None:
-        self.table = table
-        self.numbers: dict[str, int] = {}
-        self.strings: list[str] = [""]
-        self.stems: dict[str, int] = {}
-        self.groups: dict[tuple[int, str], int] = {}
-        none = np.zeros(1, _FACTS)
-        none["stem"] = -1
-        self.facts = Rows(none)
-        self.units = Rows(np.zeros((1, table.size), np.float32))
-        self.hashes = Rows(np.zeros(1, np.uint32))
-
-    def __copy__(self) -> Self:
-        new = type(self).__new__(type(self))
-        new.__dict__.update({name: copy(value) for name, value in self.__dict__.items()})
-        new.table = self.table
-        return new
-
-    def add(self, texts: Sequence[Sequence[str]]) -> NDArray[np.int32]:
-        """Return the numbers of the words of m texts, (m, W), and add those that are new."""
-        numbers, first = self.numbers, len(self.strings)
-        rows = np.zeros((len(texts), MOST_WORDS), np.int32)
-        for row, words in zip(rows, texts, strict=True):
-            for place, text in enumerate(words):
-                number = numbers.get(text)
-                if number is None:
-                    number = numbers[text] = len(self.strings)
-                    self.strings.append(text)
-                row[place] = number
-        facts, stems = [], self.stems
-        new = self.table.look_up(self.strings[first:])
-        for word in new:
-            of_class, member = (word.entry.group, word.entry.member), 0
-            if word.entry.group >= 0:
-                member = self.groups.setdefault(of_class, len(self.groups) + 1)
-            facts.append(facts_of(word, stems.setdefault(word.entry.stem, len(stems)), member))
-        if new:
-            hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in new]
-            self.facts.extend(np.array(facts, _FACTS))
-            self.units.extend(np.array([word.unit for word in new]).reshape(len(new), -1))
-            self.hashes.extend(np.array(hashes, np.uint32))
-        return rows
-
-    def known_member(self, word: Word) -> int:
-        """Return the number of the member of a closed class that a word is.
-
-        It is 0 if the word is of no class, and -1 if no key has this member.
-        """
-        entry = word.entry
-        return 0 if entry.group < 0 else self.groups.get((entry.group, entry.member), -1)
-
-
 #: What is compared of a word, beside its letters and its vector.
-_FACTS = np.dtype(
-    [
-        # The first character, and a bit for each letter, so that a word without one may be told.
-        *((name, np.int32) for name in ("stem", "first", "length", "group", "member")),
-        *(("letters", np.uint32), ("weight", np.float32), ("trust", np.float32)),
-        # Whether the vector is its own, or of what it is a form of; whether it is short for others.
-        *((name, np.bool_) for name in ("known", "sure", "short_form")),
-        *((name, np.bool_) for name in ("filler", "function", "digit", "denies")),
+_FACTS: dict[str, Any] = {
+    **dict.fromkeys(("stem", "first", "length", "group", "member"), np.int32),
+    "letters": np.uint32,  # a bit for each, so that a word without one may be told
+    **dict.fromkeys(("weight", "trust", "is_known", "short"), np.float32),
+    # Whether the vector is its own, or of what it is a form of; whether it is short for others.
+    **dict.fromkeys(("known", "sure", "short_form"), np.bool_),
+    **dict.fromkeys(("filler", "function", "digit", "denies", "marked"), np.bool_),
+}
+
+
+def facts_of(
+    words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
+) -> dict[str, NDArray[Any]]:
+    """Return what is compared of U words, each fact an array, (U,).
+
+    Given are the numbers of their stems, and of the members of closed classes that they are.
+    """
+    rows = [
+        (
+            *(stem, ord(word.text[0]), len(word.text), word.entry.group, member),
+            *(letters_of(word.text), word.weight, word.trust),
+            *(word.is_known, len(word.text) <= SHORT, word.is_known, word.trust == 1),
+            *(is_short_form(word.text), word.entry.is_filler, word.entry.is_function),
+            *(word.entry.has_digit, word.entry.denies, word.entry.denies or word.entry.has_digit),
+        )
+        for word, stem, member in zip(words, stems, members, strict=True)
     ]
-)
-
-
-def facts_of(word: Word, stem: int, member: int) -> tuple[Any, ...]:
-    """Return the facts of a word, as a row of an array."""
-    entry, text = word.entry, word.text
-    return (
-        *(stem, ord(text[0]), len(text), entry.group, member),
-        *(letters_of(text), word.weight, word.trust),
-        *(word.is_known, word.trust == 1, is_short_form(text)),
-        *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies),
-    )
+    columns = zip(*rows, strict=True) if rows else [()] * len(_FACTS)
+    return {
+        name: np.array(column, kind)
+        for (name, kind), column in zip(_FACTS.items(), columns, strict=True)
+    }
 
 
 def letters_of(text: str) -> int:
@@ -194,99 +149,27 @@ def letters_of(text: str) -> int:
     return bits
 
 
-def by_name(facts: NDArray[np.void]) -> dict[str, NDArray[Any]]:
-    """Return an array for each fact, which is quicker to gather from."""
-    return {name: np.ascontiguousarray(facts[name]) for name in _FACTS.names or ()}
-
-
 def shares_of(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return weights of words (..., W) as shares of their sum; zeros where there are none."""
     total = np.add.reduce(weights, axis=-1, keepdims=True)
     return np.asarray(weights / np.maximum(total, np.float32(1e-9)))
 
 
-# ---- keys that are appended ----------------------------------------------------------------------
+# ---- keys ----------------------------------------------------------------------------------------
 
 
-class Texts(dict[int, str]):
-    """The words of each key in the first spelling, joined by blanks, once they are asked for."""
+class Statistics(NamedTuple):
+    """What a score needs to know of all keys."""
 
-    def __init__(self, words: Words, columns: Rows) -> None:
-        super().__init__()
-        self._words, self._columns = words, columns
-
-    def __missing__(self, slot: int) -> str:
-        strings, numbers = self._words.strings, self._columns.rows[slot].tolist()
-        text = self[slot] = " ".join([strings[number] for number in numbers if number])
-        return text
+    total: int  # how many were counted
+    stems: dict[str, int]  # how many words of them have each stem
+    ngrams: NDArray[np.int64]  # how many of them have each n-gram, (65536,)
+    background: Background  # the cosines to expect of two of them
 
 
-class Columns:
-    """Keys in arrays that only grow: who reads the first n rows is not disturbed."""
-
-    def __init__(self, table: WordTable) -> None:
-        self.table = table
-        self.is_whole = True  # False while rows are appended, and after that was interrupted
-        self.generation = object()  # another one if the slots are numbered anew
-        self.names: list[str] = []
-        self.slots: dict[str, int] = {}  # of the names whose text tells whether they are equal
-        self.has_others = False  # names of a class with its own `__eq__` or `__hash__`
-        self.words = Words(table)
-        none = {name: Rows(np.zeros(0, kind)) for name, kind in _ROWS.items()}
-        columns = Rows(np.zeros((0, MOST_WORDS), np.int32))
-        self.rows = {"vectors": Rows(np.zeros((0, 0), np.float32)), "columns": columns, **none}
-        self.texts = Texts(self.words, columns)
-        self.growing = Growing()  # the n-grams, inverted
-        self.usual: tuple[Any, Background] | None = None  # of the keys in some slots
-
-    def __copy__(self) -> Self:
-        new = type(self).__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        new.names, new.slots, new.words = self.names.copy(), self.slots.copy(), copy(self.words)
-        new.rows = {name: copy(rows) for name, rows in self.rows.items()}
-        new.texts, new.growing = Texts(new.words, new.rows["columns"]), Growing()
-        return new
-
-    def append(
-        self, names: Sequence[str], vectors: NDArray[np.float32], split: Split | None = None
-    ) -> None:
-        """Append keys with words, m of them, and their vectors, (m, E); maybe split before."""
-        self.is_whole, first = False, len(self.names)
-        if split is None:
-            words = [self.table.words_of(exact_text(name)) for name in names]
-            columns = self.words.add(words)
-            ngrams, ngram_counts = ngrams_of_each(list(map(" ".join, words)))
-        else:
-            columns = split.columns(self.words)
-            ngrams, ngram_counts = split.ngrams, split.ngram_counts
-        counts, of_words = np.count_nonzero(columns, axis=1), self.words.hashes.rows
-        mixed = np.zeros(len(names), np.uint32)
-        for place in range(int(counts.max(initial=0))):
-            factor = np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
-            mixed += of_words[columns[:, place]] * factor
-        new = {
-            "vectors": vectors,
-            "inverse_lengths": inverse_lengths(vectors),
-            "columns": columns,
-            "counts": counts,
-            "hashes": mixed ^ (mixed >> np.uint32(15)),
-            "ngrams": ngrams,
-            "ngram_counts": ngram_counts,
-        }
-        for name, rows in new.items():
-            self.rows[name].extend(rows)
-        slots = zip(names, range(first, first + len(names)), strict=True)
-        if all(map(is_plain, set(map(type, names)))):
-            self.slots.update(slots)
-        else:
-            self.has_others = True
-            self.slots.update([(name, slot) for name, slot in slots if is_plain(type(name))])
-        self.names.extend(names)
-        self.is_whole = True
-
-
-_ROWS = {"inverse_lengths": np.float32, "counts": np.intp, "hashes": np.uint32}
-_ROWS |= {"ngrams": np.uint16, "ngram_counts": np.int64}
+#: What is known of each key by a number.
+_OF_KEYS: dict[str, Any] = {"counts": np.intp, "hashes": np.uint32, "inverse_lengths": np.float32}
+_OF_KEYS |= {"ngrams": np.uint16, "ngram_counts": np.int64}
 
 
 class Split(NamedTuple):
@@ -297,18 +180,6 @@ class Split(NamedTuple):
     counts: NDArray[np.uint8]  # how many words each key has, (S,)
     ngrams: NDArray[np.uint16]  # of all keys, one key after the other
     ngram_counts: NDArray[np.int64]  # how many each has, (S,)
-
-    @classmethod
-    def of(cls, keys: Keys) -> Split:
-        """Return the words and n-grams of the living keys, and of no others."""
-        ngrams, ngram_counts, columns = keys.ngrams, keys.ngram_counts, keys.columns
-        if len(keys.dead):
-            ngrams = ngrams[np.repeat(keys.alive, ngram_counts)]
-            ngram_counts, columns = ngram_counts[keys.alive], columns[keys.alive]
-        counts = np.count_nonzero(columns, axis=1).astype(np.uint8)
-        used, numbers = np.unique(columns[columns > 0], return_inverse=True)
-        words = [keys.strings[number] for number in used.tolist()]
-        return cls(words, (numbers + 1).astype(np.int32), counts, ngrams, ngram_counts)
 
     def check(self) -> None:
         """Raise ValueError unless these are words and n-grams of keys."""
@@ -328,36 +199,33 @@ class Split(NamedTuple):
         """Tell whether the tables still say that these are first spellings of words."""
         return all(look_up(word).form == word for word in self.words)
 
-    def columns(self, words: Words) -> NDArray[np.int32]:
-        """Return the numbers of the words of each key, (S, W), among those of a dict."""
-        known = np.append(0, words.add([[word] for word in self.words])[:, 0]).astype(np.int32)
-        columns = np.zeros((len(self.counts), MOST_WORDS), np.int32)
-        columns[np.arange(MOST_WORDS) < self.counts[:, None]] = known[self.numbers]
-        return columns
 
+class Changes(NamedTuple):
+    """What was written to a dict since its last keys were made."""
 
-# ---- keys that never change ----------------------------------------------------------------------
-
-
-class Statistics(NamedTuple):
-    """What a score needs to know of all keys."""
-
-    total: int  # how many were counted
-    stems: dict[str, int]  # how many words of them have each stem
-    ngrams: NDArray[np.int64]  # how many of them have each n-gram, (65536,)
-    background: Background  # the cosines to expect of two of them
+    of_dict: Sequence[Any]  # all keys of the dict as they are now, in order
+    has_slot: NDArray[np.bool_]  # which of these are texts with words
+    alive: NDArray[np.bool_] | None  # which slots still hold a key, (n,); None if all do
+    new: list[str]  # the keys with words that came, m of them
 
 
 class Keys:
     """The text keys of a dict as arrays: n slots, in the dict's order. They never change.
 
-    Threads may compare with them at once, without a lock; what is computed when it is first needed
-    is the same whoever computes it. A deleted key leaves its slot dead until the arrays are packed.
-    What was written later may stand behind the first n names, texts and slots.
+    `changed` returns other keys, which share the memory of these. So threads may compare with
+    them at once, without a lock; what is computed when it is first needed is the same whoever
+    computes it. A deleted key leaves its slot dead until the arrays are packed. A key without
+    letters or digits has no slot: it is only found exactly. A key whose class has its own
+    ``__eq__`` or ``__hash__`` is never asked for them: it is told by its identity.
 
-    Args:
-        columns: the keys, and maybe others that are appended later.
-        alive: which of the first n slots hold a key of the dict, (n,).
+    What later keys have may stand behind the first n names, texts and slots, and behind the first
+    U + 1 words, of which the first is none.
+
+    >>> keys = Keys.of(WordTable(None), ["red", "dark blue"], np.zeros((2, 0), np.float32))
+    >>> changes = keys.changes(["red", "grey"])
+    >>> longer = keys.changed(changes, np.zeros((1, 0), np.float32))
+    >>> keys.living(), longer.living(), longer.names
+    (['red', 'dark blue'], ['red', 'grey'], ['red', 'dark blue', 'grey'])
     """
 
     vectors: NDArray[np.float32]  # of the whole texts, (n, E), read-only
@@ -367,21 +235,35 @@ class Keys:
     hashes: NDArray[np.uint32]  # of each, (n,); those of the least are a sample of all keys
     ngrams: NDArray[np.uint16]  # of all texts, one after the other
     ngram_counts: NDArray[np.int64]  # how many each has, (n,)
+    word_units: NDArray[np.float32]  # the vectors of the words, of length one, (U + 1, E)
+    word_hashes: NDArray[np.uint32]  # (U + 1,)
 
-    def __init__(self, columns: Columns, alive: NDArray[np.bool_]) -> None:
-        self.__dict__.update({name: rows.rows for name, rows in columns.rows.items()})
-        self.vectors = self.vectors.view()
-        self.vectors.flags.writeable = False  # scorers and answers are shown them, not a copy
-        self._columns, self.generation = columns, columns.generation
-        self.names, self.texts, self.slots = columns.names, columns.texts, columns.slots
-        self.words, self.table = columns.words, columns.table
-        self.strings = self.words.strings
-        self.facts, self.word_units = self.words.facts.rows, self.words.units.rows
-        self.alive = alive
-        self.count = self.total = int(np.count_nonzero(alive))  # those here, and those counted
-        self.dead = np.flatnonzero(~alive) if self.count < len(alive) else np.zeros(0, np.intp)
+    def __init__(self, table: WordTable) -> None:
+        self.table = table
+        self.names, self.texts = list[str](), list[str]()  # and their words in first spellings
+        self.slots = dict[str, int]()  # of the names whose text tells whether they are equal
+        self.strings, self.numbers = [""], dict[str, int]()  # the words
+        self.stems = dict[str, int]()
+        self.members = dict[tuple[int, str], int]()  # of closed classes
+        self.alive = np.zeros(0, np.bool_)  # which slots hold a key of the dict, (n,)
+        self.of_dict: Sequence[Any] = ()  # see `Changes`
+        self.has_slot = self.alive
+        self.generation = object()  # another one if the slots are numbered anew
+        facts = {name: np.zeros(1, kind) for name, kind in _FACTS.items()}
+        facts["stem"][0] = -1
+        arrays = {name: np.zeros(0, kind) for name, kind in _OF_KEYS.items()}
+        arrays |= {"vectors": np.zeros((0, 0), np.float32)}
+        arrays |= {"columns": np.zeros((0, MOST_WORDS), np.int32)}
+        arrays |= {"word_units": np.zeros((1, table.size), np.float32)}
+        arrays |= {"word_hashes": np.zeros(1, np.uint32)} | facts
+        self._rows = {name: Rows(rows) for name, rows in arrays.items()}
+        self._word_counts = np.zeros(1, np.int64)  # how often each word stands in a living key
+        self._may_append = [True]  # to the lists and dicts; one takes it
+        self._inverted: Inverted | None = None  # the n-grams of the first keys
+        self._usual: tuple[Any, Background] | None = None  # of the keys in some slots
         self._given: Statistics | None = None
         self._initials: dict[int, str] = {}
+        self._show()
 
     @classmethod
     def of(
@@ -395,14 +277,210 @@ class Keys:
 
         ``statistics`` are those of all keys, if these are some of them.
         """
-        columns = Columns(table)
-        columns.append(names, vectors)
-        keys = cls(columns, np.ones(len(names), np.bool_))
+        changes = Changes(names, np.ones(len(names), np.bool_), None, list(names))
+        keys = cls(table).changed(changes, vectors)
         return keys if statistics is None else keys.with_statistics(statistics)
+
+    def _show(self) -> None:
+        """Show the rows as arrays, and count what is alive."""
+        self.facts_by_name = {name: self._rows[name].rows for name in _FACTS}
+        self.__dict__.update({n: of.rows for n, of in self._rows.items() if n not in _FACTS})
+        self.vectors = self.vectors.view()
+        self.vectors.flags.writeable = False  # scorers and answers are shown them, not a copy
+        self.count = self.total = int(np.count_nonzero(self.alive))  # those here, those counted
+        some_are_dead = self.count < len(self.alive)
+        self.dead = np.flatnonzero(~self.alive) if some_are_dead else np.zeros(0, np.intp)
+
+    def _copy(self) -> Self:
+        """Return the same keys, of which nothing was computed."""
+        new = copy(self)
+        for name, made in vars(Keys).items():
+            if isinstance(made, cached_property):
+                new.__dict__.pop(name, None)
+        return new
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
         return len(self.alive)
+
+    # ---- changes -------------------------------------------------------------------------------
+
+    def changes(self, of_dict: Sequence[Any]) -> Changes | None:
+        """Return what was written, given all keys of the dict as they are now; None if nothing."""
+        before, has_slot, alive = self.of_dict, self.has_slot, None
+        differ = compress(count(), map(is_not, before, of_dict))
+        same = next(differ, min(len(before), len(of_dict)))  # as many stand where they stood
+        if same == len(before) == len(of_dict):
+            return None
+        if same < len(before):
+            stays, gone = np.ones(len(before), np.bool_), len(before) - len(of_dict)
+            if gone > 0 and all(map(is_, before[same + gone :], of_dict[same:])):
+                stays[same : same + gone] = False
+                same = len(of_dict)
+            else:
+                known = dict(zip(map(id, before[same:]), count(same), strict=False))
+                ids = map(id, of_dict[same:])
+                places = np.fromiter(map(known.get, ids, repeat(-1)), np.intp)
+                is_later = np.append(np.diff(places, prepend=same - 1) > 0, False)
+                places = places[: is_later.argmin()]  # of what was not removed and added again
+                stays[same:] = False
+                stays[places] = True
+                same += len(places)
+            alive = self.alive.copy()
+            alive[alive] = stays[has_slot]
+            has_slot = has_slot[stays]
+        rest = of_dict[same:]
+        are_new = [isinstance(key, str) and bool(plain(exact_text(key))) for key in rest]
+        has_slot = np.append(has_slot, np.array(are_new, np.bool_))
+        return Changes(of_dict, has_slot, alive, list(compress(rest, are_new)))
+
+    def changed(
+        self, changes: Changes, vectors: NDArray[np.float32], split: Split | None = None
+    ) -> Keys:
+        """Return the keys after `changes`, given the vectors of those that are new, (m, E).
+
+        Their words and n-grams may be known, too, from a file.
+        """
+        _, _, alive, names = changes
+        if alive is None and not names:
+            new = copy(self)
+        elif alive is not None and np.count_nonzero(~alive) > _DEAD_ALLOWED * len(alive):
+            left = [self.names[slot] for slot in np.flatnonzero(alive).tolist()]
+            new = Keys.of(self.table, left, self.vectors[alive])
+            return new.changed(changes._replace(alive=None), vectors)
+        else:
+            new = self._copy()
+            if alive is not None:
+                gone = self.columns[self.alive & ~alive].ravel()
+                new.alive = alive
+                new._word_counts = self._word_counts - np.bincount(
+                    gone, minlength=len(self.word_units)
+                )
+            if names:
+                new._append(names, vectors, split)
+            new._show()
+        new.of_dict, new.has_slot = changes.of_dict, changes.has_slot
+        return new
+
+    def _append(self, names: list[str], vectors: NDArray[np.float32], split: Split | None) -> None:
+        """Append m names to a copy that nobody has seen."""
+        n, known = len(self.counts), len(self.word_units)
+        try:
+            self._may_append.pop()
+        except IndexError:  # other keys have come behind these, or that was interrupted
+            self.names, self.texts, self._initials = self.names[:n], self.texts[:n], {}
+            self.slots = {name: i for i, name in enumerate(self.names) if is_plain(type(name))}
+            self.strings = self.strings[:known]
+            self.numbers = {string: i for i, string in enumerate(self.strings) if i}
+            self.stems, self.members = self.stems.copy(), self.members.copy()
+        written = list(map(exact_text, names))
+        columns, texts, entries = self._columns(written, split)
+        ngrams = ngrams_of_each(texts) if split is None else (split.ngrams, split.ngram_counts)
+        self._rows = self._rows.copy()
+        if strings := self.strings[known:]:
+            of_each = self._words_of([entries.get(word) or look_up(word) for word in strings])
+            self._rows |= {name: self._rows[name].extended(new) for name, new in of_each.items()}
+        word_counts = np.bincount(columns.ravel(), minlength=len(self._rows["stem"].rows))
+        word_counts[:known] += self._word_counts
+        self._word_counts = word_counts
+        of_words, mixed = self._rows["word_hashes"].rows, np.zeros(len(names), np.uint32)
+        counts = np.count_nonzero(columns, axis=1)
+        for place in range(int(counts.max())):
+            factor = np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
+            mixed += of_words[columns[:, place]] * factor
+        new = {
+            "vectors": vectors,
+            "inverse_lengths": inverse_lengths(vectors),
+            "columns": columns,
+            "counts": counts,
+            "hashes": mixed ^ (mixed >> np.uint32(15)),
+            "ngrams": ngrams[0],
+            "ngram_counts": ngrams[1],
+        }
+        self._rows |= {name: self._rows[name].extended(rows) for name, rows in new.items()}
+        slots = zip(names, range(n, n + len(names)), strict=True)
+        self.slots.update(pair for pair in slots if is_plain(type(pair[0])))
+        self.names += names
+        # Most texts of keys are the keys, and are not held twice.
+        self.texts += [a if a == b else b for a, b in zip(written, texts, strict=True)]
+        self.alive = np.append(self.alive, np.ones(len(names), np.bool_))
+        self._may_append = [True]
+
+    def _columns(
+        self, written: list[str], split: Split | None
+    ) -> tuple[NDArray[np.int32], list[str], dict[str, Entry]]:
+        """Number the words of m texts, (m, W), and add those that are new.
+
+        Also return these words joined by blanks, and what was looked up meanwhile.
+        """
+        entries, seen = dict[str, Entry](), dict[str, int]()
+        flat, sizes = list[int](), list[int]()
+        if split is None:
+            for text in self.table.written(written):
+                words = words_of(text)[:MOST_WORDS]
+                for word in words:
+                    number = seen.get(word)
+                    if number is None:
+                        entry = entries[word] = look_up(word)
+                        number = seen[word] = self._number(entry.form)
+                    flat.append(number)
+                sizes.append(len(words))
+        else:
+            numbers = np.array([0, *map(self._number, split.words)], np.int32)
+            flat, sizes = numbers[split.numbers].tolist(), split.counts.tolist()
+        columns = np.zeros((len(written), MOST_WORDS), np.int32)
+        columns[np.arange(MOST_WORDS) < np.array(sizes)[:, None]] = flat
+        strings = map(self.strings.__getitem__, flat)
+        return columns, [" ".join(islice(strings, size)) for size in sizes], entries
+
+    def _number(self, word: str) -> int:
+        """Return the number of a word in its first spelling, which is added if it is new."""
+        number = self.numbers.setdefault(word, len(self.strings))
+        if number == len(self.strings):
+            self.strings.append(word)
+        return number
+
+    def _words_of(self, entries: list[Entry]) -> dict[str, NDArray[Any]]:
+        """Return the rows of words that are new."""
+        words = self.table.look_up(entries)
+        units = np.array([word.unit for word in words], np.float32)
+        hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in words]
+        stems = [self.stems.setdefault(one.stem, len(self.stems)) for one in entries]
+        members = [
+            self.members.setdefault((one.group, one.member), len(self.members) + 1)
+            if one.group >= 0
+            else 0
+            for one in entries
+        ]
+        facts = facts_of(words, stems, members)
+        return {"word_units": units, "word_hashes": np.array(hashes, np.uint32)} | facts
+
+    def split(self) -> Split:
+        """Return the words and n-grams of the living keys, and of no others."""
+        ngrams, ngram_counts, columns = self.ngrams, self.ngram_counts, self.columns
+        if len(self.dead):
+            ngrams = ngrams[np.repeat(self.alive, ngram_counts)]
+            ngram_counts, columns = ngram_counts[self.alive], columns[self.alive]
+        counts = np.count_nonzero(columns, axis=1).astype(np.uint8)
+        used, numbers = np.unique(columns[columns > 0], return_inverse=True)
+        words = [self.strings[number] for number in used.tolist()]
+        return Split(words, (numbers + 1).astype(np.int32), counts, ngrams, ngram_counts)
+
+    # ---- reads ---------------------------------------------------------------------------------
+
+    def check(self, of_dict: Sequence[Any]) -> None:
+        """Assert that these are the keys of a dict but for `changes`, and that the arrays fit."""
+        changes = self.changes(of_dict)
+        known, new = self.living(), list[str]()
+        if changes is not None:
+            new = changes.new
+            known = known if changes.alive is None else list(compress(self.names, changes.alive))
+        assert list(map(id, known + new)) == list(map(id, texts_with_words(of_dict)))
+        assert len(self) == len(self.vectors) == len(self.columns) == len(self.inverse_lengths)
+        split = map(self.table.words_of, map(exact_text, self.names[: len(self)]))
+        assert self.texts[: len(self)] == list(map(" ".join, split))
+        slots = self.living_slots().tolist()
+        assert [self.slot_of(self.names[slot]) for slot in slots] == slots
 
     def slot_of(self, name: str) -> int | None:
         """Return the slot of a living key, or None if there is no such key."""
@@ -420,6 +498,14 @@ class Keys:
         """Return the keys that have a slot, S of them, in order."""
         return list(compress(self.names, self.alive.tolist()))
 
+    def known_member(self, word: Word) -> int:
+        """Return the number of the member of a closed class that a word is.
+
+        It is 0 if the word is of no class, and -1 if no key has this member.
+        """
+        entry = word.entry
+        return 0 if entry.group < 0 else self.members.get((entry.group, entry.member), -1)
+
     def initials(self, slots: Sequence[int]) -> list[str]:
         """Return the first letters of the words of some keys."""
         known = self._initials
@@ -434,24 +520,20 @@ class Keys:
         """What a score needs to know of all keys."""
         if self._given is not None:
             return self._given
-        names = list(self.words.stems)
-        of_stems = {names[i]: n for i, n in enumerate(self._stem_counts.tolist()) if n}
+        counted = zip(list(self.stems), self._stem_counts.tolist(), strict=False)
+        of_stems = {stem: count for stem, count in counted if count}
         return Statistics(self.count, of_stems, self.postings.frequency, self.background)
 
     @cached_property
     def _stem_counts(self) -> NDArray[np.int64]:
-        columns = self.columns[:, : self.most_words]
-        columns = columns[self.alive] if len(self.dead) else columns
-        of_words = np.bincount(columns.ravel(), minlength=len(self.facts))[1 : len(self.facts)]
-        stems = self.facts["stem"][1:]
-        return np.bincount(stems, of_words, 1).astype(np.int64)
+        if self._given is not None:
+            return np.array([self._given.stems.get(stem, 0) for stem in list(self.stems)] or [0])
+        stems = self.facts_by_name["stem"][1:]
+        return np.bincount(stems, self._word_counts[1:], 1).astype(np.int64)
 
     def with_statistics(self, statistics: Statistics) -> Keys:
         """Return the same keys as some of many, of which these are the statistics."""
-        new = copy(self)
-        for name, made in vars(Keys).items():
-            if isinstance(made, cached_property):
-                new.__dict__.pop(name, None)
+        new = self._copy()
         new._given, new.total = statistics, statistics.total
         return new
 
@@ -468,7 +550,7 @@ class Keys:
         """Return how many words of all keys have a stem."""
         if self._given is not None:
             return self._given.stems.get(stem, 0)
-        place, counts = self.words.stems.get(stem, -1), self._stem_counts
+        place, counts = self.stems.get(stem, -1), self._stem_counts
         return int(counts[place]) if 0 <= place < len(counts) else 0
 
     def rarity(self, counts: Any) -> Any:
@@ -484,14 +566,6 @@ class Keys:
         return [word.weight * rare for word, rare in zip(words, rarity, strict=True)]
 
     @cached_property
-    def facts_by_name(self) -> dict[str, NDArray[Any]]:
-        """What is compared of each word, (U + 1,), an array for each fact."""
-        facts = by_name(self.facts)
-        facts["marked"] = facts["denies"] | facts["digit"]
-        facts["short"] = (facts["length"] <= SHORT).astype(np.float32)
-        return facts | {"is_known": facts["known"].astype(np.float32)}
-
-    @cached_property
     def most_words(self) -> int:
         """How many words a key has at most."""
         return int(self.counts.max(initial=0))
@@ -499,12 +573,8 @@ class Keys:
     @cached_property
     def weights(self) -> NDArray[np.float32]:
         """The weight of each word: rare in English, and among the keys, (U + 1,); 0 for no word."""
-        if self._given is None:
-            counts = self._stem_counts[self.facts["stem"].clip(0)]
-        else:
-            of_each = map(self._given.stems.get, (look_up(one).stem for one in self.strings[1:]))
-            counts = np.array([0, *(one or 0 for one in of_each)])[: len(self.facts)]
-        weights = np.asarray(self.facts["weight"] * self.rarity(counts), np.float32)
+        counts = self._stem_counts[self.facts_by_name["stem"].clip(0)]
+        weights = np.asarray(self.facts_by_name["weight"] * self.rarity(counts), np.float32)
         weights[0] = 0
         return weights
 
@@ -512,8 +582,10 @@ class Keys:
     def postings(self) -> Postings:
         """Which keys have each n-gram."""
         of_all = None if self._given is None else (self._given.ngrams, self._given.total)
-        growing = self._columns.growing
-        return Postings(self.ngrams, self.ngram_counts, self.alive, of_all, growing)
+        alive = self.alive if len(self.dead) else None
+        made = Postings(self.ngrams, self.ngram_counts, alive, of_all, self._inverted)
+        self._inverted = made.known
+        return made
 
     @cached_property
     def to_standard(self) -> tuple[NDArray[np.float32], float]:
@@ -526,9 +598,9 @@ class Keys:
         """The cosines to expect of two keys, from those of a sample."""
         if self._given is not None:
             return self._given.background
-        sample, usual = self.sample(USUAL), self._columns.usual
+        sample, usual = self.sample(USUAL), self._usual
         if usual is None or not np.array_equal(usual[0], sample):
-            usual = self._columns.usual = sample, usual_of(self.vectors[sample])
+            usual = self._usual = sample, usual_of(self.vectors[sample])
         return usual[1]
 
     def sample(self, count: int) -> NDArray[np.intp]:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.search.align import Query
     from fuzzydict.search.judge import Judged, Parts
-    from fuzzydict.search.key_index import KeyIndex
     from fuzzydict.search.keys import Keys
     from fuzzydict.search.score import Meaning
 
@@ -427,9 +426,9 @@ def best_of(attended: Attended, row: int, topn: int) -> Attended:
 class Exact(Lookup):
     """A lookup that compares queries with every key."""
 
-    def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
-        self.keys: Keys = index.keys()  # as they are now; a later write makes another lookup
-        super().__init__(index.meaning, scorer, self.keys.count)
+    def __init__(self, keys: Keys, meaning: Meaning, scorer: ScorerLike | None = None) -> None:
+        self.keys = keys
+        super().__init__(meaning, scorer, keys.count)
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query."""
@@ -457,8 +456,10 @@ class Approximate(Exact):
     at_once = 32  # which cost milliseconds each, perhaps
     nearest = Lookup.nearest
 
-    def __init__(self, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours) -> None:
-        super().__init__(index, scorer)
+    def __init__(
+        self, keys: Keys, meaning: Meaning, scorer: ScorerLike | None, neighbours: Neighbours
+    ) -> None:
+        super().__init__(keys, meaning, scorer)
         self._scorer, self._neighbours = scorer, neighbours
 
     def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:
@@ -497,15 +498,19 @@ def sought(count: int | None) -> int:
 
 
 def lookup_by(
-    engine: str, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours | None
+    engine: str,
+    keys: Keys,
+    meaning: Meaning,
+    scorer: ScorerLike | None,
+    neighbours: Neighbours | None,
 ) -> tuple[Exact, Neighbours | None]:
     """Return a lookup that compares queries with every key, or with the keys that a graph finds.
 
     Also return the graph: that given, if it is of this measure.
     """
     if engine == EXACT or is_spelling(scorer):  # which n-grams find, among any number of keys
-        return Exact(index, scorer), None
+        return Exact(keys, meaning, scorer), None
     measure = as_score(scorer).measure or COSINE
     if neighbours is None or neighbours.measure != measure:
         neighbours = Neighbours(measure)
-    return Approximate(index, scorer, neighbours), neighbours
+    return Approximate(keys, meaning, scorer, neighbours), neighbours

@@ -229,13 +229,13 @@ def _compare(
         _weigh_spelling(row, edits[i], word, facts, flat, of)
         if word.is_known:
             np.multiply(edits[i] * edits[i], facts["is_known"][flat], out=unlike[i])
-        stem = keys.words.stems.get(word.entry.stem)
+        stem = keys.stems.get(word.entry.stem)
         if stem is not None:
             is_form = facts["stem"][flat] == stem
             row += of[a.ONE_STEM] * is_form
             unlike[i][is_form] = 0
         is_member = None
-        if word.entry.group >= 0 and (member := keys.words.known_member(word)) > 0:
+        if word.entry.group >= 0 and (member := keys.known_member(word)) > 0:
             is_member = (facts["member"][flat] == member) & (edits[i] < 1)
             row += of[a.CONVENTION] * is_member
         _weigh_abbreviations(row, word.text, strings, facts, flat, of, is_member)
@@ -339,7 +339,7 @@ def _set_strengths(
 def _are_others(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.bool_] | None:
     """Return which words, of some, (P,), are other members of a word's class; None if none are."""
     groups, members = keys.facts_by_name["group"][flat], keys.facts_by_name["member"][flat]
-    are = (groups == word.entry.group) & (members != keys.words.known_member(word)) & (members > 0)
+    are = (groups == word.entry.group) & (members != keys.known_member(word)) & (members > 0)
     return are if are.any() else None
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
-from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.keys import Keys, Statistics
 from fuzzydict.search.lookup import MOST, SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.neighbours import COSINE
@@ -53,11 +52,11 @@ class Sampling:
         self._begin()
 
     def _begin(self) -> None:
-        self._hits, self._index = dict[Any, Hit](), KeyIndex(self.meaning)
+        self._hits, self._own = dict[Any, Hit](), Keys(self.meaning.table)  # without statistics
         self._version: int | None = None  # of the keys, as the store tells
         self._made: tuple[Any, Exact | StoreLookup] | None = None  # the last lookup, and its scorer
         self._is_whole = False  # whether the sample has all keys, so that no others need be found
-        self.total, self.with_words, self.keys = 0, 0, self._index.keys()
+        self.total, self.with_words, self.keys = 0, 0, self._own
 
     def lookup(
         self, version: int, scorer: ScorerLike | None, where: Sequence[Condition] = ()
@@ -77,33 +76,32 @@ class Sampling:
                 return StoreLookup(self, scorer, where)
             if self._made is None or self._made[0] != scorer:
                 is_whole = self._is_whole
-                found = Exact(self._index, scorer) if is_whole else StoreLookup(self, scorer)
-                self._made = scorer, found
+                whole = Exact(self.keys, self.meaning, scorer) if is_whole else None
+                self._made = scorer, whole or StoreLookup(self, scorer)
             return self._made[1]
 
     def _read(self) -> None:
         """Read the sample as it is now, and of it only what is new."""
-        found, index = self.store.sample(self._hits.keys()), self._index
-        for number in self._hits.keys() - set(found.ids):
-            index.discard(self._hits.pop(number).key)
+        found, own = self.store.sample(self._hits.keys()), self._own
+        gone = {self._hits.pop(number).key for number in self._hits.keys() - set(found.ids)}
         new = {hit.key: hit.vector for hit in found.hits.values()}
         self._hits |= found.hits
-        for key in sorted(filter(plain, new)):  # so that of equal ones the same comes first for all
-            index.add(key)
-        changes = index.changes()
+        left = [name for name in own.living() if name not in gone]
+        # Sorted, so that of equal ones the same comes first for all.
+        changes = own.changes([*left, *sorted(new)])
         if changes is not None:
             vectors = stacked([new[name] for name in changes.new], size_of(self.meaning))
-            index.take(changes, (changes.new, vectors) if changes.new else None)
+            self._own = own = own.changed(changes, vectors)
         self._made, self._is_whole = None, len(found.ids) < SAMPLE
-        self.keys, self.total = index.keys(), len(found.ids) if self._is_whole else found.total
+        self.keys, self.total = own, len(found.ids) if self._is_whole else found.total
         times = self.total / max(len(self._hits), 1)
         self.with_words = round(self.keys.count * times)
         if not self._is_whole:
-            own = self.keys.statistics
+            counted = own.statistics
             # Of the words that are rare in a sample some are there by chance: half a word each.
-            stems = {stem: round((one - 0.5) * times + 0.5) for stem, one in own.stems.items()}
-            of_ngrams = np.rint(own.ngrams * times).astype(np.int64)
-            of_all = Statistics(self.with_words, stems, of_ngrams, own.background)
+            stems = {stem: round((one - 0.5) * times + 0.5) for stem, one in counted.stems.items()}
+            of_ngrams = np.rint(counted.ngrams * times).astype(np.int64)
+            of_all = Statistics(self.with_words, stems, of_ngrams, counted.background)
             self.keys = self.keys.with_statistics(of_all)
         if found.scans and not self._has_warned:
             self._has_warned = True

@@ -33,7 +33,6 @@ from fuzzydict.results.answers import NO_KEY, as_queries, require_texts
 from fuzzydict.results.pooling import StackedValues, reached_by, shaped
 from fuzzydict.search.align import Found, align
 from fuzzydict.search.judge import Judged
-from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import QUERIES, SCORES, Attended, Exact, Scored, left_by_equal
 from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
@@ -241,8 +240,7 @@ class _NoKeys(Exact):
     """A lookup with the statistics of all keys, and none of them."""
 
     def __init__(self, meaning: Meaning, scorer: Any, of_all: Statistics) -> None:
-        super().__init__(KeyIndex(meaning), scorer)
-        self.keys = self.keys.with_statistics(of_all)
+        super().__init__(Keys(meaning.table).with_statistics(of_all), meaning, scorer)
         self.count = self.keys.total
 
     def vectors(self, texts: list[str]) -> NDArray[np.float32]:

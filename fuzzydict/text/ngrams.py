@@ -104,26 +104,8 @@ class Inverted(NamedTuple):
         return self.owners[slice(*self.starts[place : place + 2])] if is_here else self.owners[:0]
 
 
-class Growing:
-    """Inverts the n-grams of texts that only grow: most of them once, the last ones each time."""
-
-    def __init__(self) -> None:
-        self._most: Inverted | None = None
-
-    def parts(self, flat: NDArray[np.uint16], counts: NDArray[np.int64]) -> list[Inverted]:
-        """Return the n-grams of the first n texts, inverted, in one part or two."""
-        most, count = self._most, len(counts)
-        if most is None or not 0 <= count - most.size <= max(_LAST, most.size // _LAST):
-            most = Inverted.of(flat, counts)
-            if self._most is None or self._most.size < count:
-                self._most = most
-        if most.size == count:
-            return [most]
-        start = int(counts[: most.size].sum())
-        return [most, Inverted.of(flat[start:], counts[most.size :], most.size)]
-
-
-_LAST = 64  # as many texts, or one in as many, are inverted again when others are appended
+#: As many texts, or one in as many, are inverted again when others are appended.
+_LAST = 64
 
 
 class Postings:
@@ -138,7 +120,7 @@ class Postings:
         alive: which texts count, (n,); the others are like nothing. By default all.
         of_all: if these are some of more texts, how many of those have each n-gram, (65536,), and
             how many there are.
-        growing: what has inverted the first of these texts before.
+        known: the n-grams of the first of these texts, inverted before, if they were.
 
     >>> postings = Postings(*ngrams_of_each(["color", "brand", "model"]))
     >>> [round(float(one), 2) for one in postings.likeness(ngrams("colour"))]
@@ -151,10 +133,17 @@ class Postings:
         counts: NDArray[np.int64],
         alive: NDArray[np.bool_] | None = None,
         of_all: tuple[NDArray[np.int64], int] | None = None,
-        growing: Growing | None = None,
+        known: Inverted | None = None,
     ) -> None:
         self.size = total = len(counts)
-        self._parts = (growing or Growing()).parts(flat, counts)
+        if known is None or not 0 <= total - known.size <= max(_LAST, known.size // _LAST):
+            known = Inverted.of(flat, counts)
+        #: Most of the texts, for the `Postings` of more.
+        self.known = known
+        self._parts = [known]
+        if known.size < total:
+            start = int(counts[: known.size].sum())
+            self._parts.append(Inverted.of(flat[start:], counts[known.size :], known.size))
         present = np.concatenate([part.present for part in self._parts])
         self._present = different(present.astype(np.int64)) if len(self._parts) > 1 else present
         self._here = np.zeros(len(self._present), np.int64)
@@ -170,7 +159,8 @@ class Postings:
         self._squares = self._squared_weights(self._present, self._here)
         squares = np.zeros(BUCKETS, np.float32)
         squares[self._present] = self._squares
-        lengths = np.sqrt(np.add.reduceat(squares[flat], np.cumsum(counts) - counts))
+        of_each = squares.take(flat, mode="clip")  # which is quicker than a check of the bounds
+        lengths = np.sqrt(np.add.reduceat(of_each, np.cumsum(counts) - counts))
         self._scale = 1 / np.maximum(lengths, 1e-30)
         if dead is not None:
             self._scale[dead] = 0

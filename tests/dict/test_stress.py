@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from fuzzydict import FuzzyDict, FuzzyDictError
-from fuzzydict.search.keys import Words
+from fuzzydict.search.keys import Keys
 from tests.support.properties import SLOW
 
 KEYS = st.one_of(
@@ -183,7 +183,7 @@ def test_an_index_whose_change_was_interrupted_is_made_anew(gone: int, monkeypat
     for i in range(gone):
         del d[f"key {i}"]
     with monkeypatch.context() as patch:
-        patch.setattr(Words, "add", interrupted)
+        patch.setattr(Keys, "_words_of", interrupted)
         with pytest.raises(KeyboardInterrupt):
             d.get("colour")
     assert d["colour"] == 1

@@ -6,6 +6,8 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from fuzzydict.search.keys import (
 )
 from fuzzydict.text.lexicon import look_up
 from fuzzydict.text.ngrams import ngrams
+from tests.support.properties import examples
 from tests.support.reference import cosine_of
 
 WORDS = ["color", "colours", "the", "engine", "motors", "1961", "Porsche", "ltd", "speed", "xyzzy"]
@@ -108,13 +111,101 @@ def test_words_are_compared_in_their_first_spelling() -> None:
     assert len(compared_words("many words " * 20)) == MOST_WORDS
 
 
-def test_keys_with_other_vectors_keep_nothing_of_the_old_ones() -> None:
-    names = ["color", "engine", "top speed"]
-    keys = keys_of(names)
-    scale, _ = keys.to_standard
-    longer = keys.with_vectors(keys.vectors * np.float32(2))
-    np.testing.assert_allclose(longer.to_standard[0], scale / 2, rtol=1e-4)
-    np.testing.assert_allclose(longer.inverse_lengths, keys.inverse_lengths / 2, rtol=1e-4)
+# ---- keys that are written ------------------------------------------------------------------
+
+
+def vectors_of(texts: Sequence[str]) -> Any:
+    rows = [[len(text), sum(map(ord, text)) % 11, 1.0] for text in texts]
+    return np.array(rows, np.float32).reshape(len(texts), 3)
+
+
+def changed(keys: Keys, of_dict: Sequence[Any]) -> Keys:
+    """Return the keys of a dict as it is now, given those of the last read."""
+    changes = keys.changes(list(of_dict))
+    return keys if changes is None else keys.changed(changes, vectors_of(changes.new))
+
+
+def new_keys(of_dict: Sequence[Any]) -> Keys:
+    return changed(Keys(WordTable(Brown())), of_dict)
+
+
+def assert_same(one: Keys, other: Keys) -> None:
+    """Assert that the same is known of the living keys, in order, and of all of them."""
+    told, numbers = zip(contents(one), contents(other), strict=True)
+    assert told[0] == told[1]
+    np.testing.assert_allclose(*numbers, rtol=1e-5, atol=1e-6)
+
+
+def contents(keys: Keys) -> tuple[Any, list[float]]:
+    """Return what is known of each living key, and of all of them: texts and counts, numbers."""
+    slots = keys.living_slots().tolist()
+    assert keys.living() == [keys.names[slot] for slot in slots]
+    assert (keys.count, len(keys.dead)) == (len(slots), len(keys) - len(slots))
+    words = [[word for word in keys.columns[i] if word] for i in slots]
+    texts = [(keys.names[i], keys.texts[i]) for i in slots]
+    spelled = [[keys.strings[word] for word in some] for some in words]
+    count, stems, grams, background = keys.statistics
+    numbers = [*keys.postings.likeness(ngrams("ab ca"))[slots], *keys.vectors[slots].ravel()]
+    numbers += [keys.weights[word] for some in words for word in some]
+    numbers += [keys.facts_by_name["weight"][word] for some in words for word in some]
+    return (texts, spelled, count, stems, grams.tolist()), [*map(float, numbers), *background]
+
+
+WRITES = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "remove", "again", "read", "branch"]), st.text("ab ", max_size=3)
+    ),
+    max_size=80,
+)
+
+
+@given(WRITES)
+@examples(200)
+def test_after_any_writes_they_are_as_if_new_and_what_was_read_never_changes(
+    writes: list[tuple[str, str]],
+) -> None:
+    d, keys = dict[Any, None]({7: None}), Keys(WordTable(Brown()))
+    read = list[tuple[Keys, list[Any]]]()
+    for what, key in writes:
+        if what == "add":
+            d[key] = None
+        elif what == "remove":
+            d.pop(key, None)
+        elif what == "again" and key in d:
+            same = next(one for one in d if one == key)
+            del d[same]
+            d[same] = None
+        elif what == "read":
+            keys = changed(keys, [*d])
+            read.append((keys, [*d]))
+            keys.check([*d])
+            assert keys.changes([*d]) is None
+        elif what == "branch" and read:  # a copy of a dict goes its own way
+            keys, names = read[len(key) % len(read)]
+            d = dict.fromkeys(names)
+    for one, names in [*read, (changed(keys, [*d]), [*d])]:
+        assert_same(one, new_keys(names))
+
+
+def test_dead_slots_are_packed_before_they_are_most() -> None:
+    names: list[Any] = [f"key{i}" for i in range(1000)]
+    keys = new_keys(names)
+    generation = keys.generation
+    for _ in range(900):
+        del names[0]
+        keys = changed(keys, names)
+    assert keys.living() == names
+    assert len(keys) <= 200
+    assert keys.generation is not generation  # the slots are numbered anew
+
+
+def test_of_two_that_go_on_from_the_same_keys_at_once_each_has_its_own() -> None:
+    first = new_keys(["red", "blue"])
+    with ThreadPoolExecutor(8) as pool:
+        lists = [["red", "blue", f"new {i}", "last"] for i in range(50)]
+        for names, keys in zip(lists, pool.map(partial(changed, first), lists), strict=True):
+            assert_same(keys, new_keys(names))
+    assert_same(first, new_keys(["red", "blue"]))
 
 
 def by_loop(vectors: Any) -> tuple[float, float]:

@@ -36,8 +36,7 @@ class Compared(FuzzyDict[Any]):
 
     def _current_reader(self) -> Any:
         reader = super()._current_reader()
-        assert self._kept.index is not None
-        reader.lookup = Exact(self._kept.index, self.scorer)
+        reader.lookup = Exact(reader.lookup.keys, reader.lookup.meaning, self.scorer)
         return reader
 
 
