@@ -8,7 +8,6 @@ of K items, S of whose keys have vectors:
     aliases         JSON: pairs of an alias and the place of its key, or null; if there are any
     synonyms        JSON: pairs of a text and what stands for it; if there are any
     vectors         (S, E)
-    split ...       the words and n-grams of the keys, see `Split`; if there are many
     graph ...       the index of an engine, if there is one
     projections ... learned projections, if there are any
 """
@@ -32,7 +31,6 @@ from fuzzydict._files import (
     json_of,
     read_arrays,
     require_finite_array,
-    texts_of,
     write_arrays,
 )
 from fuzzydict.embedding.encoder import as_embedding, name_of, require_same
@@ -41,7 +39,7 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quo
 from fuzzydict.nn import scorers
 from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
-from fuzzydict.search.keys import Keys, Split
+from fuzzydict.search.keys import Keys
 from fuzzydict.search.neighbours import COSINE, DOT, EXACT, Neighbours
 from fuzzydict.search.taught import SynonymRules, checked_aliases
 from fuzzydict.text.words import plain
@@ -56,10 +54,9 @@ if TYPE_CHECKING:
 _KIND = "fuzzy dict"
 _GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
 _LABELS, _ALIASES, _SYNONYMS = "graph labels", "aliases", "synonyms"
-_SPLIT, _LEARNED = "split ", "projections "
+_LEARNED = "projections "
 _EMBEDDING = "embedding option"  # a name, or null for an embedding that has none
 _LARGE = ("vectors", *_GRAPHS.values())  # arrays that are checked when they are needed
-_MANY = 1 << 14  # keys whose words are kept: few are quickly split again
 _LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes milliseconds
 _LITTLE_IF_MAPPED = 1 << 20  # of those that are mapped to be shared, which is no gain below
 _LONGEST = 1e30  # vector of a key
@@ -124,11 +121,6 @@ def write_saved(
         "values": values,
         "vectors": keys.vectors[keys.alive] if len(keys.dead) else keys.vectors,
     }
-    if keys.count >= _MANY:
-        split = keys.split()
-        small = split._replace(ngram_counts=split.ngram_counts.astype(np.uint16))
-        named = {**small._asdict(), "words": _as_json(split.words)}
-        arrays |= {f"{_SPLIT}{name}": array for name, array in named.items()}
     if neighbours is not None and options["index"] != EXACT:
         graph, labels = neighbours.save(keys)
         if len(graph):
@@ -155,10 +147,8 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         graph = _graph_of(arrays, unchecked, meta["options"])
         names, values = (arrays.pop(name) for name in ("keys", "values"))
         pairs, synonyms = (arrays.pop(name, None) for name in (_ALIASES, _SYNONYMS))
-        split_arrays, learned = (
-            {n[len(start) :]: arrays.pop(n) for n in list(arrays) if n.startswith(start)}
-            for start in (_SPLIT, _LEARNED)
-        )
+        names_of_learned = [name for name in arrays if name.startswith(_LEARNED)]
+        learned = {name[len(_LEARNED) :]: arrays.pop(name) for name in names_of_learned}
         reader = _Reader([arrays[f"values {n}"] for n in range(len(arrays))], path, trust=trust)
         items = reader.filled(reader.all(names), reader.all(values))
         aliases = {} if pairs is None else _decoded_aliases(pairs, list(items), reader)
@@ -172,7 +162,6 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         array_of({"vectors": vectors.array[:0]}, "vectors", "f4", None, None)
         if graph is not None and len(graph.labels) != len(vectors.array) + 1:
             raise ValueError("its graph has not one label for each of its vectors")
-        split = _split_of(split_arrays, len(vectors.array)) if split_arrays else None
         if not isinstance(fingerprint["name"], str) or not fingerprint.keys() <= {"name", "probes"}:
             raise TypeError("the fingerprint of its embedding is not one")
         if np.asarray(fingerprint.get("probes", [[]]), np.float64).ndim != 2:
@@ -180,7 +169,7 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         little = _LITTLE_IF_MAPPED if mapped else _LITTLE
         # Windows replaces no file that is mapped.
         at_once = vectors.array.nbytes <= little or os.name == "nt"
-        keys = SavedKeys(path, list(items), fingerprint, vectors, split, graph, object(), at_once)
+        keys = SavedKeys(path, list(items), fingerprint, vectors, graph, object(), at_once)
     return Saved(items, Taught(aliases, rules), options, keys)
 
 
@@ -273,7 +262,6 @@ class SavedKeys(NamedTuple):
     keys: Sequence[Any]  # all of the dict, in order
     embedding: dict[str, Any]  # its fingerprint
     vectors: Unchecked  # (S, E)
-    split: Split | None  # the words and n-grams, if they are known
     graph: _Graph | None  # the index of an engine, if there is one
     generation: object  # tells the slots of its keys from those of others
     at_once: bool  # whether the vectors are read at once; otherwise they stay in the file
@@ -335,30 +323,16 @@ class SavedKeys(NamedTuple):
                 raise ValueError("its vectors are too long, so that products overflow")
             # A copy, since what is mapped from a file may change or go.
             kept = np.array(vectors) if self.at_once else vectors
-            split = self.split if self.split and self.split.is_current() else None
             keys = Keys(meaning.table)
             keys.generation, changes = self.generation, keys.changes(self.keys)
             count = 0 if changes is None else len(changes.new)
             if count != len(kept):
                 raise ValueError(f"it has {len(kept)} vectors for {count} keys with words")
-            return keys if changes is None else keys.changed(changes, kept, split)
+            return keys if changes is None else keys.changed(changes, kept)
 
 
 def _are_too_long(inverse_lengths: NDArray[np.float32]) -> bool:
     return bool(((inverse_lengths > 0) & (inverse_lengths < 1 / _LONGEST)).any())
-
-
-def _split_of(arrays: dict[str, NDArray[Any]], count: int) -> Split:
-    """Return the words and n-grams of S keys; raise if these are not their arrays."""
-    split = Split(
-        texts_of(arrays["words"]),
-        array_of(arrays, "numbers", "i4", None),
-        array_of(arrays, "counts", "u1", count),
-        np.array(array_of(arrays, "ngrams", "u2", None)),  # no longer of the file
-        array_of(arrays, "ngram_counts", "u2", count).astype(np.int64),
-    )
-    split.check()
-    return split
 
 
 # ---- the index of an engine -----------------------------------------------------------------

@@ -19,7 +19,7 @@ import numpy as np
 from fuzzydict._arrays import Rows, inverse_lengths, make_room, units
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams_of_each
-from fuzzydict.text.words import LONGEST, plain
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -172,34 +172,6 @@ _OF_KEYS: dict[str, Any] = {"counts": np.intp, "hashes": np.uint32, "inverse_len
 _OF_KEYS |= {"ngrams": np.uint16, "ngram_counts": np.int64}
 
 
-class Split(NamedTuple):
-    """The words and n-grams of S keys, as a file keeps them."""
-
-    words: list[str]  # the different words
-    numbers: NDArray[np.int32]  # of the words of all keys, one key after the other, from 1 on
-    counts: NDArray[np.uint8]  # how many words each key has, (S,)
-    ngrams: NDArray[np.uint16]  # of all keys, one key after the other
-    ngram_counts: NDArray[np.int64]  # how many each has, (S,)
-
-    def check(self) -> None:
-        """Raise ValueError unless these are words and n-grams of keys."""
-        words, numbers, counts, sums = self.words, self.numbers, self.counts, self.ngram_counts
-        if not (
-            len(set(words)) == len(words)
-            and all(0 < len(word) <= LONGEST and " " not in word for word in words)
-            and len(numbers) == counts.sum(dtype=np.int64)
-            and len(self.ngrams) == sums.sum(dtype=np.int64)
-            and 1 <= counts.min(initial=1) <= counts.max(initial=1) <= MOST_WORDS
-            and 1 <= numbers.min(initial=1) <= numbers.max(initial=0) <= len(words)
-            and sums.min(initial=1) > 0
-        ):
-            raise ValueError("its words are not those of its keys")
-
-    def is_current(self) -> bool:
-        """Tell whether the tables still say that these are first spellings of words."""
-        return all(look_up(word).form == word for word in self.words)
-
-
 class Changes(NamedTuple):
     """What was written to a dict since its last keys were made."""
 
@@ -334,13 +306,8 @@ class Keys:
         has_slot = np.append(has_slot, np.array(are_new, np.bool_))
         return Changes(of_dict, has_slot, alive, list(compress(rest, are_new)))
 
-    def changed(
-        self, changes: Changes, vectors: NDArray[np.float32], split: Split | None = None
-    ) -> Keys:
-        """Return the keys after `changes`, given the vectors of those that are new, (m, E).
-
-        Their words and n-grams may be known, too, from a file.
-        """
+    def changed(self, changes: Changes, vectors: NDArray[np.float32]) -> Keys:
+        """Return the keys after `changes`, given the vectors of those that are new, (m, E)."""
         _, _, alive, names = changes
         if alive is None and not names:
             new = copy(self)
@@ -357,12 +324,12 @@ class Keys:
                     gone, minlength=len(self.word_units)
                 )
             if names:
-                new._append(names, vectors, split)
+                new._append(names, vectors)
             new._show()
         new.of_dict, new.has_slot = changes.of_dict, changes.has_slot
         return new
 
-    def _append(self, names: list[str], vectors: NDArray[np.float32], split: Split | None) -> None:
+    def _append(self, names: list[str], vectors: NDArray[np.float32]) -> None:
         """Append m names to a copy that nobody has seen."""
         n, known = len(self.counts), len(self.word_units)
         try:
@@ -373,31 +340,29 @@ class Keys:
             self.strings = self.strings[:known]
             self.numbers = {string: i for i, string in enumerate(self.strings) if i}
             self.stems, self.members = self.stems.copy(), self.members.copy()
-        written = list(map(exact_text, names))
-        columns, texts, entries = self._columns(written, split)
-        ngrams = ngrams_of_each(texts) if split is None else (split.ngrams, split.ngram_counts)
-        self._rows = self._rows.copy()
-        if strings := self.strings[known:]:
-            of_each = self._words_of([entries.get(word) or look_up(word) for word in strings])
-            self._rows |= {name: self._rows[name].extended(new) for name, new in of_each.items()}
-        word_counts = np.bincount(columns.ravel(), minlength=len(self._rows["stem"].rows))
+        self._rows, written = self._rows.copy(), list(map(exact_text, names))
+        flat, sizes = self._numbered(self.table.written(written))
+        strings = map(self.strings.__getitem__, flat)
+        texts = [" ".join(islice(strings, size)) for size in sizes]
+        counts, columns = np.array(sizes), np.zeros((len(names), MOST_WORDS), np.int32)
+        columns[np.arange(MOST_WORDS) < counts[:, None]] = flat
+        word_counts = np.bincount(flat, minlength=len(self.strings))
         word_counts[:known] += self._word_counts
         self._word_counts = word_counts
-        of_words, mixed = self._rows["word_hashes"].rows, np.zeros(len(names), np.uint32)
-        counts = np.count_nonzero(columns, axis=1)
-        for place in range(int(counts.max())):
+        of_words, hashes = self._rows["word_hashes"].rows, np.zeros(len(names), np.uint32)
+        for place in range(max(sizes)):
             factor = np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
-            mixed += of_words[columns[:, place]] * factor
-        new = {
-            "vectors": vectors,
-            "inverse_lengths": inverse_lengths(vectors),
-            "columns": columns,
-            "counts": counts,
-            "hashes": mixed ^ (mixed >> np.uint32(15)),
-            "ngrams": ngrams[0],
-            "ngram_counts": ngrams[1],
-        }
-        self._rows |= {name: self._rows[name].extended(rows) for name, rows in new.items()}
+            hashes += of_words[columns[:, place]] * factor
+        ngrams, ngram_counts = ngrams_of_each(texts)
+        self._extend(
+            vectors=vectors,
+            inverse_lengths=inverse_lengths(vectors),
+            columns=columns,
+            counts=counts,
+            hashes=hashes ^ (hashes >> np.uint32(15)),
+            ngrams=ngrams,
+            ngram_counts=ngram_counts,
+        )
         slots = zip(names, range(n, n + len(names)), strict=True)
         self.slots.update(pair for pair in slots if is_plain(type(pair[0])))
         self.names += names
@@ -406,67 +371,42 @@ class Keys:
         self.alive = np.append(self.alive, np.ones(len(names), np.bool_))
         self._may_append = [True]
 
-    def _columns(
-        self, written: list[str], split: Split | None
-    ) -> tuple[NDArray[np.int32], list[str], dict[str, Entry]]:
-        """Number the words of m texts, (m, W), and add those that are new.
+    def _extend(self, **rows: NDArray[Any]) -> None:
+        self._rows |= {name: self._rows[name].extended(new) for name, new in rows.items()}
 
-        Also return these words joined by blanks, and what was looked up meanwhile.
-        """
-        entries, seen = dict[str, Entry](), dict[str, int]()
-        flat, sizes = list[int](), list[int]()
-        if split is None:
-            for text in self.table.written(written):
-                words = words_of(text)[:MOST_WORDS]
-                for word in words:
-                    number = seen.get(word)
-                    if number is None:
-                        entry = entries[word] = look_up(word)
-                        number = seen[word] = self._number(entry.form)
-                    flat.append(number)
-                sizes.append(len(words))
-        else:
-            numbers = np.array([0, *map(self._number, split.words)], np.int32)
-            flat, sizes = numbers[split.numbers].tolist(), split.counts.tolist()
-        columns = np.zeros((len(written), MOST_WORDS), np.int32)
-        columns[np.arange(MOST_WORDS) < np.array(sizes)[:, None]] = flat
-        strings = map(self.strings.__getitem__, flat)
-        return columns, [" ".join(islice(strings, size)) for size in sizes], entries
-
-    def _number(self, word: str) -> int:
-        """Return the number of a word in its first spelling, which is added if it is new."""
-        number = self.numbers.setdefault(word, len(self.strings))
-        if number == len(self.strings):
-            self.strings.append(word)
-        return number
-
-    def _words_of(self, entries: list[Entry]) -> dict[str, NDArray[Any]]:
-        """Return the rows of words that are new."""
+    def _numbered(self, texts: list[str]) -> tuple[list[int], list[int]]:
+        """Return the numbers of the words of all texts, and how many each has; add new words."""
+        flat, sizes, first = list[int](), list[int](), len(self.strings)
+        seen, entries = dict[str, int](), list[Entry]()
+        for text in texts:
+            words = words_of(text)[:MOST_WORDS]
+            for word in words:
+                number = seen.get(word)
+                if number is None:
+                    entry = look_up(word)
+                    number = self.numbers.setdefault(entry.form, len(self.strings))
+                    if number == len(self.strings):
+                        entries.append(entry if entry.form == word else look_up(entry.form))
+                        self.strings.append(entry.form)
+                    seen[word] = number
+                flat.append(number)
+            sizes.append(len(words))
+        if len(self.strings) == first:
+            return flat, sizes
         words = self.table.look_up(entries)
-        units = np.array([word.unit for word in words], np.float32)
-        hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in words]
         stems = [self.stems.setdefault(one.stem, len(self.stems)) for one in entries]
+        classes = [(one.group, one.member) for one in entries]
         members = [
-            self.members.setdefault((one.group, one.member), len(self.members) + 1)
-            if one.group >= 0
-            else 0
-            for one in entries
+            self.members.setdefault(one, len(self.members) + 1) if one[0] >= 0 else 0
+            for one in classes
         ]
-        facts = facts_of(words, stems, members)
-        return {"word_units": units, "word_hashes": np.array(hashes, np.uint32)} | facts
-
-    def split(self) -> Split:
-        """Return the words and n-grams of the living keys, and of no others."""
-        ngrams, ngram_counts, columns = self.ngrams, self.ngram_counts, self.columns
-        if len(self.dead):
-            ngrams = ngrams[np.repeat(self.alive, ngram_counts)]
-            ngram_counts, columns = ngram_counts[self.alive], columns[self.alive]
-        counts = np.count_nonzero(columns, axis=1).astype(np.uint8)
-        used, numbers = np.unique(columns[columns > 0], return_inverse=True)
-        words = [self.strings[number] for number in used.tolist()]
-        return Split(words, (numbers + 1).astype(np.int32), counts, ngrams, ngram_counts)
-
-    # ---- reads ---------------------------------------------------------------------------------
+        hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in words]
+        self._extend(
+            word_units=np.array([word.unit for word in words]),
+            word_hashes=np.array(hashes, np.uint32),
+            **facts_of(words, stems, members),
+        )
+        return flat, sizes
 
     def check(self, of_dict: Sequence[Any]) -> None:
         """Assert that these are the keys of a dict but for `changes`, and that the arrays fit."""

@@ -183,7 +183,7 @@ def test_an_index_whose_change_was_interrupted_is_made_anew(gone: int, monkeypat
     for i in range(gone):
         del d[f"key {i}"]
     with monkeypatch.context() as patch:
-        patch.setattr(Keys, "_words_of", interrupted)
+        patch.setattr(Keys, "_numbered", interrupted)
         with pytest.raises(KeyboardInterrupt):
             d.get("colour")
     assert d["colour"] == 1

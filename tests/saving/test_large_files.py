@@ -13,19 +13,16 @@ import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict import saving as saved_keys
-from fuzzydict._files import read_arrays
-from tests.support.damage import flip, text, with_arrays
+from tests.support.damage import flip, with_arrays
 from tests.support.searching import assert_same
 
 KEYS = ["brand", "model", "color", "top speed", "?!", "maxPower", "colour blind", "é", "a\nb"]
 
 
-@pytest.fixture(params=["words split again", "words in the file"])
-def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a dict whose vectors count as many, without and with the words of its keys."""
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a dict whose vectors count as many."""
     monkeypatch.setattr(saved_keys, "_LITTLE", 0)
-    if request.param == "words in the file":
-        monkeypatch.setattr(saved_keys, "_MANY", 0)
     made: FuzzyDict[Any] = FuzzyDict({key: i for i, key in enumerate(KEYS)})
     made[7] = made[None] = "no text"
     made.save(tmp_path / "d.fuzzy")
@@ -137,82 +134,12 @@ def test_vectors_that_are_not_finite_are_told_of_by_the_first_read(path: Path) -
         opened.most_similar("colour")
 
 
-SPLIT = [f"split {name}" for name in ("words", "numbers", "counts", "ngrams", "ngram_counts")]
-
-
-@pytest.mark.parametrize("name", ["keys", "values", *SPLIT])
+@pytest.mark.parametrize("name", ["keys", "values"])
 def test_what_may_be_damaged_but_for_vectors_is_checked_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(saved_keys, "_LITTLE", 0)
-    monkeypatch.setattr(saved_keys, "_MANY", 0)
     FuzzyDict(dict.fromkeys(KEYS)).save(tmp_path / "d")
     flip(tmp_path / "d", name)
     with pytest.raises(FileFormatError, match=f"array '{name}' of"):
         FuzzyDict.load(tmp_path / "d")
-
-
-# ---- the texts of many keys ------------------------------------------------------------------
-
-
-def changed(name: str, change: Callable[[Any], Any]) -> Callable[[dict[str, Any]], Any]:
-    return lambda arrays: arrays.update({name: change(arrays[name])})
-
-
-def filled(value: int) -> Callable[[Any], Any]:
-    return lambda array: np.full_like(array, value)
-
-
-WRONG: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "no words": lambda arrays: arrays.pop("split words"),
-    "other words missing": changed("split words", lambda _: text(["brand"])),
-    "a word twice": changed("split words", lambda _: text(["brand"] * 80)),
-    "words that are no texts": changed("split words", lambda _: text(list(range(80)))),
-    "words without letters": changed("split words", lambda _: text([""] * 80)),
-    "words with blanks": changed("split words", lambda _: text([f"a {i}" for i in range(80)])),
-    "words no UTF-8": changed("split words", filled(255)),
-    "fewer numbers": changed("split numbers", lambda numbers: numbers[1:]),
-    "numbers too high": changed("split numbers", lambda numbers: numbers + 99),
-    "numbers below 1": changed("split numbers", lambda numbers: numbers - 1),
-    "numbers of another kind": changed("split numbers", lambda numbers: numbers.astype(float)),
-    "counts of fewer keys": changed("split counts", lambda counts: counts[1:]),
-    "a key without words": changed("split counts", filled(0)),
-    "a key of too many words": changed("split counts", filled(99)),
-    "no n-grams": lambda arrays: arrays.pop("split ngrams"),
-    "fewer n-grams": changed("split ngrams", lambda ngrams: ngrams[1:]),
-    "n-grams of another kind": changed("split ngrams", lambda ngrams: ngrams.astype(np.int8)),
-    "n-grams of two axes": changed("split ngrams", lambda ngrams: ngrams[None]),
-    "n-grams of fewer keys": changed("split ngram_counts", lambda counts: counts[1:]),
-    "a key without n-grams": changed("split ngram_counts", lambda counts: counts * (counts > 9)),
-}
-
-
-@pytest.mark.parametrize("is_little", [False, True])
-@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
-def test_texts_that_are_not_those_of_the_keys_are_refused(
-    change: Any, is_little: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(saved_keys, "_MANY", 0)
-    monkeypatch.setattr(saved_keys, "_LITTLE", 1 << 26 if is_little else 0)
-    FuzzyDict(dict.fromkeys([*KEYS, *(f"key {i}" for i in range(60)), 7])).save(tmp_path / "d")
-    with_arrays(tmp_path / "d", change)
-    with pytest.raises(FileFormatError, match=str(tmp_path)):  # at once or by the first read
-        FuzzyDict.load(tmp_path / "d").most_similar("key 1x")
-
-
-def test_a_dict_with_the_texts_of_its_keys_is_saved_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys([*KEYS, *(f"key {i}" for i in range(60)), 7]))
-    d.save(tmp_path / "d")  # few keys, which are saved without
-    assert not any("split" in name for name in read_arrays(tmp_path / "d", "fuzzy dict").arrays)
-    monkeypatch.setattr(saved_keys, "_MANY", 0)
-    d.save(tmp_path / "d")
-    opened: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d")
-    opened["new key"] = opened["anotherKey"] = 1
-    del opened["maxPower"], opened["brand"], opened[7]
-    opened.save(tmp_path / "d")
-    back: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d")
-    for query in ("nwe key", "key 7", "colour", "another keys"):
-        assert_same(back.most_similar(query), opened.most_similar(query))
-    back._check()
