@@ -39,11 +39,13 @@ class Query(NamedTuple):
         asked: the query.
         text: its words in the first spelling, joined by blanks.
         words: these, looked up.
+        vector: that of the text, (E,), if an embedding gave it; the words have theirs.
     """
 
     asked: str
     text: str
     words: list[Word]
+    vector: NDArray[np.float32] | None = None
 
 
 class Found(NamedTuple):

@@ -393,18 +393,17 @@ class Keys:
             sizes.append(len(words))
         if len(self.strings) == first:
             return flat, sizes
-        words = self.table.look_up(entries)
+        new = self.table.look_up(entries)
         stems = [self.stems.setdefault(one.stem, len(self.stems)) for one in entries]
-        classes = [(one.group, one.member) for one in entries]
         members = [
             self.members.setdefault(one, len(self.members) + 1) if one[0] >= 0 else 0
-            for one in classes
+            for one in [(entry.group, entry.member) for entry in entries]
         ]
-        hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in words]
+        hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in new]
         self._extend(
-            word_units=np.array([word.unit for word in words]),
+            word_units=np.array([word.unit for word in new]),
             word_hashes=np.array(hashes, np.uint32),
-            **facts_of(words, stems, members),
+            **facts_of(new, stems, members),
         )
         return flat, sizes
 
@@ -551,9 +550,19 @@ class Keys:
         return np.sort(slots[np.argpartition(self.hashes[slots], count)[:count]])
 
     def some(self, slots: NDArray[np.intp]) -> Keys:
-        """Return the keys of c living slots, rising, as keys of their own."""
-        names = [self.names[slot] for slot in slots.tolist()]
-        return Keys.of(self.table, names, self.vectors[slots], self.statistics)
+        """Return the keys of c living slots, rising, as keys of their own that know of all."""
+        new, places = self._copy(), slots.tolist()
+        new.names, new.texts = ([of[i] for i in places] for of in (self.names, self.texts))
+        new.slots = {name: i for i, name in enumerate(new.names) if is_plain(type(name))}
+        new.of_dict, new.alive = new.names, np.ones(len(slots), np.bool_)
+        new.has_slot, new.generation, new._initials = new.alive, object(), {}
+        new._rows, new._may_append, new._inverted = self._rows.copy(), [], None
+        for name in ("vectors", "inverse_lengths", "columns", "counts", "hashes"):
+            new._rows[name] = Rows(self._rows[name].rows[slots])
+        ngrams, counts = ngrams_of_each(new.texts)
+        new._rows |= {"ngrams": Rows(ngrams), "ngram_counts": Rows(counts)}
+        new._show()
+        return new.with_statistics(self.statistics)
 
 
 _PLAIN = {str, np.str_}

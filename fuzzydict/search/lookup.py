@@ -15,7 +15,7 @@ from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
 from fuzzydict.search.neighbours import COSINE, EXACT, Neighbours
 from fuzzydict.search.one import best_of_one
-from fuzzydict.search.retrieve import Glance, candidates, glance
+from fuzzydict.search.retrieve import candidates, glance
 from fuzzydict.search.score import NamedScore, as_score, is_spelling
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import LONGEST, plain
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fuzzydict.search.align import Query
     from fuzzydict.search.judge import Judged, Parts
     from fuzzydict.search.keys import Keys
+    from fuzzydict.search.retrieve import Glance
     from fuzzydict.search.score import Meaning
 
 
@@ -76,38 +77,23 @@ class Explained(NamedTuple):
     none: float | None  # the probability that no key is right
 
 
-class Prepared(NamedTuple):
-    """A query as it is compared, with the vector of its text, (E,), if that must be encoded."""
-
-    query: Query
-    vector: NDArray[np.float32] | None
-
-
 class Listing(NamedTuple):
-    """L queries, and the m keys that were found for them."""
+    """L queries, and the keys that were found for them, n of them."""
 
-    asked: list[Prepared]
-    keys: Keys  # that hold those that were found, maybe among others
-    slots: NDArray[np.intp] | None = None  # theirs, rising, (m,); None for all
+    asked: list[Query]
+    keys: Keys
     left: int = 0  # how many keys were not found
-    sample: tuple[Keys, NDArray[np.intp]] | None = None  # what stands for those, and slots in it
-
-    def place_of(self, one: Prepared) -> int | None:
-        """Return the place among the keys found of the one that equals a query."""
-        slot = self.keys.slot_of(one.query.asked)
-        if slot is None or self.slots is None:
-            return slot
-        return int(np.searchsorted(self.slots, slot))
+    #: What stands for those: some keys, and the slots of these that do.
+    sample: tuple[Keys, NDArray[np.intp]] | None = None
 
 
 class Compared(NamedTuple):
     """What was found out about L queries."""
 
-    places: NDArray[np.intp]  # of their candidates among the m keys found, (L, C)
-    slots: NDArray[np.intp]  # those of the candidates, (L, C)
+    slots: NDArray[np.intp]  # those of their candidates, (L, C)
     X: NDArray[np.float32]  # the features of these, (L, C, F)
     said: Judged  # what the judge says of them
-    rest: NDArray[np.float32]  # the glances of all keys found, (L, m)
+    rest: NDArray[np.float32]  # how much each key is worth a look, (L, n)
 
 
 class Lookup(ABC):
@@ -125,10 +111,10 @@ class Lookup(ABC):
     def __init__(self, meaning: Meaning, scorer: ScorerLike | None, count: int) -> None:
         self.meaning, self.score, self.count = meaning, as_score(scorer), count
         self._is_named = isinstance(self.score, NamedScore)
-        self._known: dict[str, Prepared] = {}
+        self._known: dict[str, Query] = {}
 
     @abstractmethod
-    def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:
+    def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         """Yield the keys worth a look, if ``count`` are wanted (None: as many as there may be).
 
         The queries come in their order, each in one listing, together with a key that equals it.
@@ -141,25 +127,26 @@ class Lookup(ABC):
         found = list[Scored]()
         for listing in self._listings(self._asked(asked), 1):
             if self._is_named:
-                rows = zip(listing.asked, self._scores(listing), strict=True)
-                found += [self._best(listing, one, row, 1)[0] for one, row in rows]
+                found += [one for (one,) in self._ranked(listing, 1)]
                 continue
             keys, compared = listing.keys, self._compared(listing)
-            places = np.arange(len(listing.asked)), compared.said.best
-            told = compared.slots[places].tolist(), compared.said.of_best().tolist()
-            for one, slot, score in zip(listing.asked, *told, strict=True):
-                is_key = keys.slot_of(one.query.asked) is not None
-                best = (one.query.asked, 1.0) if is_key else (keys.names[slot], score)
+            slots = compared.slots[np.arange(len(listing.asked)), compared.said.best].tolist()
+            for one, slot, score in zip(
+                listing.asked, slots, compared.said.of_best().tolist(), strict=True
+            ):
+                is_key = keys.slot_of(one.asked) is not None
+                best = (one.asked, 1.0) if is_key else (keys.names[slot], score)
                 found.append(Scored(*best))
         return found
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first."""
-        return [
-            self._best(listing, one, row, topn)
-            for listing in self._listings(self._asked(asked), topn)
-            for one, row in zip(listing.asked, self._scores(listing), strict=True)
-        ]
+        listings = self._listings(self._asked(asked), topn)
+        return [found for listing in listings for found in self._ranked(listing, topn)]
+
+    def _ranked(self, listing: Listing, topn: int | None) -> list[list[Scored]]:
+        rows = zip(listing.asked, self._scores(listing), strict=True)
+        return [self._best(listing.keys, one.asked, scores, topn) for one, scores in rows]
 
     def attend(
         self,
@@ -179,8 +166,9 @@ class Lookup(ABC):
         prepared, wanted = self._asked(asked), MOST if topn is None else topn
         listings = list(self._listings(prepared, wanted if allowed is None else None))
         tables = list(map(self._scores, listings))
-        if listings and listings[0].slots is None:  # of the same keys
-            listings, tables = [Listing(prepared, listings[0].keys)], [np.concatenate(tables)]
+        if all(one.keys is listings[0].keys for one in listings[1:]) and listings:
+            listings = [listings[0]._replace(asked=prepared)]
+            tables = [np.concatenate(tables)]
         softness = self.score.temperature if temperature is None else temperature
         found = list[Attended]()
         for listing, scores in zip(listings, tables, strict=True):
@@ -196,8 +184,9 @@ class Lookup(ABC):
         explained = list[Explained]()
         for listing in self._listings(self._asked(asked), 2):
             if self._is_named:
-                for one, row in zip(listing.asked, self._scores(listing), strict=True):
-                    (best,), two = (self._best(listing, one, row, topn) for topn in (1, 2))
+                for (best,), two in zip(
+                    self._ranked(listing, 1), self._ranked(listing, 2), strict=True
+                ):
                     others = [other for other in two if other.name != best.name]
                     explained.append(Explained(best, None, [*others, None][0], None, None))
                 continue
@@ -209,7 +198,7 @@ class Lookup(ABC):
 
     # ---- queries -----------------------------------------------------------------------------
 
-    def _asked(self, asked: Sequence[str]) -> list[Prepared]:
+    def _asked(self, asked: Sequence[str]) -> list[Query]:
         """Return queries as they are compared, if there is a key to compare them with.
 
         Raises:
@@ -234,95 +223,74 @@ class Lookup(ABC):
         if new and (self.meaning.is_encoded or self._is_named):
             vectors = self.meaning.of_texts([query.asked for query in new])
         for query, vector in zip(new, vectors, strict=False):
-            one = found[query.asked] = Prepared(query, vector)
+            one = found[query.asked] = query._replace(vector=vector)
             if len(query.asked) <= LONGEST:
                 make_room(kept, _REMEMBERED_QUERIES)
                 kept[query.asked] = one
         return [found[text] for text in asked]  # type: ignore[misc]
 
-    def _vectors(self, asked: Sequence[Prepared], keys: Keys) -> NDArray[np.float32]:
-        """Return the vectors that are compared with those of the keys, (L, E)."""
-        if not asked:
-            return np.zeros((0, keys.vectors.shape[1]), np.float32)
-        if asked[0].vector is not None:
-            return np.array([one.vector for one in asked])
-        return self.meaning.of_queries([one.query for one in asked], keys)
-
     # ---- scores --------------------------------------------------------------------------------
 
     def _scores(self, listing: Listing) -> NDArray[Any]:
-        """Return the logits of the weights of the keys found, (L, m), -inf if dead."""
-        asked, keys, slots = listing.asked, listing.keys, listing.slots
-        size = len(keys) if slots is None else len(slots)
-        if not asked or not size:
-            return np.zeros((len(asked), size))
+        """Return the logits of the weights of the keys found, (L, n), -inf if dead."""
+        asked, keys = listing.asked, listing.keys
+        if not asked or not len(keys):
+            return np.zeros((len(asked), len(keys)))
         if isinstance(self.score, NamedScore):
-            return self.score.scores(self._vectors(asked, keys), keys, slots)
+            return self.score.scores(self.meaning.of_queries(asked, keys), keys)
         return self._log_probabilities(listing, self._compared(listing))
 
-    def _glance(self, asked: list[Prepared], keys: Keys, slots: NDArray[np.intp] | None) -> Glance:
-        weights, is_encoded = self.meaning.judge.glance, self.meaning.is_encoded
-        vectors, queries = self._vectors(asked, keys), [one.query for one in asked]
-        return glance(queries, keys, vectors, weights, is_encoded=is_encoded, slots=slots)
+    def _glance(self, asked: list[Query], keys: Keys) -> Glance:
+        meaning, vectors = self.meaning, self.meaning.of_queries(asked, keys)
+        return glance(asked, keys, vectors, meaning.judge.glance, is_encoded=meaning.is_encoded)
 
     def _compared(self, listing: Listing) -> Compared:
         """Compare queries with the keys found."""
         asked, keys, judge = listing.asked, listing.keys, self.meaning.judge
-        seen = self._glance(asked, keys, listing.slots)
+        seen = self._glance(asked, keys)
         found = candidates(seen)
-        places = found.slots
-        if listing.slots is not None:
-            found = found._replace(slots=listing.slots[places])
-        queries, is_encoded = [one.query for one in asked], self.meaning.is_encoded
-        X = align(queries, keys, found, judge.pair, is_encoded=is_encoded)
+        X = align(asked, keys, found, judge.pair, is_encoded=self.meaning.is_encoded)
         mask = keys.alive[found.slots] if len(keys.dead) else None
-        return Compared(places, found.slots, X, judge.judge(X, mask), seen.odds)
+        return Compared(found.slots, X, judge.judge(X, mask), seen.odds)
 
     def _log_probabilities(self, listing: Listing, compared: Compared) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities of the keys found, (L, m).
+        """Return the logarithms of the probabilities of the keys found, (L, n).
 
         The share of the keys that were not found is estimated from a sample.
         """
         judge, said, left_out = self.meaning.judge, compared.said, np.zeros(len(listing.asked))
         if listing.left and listing.sample is not None:
-            seen = self._glance(listing.asked, *listing.sample)
-            (start, slope), top = judge.rest.tolist(), said.odds.max(axis=1, keepdims=True)
-            odds = np.minimum(start + slope * seen.odds.astype(np.float64) - top, 0.0)
+            keys, slots = listing.sample
+            odds = judge.rest_odds(
+                self._glance(listing.asked, keys).odds[:, slots], said.odds.max(axis=1)
+            )
             left_out = np.exp(odds).mean(axis=1) * listing.left
-        return judge.log_probabilities(said, compared.places, compared.rest, left_out)
+        return judge.log_probabilities(said, compared.slots, compared.rest, left_out)
 
     # ---- answers -----------------------------------------------------------------------------
 
-    def _best(
-        self, listing: Listing, one: Prepared, scores: NDArray[Any], topn: int | None
-    ) -> list[Scored]:
-        """Return the keys with the highest scores of a query, (m,), best first.
+    def _best(self, keys: Keys, asked: str, scores: NDArray[Any], topn: int | None) -> list[Scored]:
+        """Return the keys with the highest scores of a query, (n,), best first.
 
         One that equals it comes first; by a named scorer only if no other is asked for.
         """
-        keys, slots, equal = listing.keys, listing.slots, listing.place_of(one)
-        count = keys.count if slots is None else len(slots)
-        count = count if topn is None else min(count, topn)
+        equal, count = keys.slot_of(asked), keys.count if topn is None else min(keys.count, topn)
         if not count:
             return []
         if self._is_named and equal is not None and count == 1:
-            return [Scored(one.query.asked, float(scores[equal]))]
+            return [Scored(asked, float(scores[equal]))]
         if not self._is_named and equal is not None:
             scores = scores.copy()
             scores[equal] = np.inf
         if count == 1 and not len(keys.dead):
-            places = np.array([scores.argmax()])
+            slots = np.array([scores.argmax()])
         else:
-            places = np.flatnonzero(scores >= np.partition(scores, -count)[-count])
-            if slots is None and len(keys.dead):
-                places = places[keys.alive[places]]
-            places = places[np.argsort(-scores[places], kind="stable")[:count]]
-        best = scores[places] if self._is_named else np.exp(np.minimum(scores[places], 0.0))
-        numbers = (places if slots is None else slots[places]).tolist()
-        return [
-            Scored(keys.names[slot], score)
-            for slot, score in zip(numbers, best.tolist(), strict=True)
-        ]
+            slots = np.flatnonzero(scores >= np.partition(scores, -count)[-count])
+            slots = slots[keys.alive[slots]]
+            slots = slots[np.argsort(-scores[slots], kind="stable")[:count]]
+        best = scores[slots] if self._is_named else np.exp(np.minimum(scores[slots], 0.0))
+        pairs = zip(slots.tolist(), best.tolist(), strict=True)
+        return [Scored(keys.names[slot], score) for slot, score in pairs]
 
     def _attended(
         self,
@@ -332,14 +300,14 @@ class Lookup(ABC):
         temperature: float,
     ) -> Attended:
         """Return the scores of queries for the keys found."""
-        asked, keys, slots = listing.asked, listing.keys, listing.slots
+        asked, keys = listing.asked, listing.keys
         best, left_out = list[Scored](), np.zeros(len(asked))
         for row, one in zip(scores, asked, strict=True):
-            equal = None if self._is_named else listing.place_of(one)
+            equal = None if self._is_named else keys.slot_of(one.asked)
             if equal is not None:  # its value is its own
                 row += left_by_equal(temperature) - row.max()
                 row[equal] = 0.0
-            best += self._best(listing, one, row, 1)
+            best += self._best(keys, one.asked, row, 1)
         none: list[float | None] = [None] * len(asked)
         if not self._is_named:
             none = np.maximum(0.0, 1.0 - np.exp(scores).sum(axis=1)).tolist()
@@ -348,42 +316,39 @@ class Lookup(ABC):
             found = np.exp((scores - top[:, None]) / temperature).sum(axis=1)
             rest = listing.left * np.exp((least - top) / temperature)
             left_out = rest / (found + rest)
-        if slots is None:
-            names, vectors = keys.living(), keys.vectors
-            if len(keys.dead):
-                vectors, scores = vectors[keys.alive], scores[:, keys.alive]
-        else:
-            names, vectors = [keys.names[slot] for slot in slots.tolist()], keys.vectors[slots]
+        vectors = keys.vectors
+        if len(keys.dead):
+            vectors, scores = vectors[keys.alive], scores[:, keys.alive]
         if allowed is not None:
             scores = np.where(allowed, scores, -np.inf)
         for one, row in zip(asked, scores, strict=True):
             if row.max() == -np.inf:
                 raise NoMatchError(
-                    one.query.asked,
-                    f"{quoted(one.query.asked)} has nothing to attend to: every key is masked, or "
+                    one.asked,
+                    f"{quoted(one.asked)} has nothing to attend to: every key is masked, or "
                     f"farther than the scorer's width; loosen attn_mask, or widen the scorer",
                 )
         if asked and asked[0].vector is not None:
             query = np.array([one.vector for one in asked])
         else:
-            query = self.meaning.of_texts([one.query.asked for one in asked])
+            query = self.meaning.of_texts([one.asked for one in asked])
         logits = scores.astype(np.float32, copy=False)
-        return Attended(names, query, vectors, logits, temperature, best, left_out, none)
+        return Attended(keys.living(), query, vectors, logits, temperature, best, left_out, none)
 
     def _reasons(
         self, listing: Listing, compared: Compared, row: int, logs: NDArray[np.float64]
     ) -> Explained:
         """Return the best candidate of one of the queries, the next, and the reasons.
 
-        Its keys have the logarithms of probabilities ``logs``, (m,).
+        Its keys have the logarithms of probabilities ``logs``, (n,).
         """
-        keys, asked, judge = listing.keys, listing.asked[row].query.asked, self.meaning.judge
+        keys, judge = listing.keys, self.meaning.judge
         slots, odds = compared.slots[row].tolist(), compared.said.odds[row]
         order = np.argsort(-odds, kind="stable").tolist()
-        equal = keys.slot_of(asked)
+        equal = keys.slot_of(listing.asked[row].asked)
         if equal in slots:
             order.insert(0, order.pop(order.index(slots.index(equal))))
-        share = np.exp(np.minimum(logs[compared.places[row]], 0.0)).tolist()
+        share = np.exp(np.minimum(logs[slots], 0.0)).tolist()
         shown = [
             (
                 Scored(keys.names[slots[place]], 1.0 if slots[place] == equal else share[place]),
@@ -434,13 +399,13 @@ class Exact(Lookup):
         """Return the best key of each query."""
         if len(asked) != 1 or self._is_named:
             return super().nearest(asked)
-        (one,), keys = self._asked(asked), self.keys
-        if keys.slot_of(one.query.asked) is not None:
-            return [Scored(one.query.asked, 1.0)]
-        slot, score = best_of_one(one.query, one.vector, keys, self.meaning)
+        (query,), keys = self._asked(asked), self.keys
+        if keys.slot_of(query.asked) is not None:
+            return [Scored(query.asked, 1.0)]
+        slot, score = best_of_one(query, query.vector, keys, self.meaning)
         return [Scored(keys.names[slot], score)]
 
-    def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:  # noqa: ARG002
+    def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:  # noqa: ARG002
         times = 8 if self._is_named else 1  # which makes one array of them
         step = min(max(times * SCORES // max(len(self.keys), 1), 1), times * QUERIES)
         return (Listing(asked[some], self.keys) for some in slices(len(asked), step))
@@ -462,7 +427,7 @@ class Approximate(Exact):
         super().__init__(keys, meaning, scorer)
         self._scorer, self._neighbours = scorer, neighbours
 
-    def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:
+    def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         if not asked or count is None or count > MOST:
             return super()._listings(asked, count)
         if self.score.measure is None:
@@ -471,25 +436,26 @@ class Approximate(Exact):
                 f"'scaled_dot', and the scorer is {quoted(self._scorer)}, which needs every key; "
                 f"set d.index = 'exact', or another scorer"
             )
-        near = self._neighbours.near(self.keys, self._vectors(asked, self.keys), sought(count))
+        vectors = self.meaning.of_queries(asked, self.keys)
+        near = self._neighbours.near(self.keys, vectors, sought(count))
         return map(self._listing, asked, near)
 
-    def _listing(self, one: Prepared, near: NDArray[np.intp]) -> Listing:
-        keys, equal = self.keys, self.keys.slot_of(one.query.asked)
+    def _listing(self, query: Query, near: NDArray[np.intp]) -> Listing:
+        keys, equal = self.keys, self.keys.slot_of(query.asked)
         slots = [near, np.array([] if equal is None else [equal], np.intp)]
         if not self._is_named:
-            likeness = keys.postings.likeness(ngrams(one.query.text))
+            likeness = keys.postings.likeness(ngrams(query.text))
             least = max(len(likeness) - SPELLED, 0)
             alike = np.argpartition(likeness, least)[least:]
             slots.append(alike[likeness[alike] > 0])
         found = np.unique(np.concatenate(slots))
         found = found[keys.alive[found]]
-        sample = None if self._is_named else (keys, self._sample)
-        return Listing([one], keys, found, keys.count - len(found), sample)
+        sample = None if self._is_named else (self._sample, np.arange(len(self._sample)))
+        return Listing([query], keys.some(found), keys.count - len(found), sample)
 
     @cached_property
-    def _sample(self) -> NDArray[np.intp]:
-        return self.keys.sample(_SAMPLE)
+    def _sample(self) -> Keys:
+        return self.keys.some(self.keys.sample(_SAMPLE))
 
 
 def sought(count: int | None) -> int:

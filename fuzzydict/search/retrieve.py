@@ -43,9 +43,8 @@ def glance(
     weights: NDArray[np.float32],
     *,
     is_encoded: bool = False,
-    slots: NDArray[np.intp] | None = None,
 ) -> Glance:
-    """Return what is seen of all keys at a glance, or of n in some slots.
+    """Return what is seen of all keys at a glance.
 
     Args:
         queries: L queries.
@@ -53,18 +52,16 @@ def glance(
         vectors: those of the queries, as the keys have theirs, (L, E).
         weights: how to weigh what `GLANCE` names, (4,).
         is_encoded: whether the vectors are those of an encoder of whole texts.
-        slots: those that are looked at; all if None.
     """
-    some = slice(None) if slots is None else slots
-    L, n = len(queries), len(keys) if slots is None else len(slots)
+    L, n = len(queries), len(keys)
     likeness = np.empty((L, n), np.float32)
     for row, query in zip(likeness, queries, strict=True):
-        row[:] = keys.postings.likeness(ngrams(query.text))[some]
+        row[:] = keys.postings.likeness(ngrams(query.text))
     near = np.zeros((L, n), np.float32)
     if vectors.shape[1]:
         lengths = np.sqrt(np.einsum("le,le->l", vectors, vectors))[:, None]
-        near = (vectors / np.maximum(lengths, np.float32(1e-9))) @ keys.vectors[some].T
-        near *= keys.inverse_lengths[some]
+        near = (vectors / np.maximum(lengths, np.float32(1e-9))) @ keys.vectors.T
+        near *= keys.inverse_lengths
     above = keys.background.above(near)
     weight = weights[3]
     if not is_encoded:  # the vectors count as far as those of the words can be trusted
@@ -76,7 +73,7 @@ def glance(
         weight = weights[2] * trust
     odds = weights[0] * likeness + weights[1] * likeness * likeness + weight * np.maximum(above, 0)
     if len(keys.dead):
-        odds[:, ~keys.alive[some]] = -np.inf
+        odds[:, keys.dead] = -np.inf
     return Glance(odds, likeness, near, above)
 
 

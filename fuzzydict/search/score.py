@@ -87,6 +87,8 @@ class Meaning:
 
     def of_queries(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the vectors of L queries, (L, E), in which words weigh more that few keys have."""
+        if queries and queries[0].vector is not None:
+            return np.array([query.vector for query in queries])
         if self.embedding is None or self.is_encoded:
             return self.of_texts([query.asked for query in queries])
         vectors = [weighted(query, keys.weights_of(query.words)) for query in queries]
@@ -156,24 +158,20 @@ class NamedScore:
         self.score_cutoff = self.pool_cutoff = -np.inf
         self.measure = _MEASURES.get(type(self.scorer))
 
-    def scores(
-        self, vectors: NDArray[np.float32], keys: Keys, slots: NDArray[np.intp] | None = None
-    ) -> NDArray[np.float32]:
-        """Return the scores of queries (L, E) for n slots, or for some, (L, n); -inf if dead.
+    def scores(self, vectors: NDArray[np.float32], keys: Keys) -> NDArray[np.float32]:
+        """Return the scores of queries (L, E) for the slots of keys, (L, n); -inf if dead.
 
         Raises:
             ShapeError: the scorer returns NaN or +inf.
         """
-        some = slice(None) if slots is None else slots
-        of_keys = keys.vectors[some]
         if type(self.scorer) is Cosine:
-            found = self.scorer.with_norms(vectors, of_keys, keys.inverse_lengths[some])
+            found = self.scorer.with_norms(vectors, keys.vectors, keys.inverse_lengths)
         else:
-            found = np.asarray(self.scorer(vectors, of_keys), np.float32)
+            found = np.asarray(self.scorer(vectors, keys.vectors), np.float32)
             if self.measure is None:  # otherwise it is a new array, and finite
                 found = found.copy()
                 finite_tops(found)  # no key may win, or be left out, by a NaN
-        if slots is None and len(keys.dead):
+        if len(keys.dead):
             found[:, keys.dead] = -np.inf
         return found
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.lookup import Prepared
+    from fuzzydict.search.align import Query
     from fuzzydict.search.score import Meaning
     from fuzzydict.stores.base import Condition, Hits, Store
 
@@ -148,19 +148,19 @@ class StoreLookup(Lookup):
         self._store, self._where = sampling.store, where
         self._sample, self._with_words = sampling.keys, sampling.with_words
 
-    def _listings(self, asked: list[Prepared], count: int | None) -> Iterator[Listing]:
+    def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         keys = self._sample
-        vectors = units(self._vectors(asked, keys))
+        vectors = units(self.meaning.of_queries(asked, keys))
         spelled = SPELLED if isinstance(self.score, JudgedScore) else 0
         anywhere = keys.vectors[keys.living_slots()].sum(axis=0, keepdims=True)
         vectors[~vectors.any(axis=1)] = units(anywhere)[0]  # so that some keys are found
         searches = [
-            Search(vector if vector.any() else None, one.query.text, sought(count), spelled)
+            Search(vector if vector.any() else None, one.text, sought(count), spelled)
             for vector, one in zip(vectors, asked, strict=True)
         ]
         return map(self._listing, asked, self._store.search(searches, self._where))
 
-    def _listing(self, one: Prepared, hits: Hits) -> Listing:
+    def _listing(self, one: Query, hits: Hits) -> Listing:
         """Return the keys that were found for a query, in the order of their texts.
 
         Where no key has a vector, some of the sample are shown of a query that is like none.
@@ -178,7 +178,7 @@ class StoreLookup(Lookup):
         found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]
         others = np.setdiff1d(sample.living_slots(), found_here)
         left = max(0, self._with_words - len(keys)) if len(others) else 0
-        return Listing([one], keys, np.arange(len(keys)), left, (sample, others))
+        return Listing([one], keys, left, (sample, others))
 
 
 def require_nearness(scorer: ScorerLike | None) -> None:

@@ -245,7 +245,7 @@ class _NoKeys(Exact):
 
     def vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """Return the vectors of queries, (L, E), or raise if there is nothing to compare."""
-        return self._vectors(self._asked(texts), self.keys)
+        return self.meaning.of_queries(self._asked(texts), self.keys)
 
 
 # ---- shards ------------------------------------------------------------------------------------
