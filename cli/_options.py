@@ -29,7 +29,7 @@ from fuzzydict import (
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.records import ENDINGS, Reading
+from fuzzydict.io.text_tables import ENDINGS, Reading
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 from fuzzydict.search.taught import SynonymRules
@@ -202,8 +202,8 @@ def _file(ctx: click.Context, file: str) -> tuple[Path, dict[str, Any]]:
 
 
 def _columns(ctx: click.Context, file: str) -> list[str]:
-    from fuzzydict.io.records import Reading, cell_text
     from fuzzydict.io.tables import cell_value, open_table
+    from fuzzydict.io.text_tables import Reading, cell_text
 
     path, reading = _file(ctx, file)
     if reading["format"] == "xlsx":

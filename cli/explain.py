@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fuzzydict import NoMatchError
-from fuzzydict.io.records import as_json
+from fuzzydict.io.text_tables import as_json
 
 from ._options import AnyDict, dict_command, option
 from ._output import echo, echo_text

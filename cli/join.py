@@ -9,7 +9,7 @@ import click
 
 from fuzzydict.frames.match import HOWS, SUFFIX
 from fuzzydict.io.columns import SURE, Source, join_tables
-from fuzzydict.io.records import Reading
+from fuzzydict.io.text_tables import Reading
 
 from ._options import (
     CUTOFF,

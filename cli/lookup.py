@@ -12,7 +12,7 @@ import click
 
 from fuzzydict import Match, NoMatchError
 from fuzzydict.errors import FileFormatError, quoted
-from fuzzydict.io.records import MAX_LINE, as_json, as_line
+from fuzzydict.io.text_tables import MAX_LINE, as_json, as_line
 from fuzzydict.text.words import plain
 
 from ._options import AnyDict, dict_command, option

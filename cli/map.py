@@ -13,7 +13,7 @@ from fuzzydict.frames.dask import LOCAL
 from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.dict_files import dict_format
 from fuzzydict.io.folders import Workers, map_parts
-from fuzzydict.io.records import Reading
+from fuzzydict.io.text_tables import Reading
 
 from ._options import (
     FILE,

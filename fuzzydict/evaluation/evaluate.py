@@ -20,7 +20,7 @@ import numpy as np
 from fuzzydict.errors import OptionError, printable
 from fuzzydict.evaluation.datasets import JudgedPair, Query, RetrievalSet
 from fuzzydict.evaluation.systems import Ranker, Remembering, System
-from fuzzydict.io.records import as_json
+from fuzzydict.io.text_tables import as_json
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

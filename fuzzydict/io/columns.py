@@ -8,6 +8,7 @@ written beside a cell is found when the cell comes for the first time, and remem
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -17,17 +18,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
-from fuzzydict.io.records import Added, Reading
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending, undecided
 from fuzzydict.io.tables import checked_format, open_table
+from fuzzydict.io.text_tables import Added, Reading
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
-    from fuzzydict.io.records import Table
     from fuzzydict.io.review import MatchedKeys
+    from fuzzydict.io.text_tables import Table
 
 
 #: The least score of a match that is not doubtful, if none is given.
@@ -98,15 +100,9 @@ def clean_column(
     says the same. The table may have any length, and ``output`` may be its own file. The output
     and the review are written when everything is done; if anything fails, neither is.
 
-    Args:
-        d: the dict, or the keys in a store; its ``score_cutoff`` decides what matches, and what it
-            was taught is certain.
-        source: the column.
-        output: a file, or a stream of bytes. CSV has the delimiter and encoding of the table.
-        prefix: goes before "key", "value" and "score" in the new names; by default the column's
-            name and "_".
-        deciding: what is decided, and the file for what is doubtful.
-        progress: called with the amount done and the total amount.
+    CSV has the delimiter and encoding of the table. ``prefix`` goes before "key", "value" and
+    "score" in the new names; by default it is the column's name and "_". ``progress`` is called
+    with the amount done and the total amount.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -118,11 +114,8 @@ def clean_column(
     checked_format(source.table, source.reading.format)
     check_apart(source.table, output, deciding)
     matcher, added = ColumnMatcher(d, deciding), new_columns(source.column, prefix)
-    with (
-        written(output, matcher.review) as file,
-        open_table(source.table, source.reading) as table,
-    ):
-        counts = matcher.copy(table, source.column, added, file, progress)
+    opened = open_table(source.table, source.reading)
+    counts = matcher.clean(opened, source.column, added, output, progress)
     return matcher.with_undecided(counts)
 
 
@@ -142,14 +135,13 @@ def check_apart(table: Path | BinaryIO, output: Path | BinaryIO, deciding: Decid
                 )
 
 
-def _same(one: Path | BinaryIO, other: Path | BinaryIO) -> bool:
-    """Tell whether two are the same file."""
-    both = [os.path.realpath(file) for file in (one, other) if isinstance(file, Path)]
-    return len(both) == 2 and both[0] == both[1]
+def _same(*files: Path | BinaryIO) -> bool:
+    paths = [os.path.realpath(file) for file in files if isinstance(file, Path)]
+    return len(paths) == 2 and paths[0] == paths[1]
 
 
 @contextmanager
-def written(output: Path | BinaryIO, review: Review | None) -> Iterator[BinaryIO]:
+def _written(output: Path | BinaryIO, review: Review | None) -> Iterator[BinaryIO]:
     """Open the output to write it, and then the review: both are written, or none."""
     try:
         with replacing(output) if isinstance(output, Path) else nullcontext(output) as file:
@@ -179,24 +171,13 @@ def join_tables(
     The left one is copied as `clean_column` copies a table, with the columns of the right one at
     the end of each row. The right one is kept in memory, and may be of another format.
 
-    Args:
-        left: the column of the left table; the table may be a stream of bytes.
-        right: the column of the right table, whose texts are the keys.
-        output: a file, or a stream of bytes.
-        how: "left", "inner" or "anti", as for `fuzzydict.join`.
-        add_score: whether the score is a column, too.
-        suffix: what is added to the names that both tables have.
-        progress: called with the amount done and the total amount.
-        **options: those of the `FuzzyDict` that is made of the keys, and its ``synonyms``.
+    ``how`` is "left", "inner" or "anti", as for `fuzzydict.join`; ``suffix`` is added to the names
+    that both tables have. The ``options`` are those of the `FuzzyDict` that is made of the keys,
+    and its ``synonyms``. The rows of the left table are counted.
 
-    Returns:
-        The numbers of rows of the left table.
-
-    Raises:
-        OSError, MissingExtraError: as `clean_column`.
-        FileFormatError: as `clean_column`; or the texts of the right table are no keys.
-        OptionError: as of `fuzzydict.join`; or a format is unknown; or the output is the right
-            table, or the left one if that is a workbook and ``how`` leaves rows out.
+    Raises what `clean_column` and `fuzzydict.join` raise, FileFormatError if the texts of the right
+    table are no keys, and OptionError if the output is the right table, or the left one if that is
+    a workbook and ``how`` leaves rows out.
     """
     require_how(how)
     if _same(output, right.table):
@@ -214,7 +195,7 @@ def join_tables(
     except OptionError as error:
         raise FileFormatError(str(error)) from None
     d = dict_of({text: rows[row] for text, row in row_of.items()}, **options)
-    with written(output, None) as file, open_table(left.table, left.reading) as table:
+    with _written(output, None) as file, open_table(left.table, left.reading) as table:
         added = list[Added]()
         if how != "anti":
             new = new_names(table.names, names, suffix, add_score=add_score)
@@ -280,22 +261,11 @@ class BlankCells:
         return (not text or text in self._texts) and cell not in self._d
 
 
-class _Cell(NamedTuple):
-    """What is known of a cell: the field of `Cleaned` that it counts in, and the doubt about it."""
-
-    field: str
-    doubt: Doubt | None = None
-
-
 class ColumnMatcher:
     """Finds what is written beside the cells of a column, in one table or several.
 
-    The key of a cell is the one that equals it, or that somebody decided on, or the nearest.
-
-    Args:
-        d: the dict.
-        deciding: what is decided. Nobody saves the review here, which need not exist yet.
-        nearest: returns what `best_keys` does, which it is by default.
+    The key of a cell is the one that equals it, or that somebody decided on, or the nearest, which
+    ``nearest`` finds as `best_keys` does. Nobody saves the review here, which need not exist yet.
     """
 
     def __init__(
@@ -312,28 +282,43 @@ class ColumnMatcher:
         self.review = Review(path, self.decided) if path else None
         self._d, self._blank = d, BlankCells(d)
         self._nearest = nearest or partial(best_keys, d)
-        self._known: dict[str | None, _Cell] = {}
+        #: Of each known cell: the field of `Cleaned` that it counts in, and the doubt about it.
+        self._known: dict[str | None, tuple[str, Doubt | None]] = {}
         self._beside: dict[str | None, Any] = {}  # what is written beside the known cells
         self._rows: Counter[str | None] = Counter()  # of each, which are not counted yet
         self._characters = 0
+        if isinstance(d, dict) and not d:
+            warnings.warn("there is no key to match with: nothing will match", stacklevel=3)
+
+    def clean(
+        self,
+        opened: AbstractContextManager[Table],
+        column: str,
+        added: list[Added],
+        output: Path | BinaryIO,
+        progress: Callable[[int, int], None],
+    ) -> Cleaned:
+        """Write a table and the review, both or none; as `copy`."""
+        with _written(output, self.review) as file, opened as table:
+            return self.copy(table, column, added, file, progress)
 
     def copy(
         self,
         table: Table,
         column: str,
         added: list[Added],
-        output: BinaryIO,
+        output: BinaryIO | None,
         progress: Callable[[int, int], None],
         as_written: Callable[[Answer], Any] | None = None,
     ) -> Cleaned:
         """Write a table with what is added beside each cell of a column; count its rows.
 
         By default these are key, value and score; ``as_written`` gives something else, or None
-        where a row is left out.
+        where a row is left out. Without an output, rows are only counted.
         """
-        count, self._as_written = Counter[str](), as_written or table.beside
-        blocks = table.blocks(column)
-        with table.copying(output, added):
+        count, blocks = Counter[str](), table.blocks(column, alone=output is None)
+        self._as_written = as_written or table.beside if output else lambda _: ""
+        with table.copying(output, added) if output else nullcontext():
             self._beside_none = self._as_written((None, None, None))
             for block in blocks:
                 if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
@@ -346,7 +331,8 @@ class ColumnMatcher:
                         self._answer(unknown)
                     beside = [*map(self._beside.get, cells)]
                 self._rows.update(cells if rows is None else dict(zip(cells, rows, strict=True)))
-                table.write(block, beside)
+                if output:
+                    table.write(block, beside)
                 if done := table.progress():
                     progress(*done)
         self._count_rows(count)
@@ -373,11 +359,8 @@ class ColumnMatcher:
 
     def queries(self, cells: Iterable[str | None]) -> list[str]:
         """Return the cells that ask something."""
-        return [
-            cell
-            for cell in cells
-            if cell is not None and (cell not in self._blank or self._is_decided(cell))
-        ]
+        asking = (cell for cell in cells if cell is not None)
+        return [cell for cell in asking if cell not in self._blank or self._is_decided(cell)]
 
     def _is_decided(self, query: str) -> bool:
         """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
@@ -406,7 +389,7 @@ class ColumnMatcher:
         queries = self.queries(cells)
         if self.review is not None:
             self.review.saw(queries)
-        self._known.update(dict.fromkeys(cells, _Cell("blank")))
+        self._known.update(dict.fromkeys(cells, ("blank", None)))
         self._beside.update(dict.fromkeys(cells, self._beside_none))
         for query, match in self._best(queries).items():
             is_decided, doubt = self._is_decided(query), None
@@ -415,13 +398,12 @@ class ColumnMatcher:
             elif match.score < self.sure and match.key != query:
                 guess = match.key if match.matches else None
                 doubt = Doubt(query, 0, match.key, match.score, undecided(guess))
-            doubt = None if is_decided else doubt
-            if match is None or not match.matches:
-                self._known[query] = _Cell("refused" if is_decided else "unmatched", doubt)
-            else:
-                self._known[query] = _Cell("matched", doubt)
+            field = "refused" if is_decided else "unmatched"
+            if match is not None and match.matches:
+                field = "matched"
                 answer = match.key, match.value, round(match.score, 4)
                 self._beside[query] = self._as_written(answer)
+            self._known[query] = field, None if is_decided else doubt
         for cell in cells:
             beside = self._beside[cell]
             kept = [cell, beside] if isinstance(beside, str) else [cell, *(beside or ())]

@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, printable, quoted
-from fuzzydict.io.records import (
+from fuzzydict.io.tables import OLE, open_table
+from fuzzydict.io.text_tables import (
     BLANK,
     BYTE_ORDER_MARK,
     JSON_TYPES,
     ROW_FORMATS,
     Reading,
+    beyond_limits,
     cell_text,
     column_index,
     counted_cells,
     delimiter_advice,
     format_by_ending,
     parse_json,
-    parser_limits,
 )
-from fuzzydict.io.tables import OLE, open_table
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from fuzzydict.io.records import Table
+    from fuzzydict.io.text_tables import Table
 
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
@@ -163,8 +163,12 @@ def _content(
     text = decoded(data, path, encoding_of(data).removesuffix("-sig")).removeprefix(BYTE_ORDER_MARK)
     if not text.strip():
         raise FileFormatError(f"{path}: is empty; expected {expected}")
-    with parser_limits(str(path)):
+    try:
         content = parse(text, path, expected)
+    except FileFormatError:
+        raise
+    except (RecursionError, ValueError) as error:
+        raise beyond_limits(str(path), error) from error
     if not isinstance(content, dict):
         kind = JSON_TYPES.get(type(content), "another value")
         raise FileFormatError(f"{path}: holds {kind}; expected {expected}")
@@ -329,7 +333,7 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
     """Yield an item for each row of CSV or of a sheet. Values are as they are in it."""
     if table.header is None:
         return
-    rows = (row for row in table.records() if row.content)  # the others are blank
+    rows = (row for row in table.rows() if row.content)  # the others are blank
     names, (line, _, first) = (reading.key or "key", reading.value or "value"), table.header
     columns = [cell_text(name) or "" for name in first]
     advice = delimiter_advice(columns)
@@ -382,7 +386,7 @@ def _kind(cell: str) -> str:
 def _json_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
     """Yield an item for each line: an object with two fields, a pair, or an object of one field."""
     names = reading.key or "key", reading.value or "value"
-    for line, _, content in table.records():
+    for line, _, content in table.rows():
         if content is BLANK:
             continue
         if isinstance(content, dict) and set(names) <= content.keys():

@@ -1,11 +1,9 @@
 """Match a column of all tables in a folder, or of one table, by one process or several.
 
-The folder is mapped part by part: a part is written as `io.columns.clean_column` writes it, whole
-or not at all, and each different text is looked up once in a run. Other processes get the texts of
-many parts at a time, before these are written.
-
-A file beside the parts says what the run depends on, and which parts are written. A run that was
-killed goes on after these when it is started again.
+The folder is mapped part by part: a part is written whole or not at all, and each different text is
+looked up once in a run. Other processes get the texts of many parts at a time, before these are
+written. A file beside the parts says what the run depends on, and which parts are written: a run
+that was killed goes on after these when it is started again.
 """
 
 from __future__ import annotations
@@ -36,17 +34,16 @@ from fuzzydict.io.columns import (
     best_keys,
     check_apart,
     new_columns,
-    written,
 )
-from fuzzydict.io.records import check_names
 from fuzzydict.io.tables import open_table, table_format
+from fuzzydict.io.text_tables import check_names
 from fuzzydict.results.answers import Match
 from fuzzydict.search.judge import weights_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from fuzzydict.io.records import Table
+    from fuzzydict.io.text_tables import Table
     from fuzzydict.mapping import FuzzyDict
 
 
@@ -66,9 +63,6 @@ class Workers(NamedTuple):
     jobs: int | None = None
     scheduler: str | None = None
     matcher: Matcher | None = None  # the dict in a file; by default it is saved beside the output
-
-
-# ---- the parts --------------------------------------------------------------------------------
 
 
 class Part(NamedTuple):
@@ -151,27 +145,18 @@ def map_parts(
 
     Each part is written as `clean_column` does it, whole or not at all. The parts of a folder keep
     their paths in it, and an empty file ``_SUCCESS`` is written when all are there. A run into a
-    folder that ended early is gone on with when it is started again: parts that were written stay,
-    unless there is a review, which is about all parts, or another ``sure``.
+    folder that ended early is gone on with when it is started again: parts that were written stay.
+    They are read once more, and not written, for a review, which is about all parts, and for
+    another ``sure``.
 
-    Args:
-        d: the dict.
-        source: the column; its table is a folder of CSV, TSV, JSON Lines or Parquet files, or a
-            file as for `clean_column`. The format is that of all files in a folder, in which one
-            of JSON Lines may be empty.
-        output: a folder that is empty or new, if the table is one; otherwise a file.
-        prefix: as for `clean_column`.
-        deciding: as for `clean_column`; the review is about all parts.
-        workers: who looks texts up.
-        basis: what else the answers depend on, by its names in messages. A run is only gone on with
-            if it is the same.
-        progress: called with the name of a step, the amount done and the total amount.
+    The table of ``source`` is a folder of CSV, TSV, JSON Lines or Parquet files of one format, in
+    which one of JSON Lines may be empty, or a file as for `clean_column`. The output is a folder
+    that is empty or new, or a file. ``basis`` is what else the answers depend on, by its names in
+    messages: a run is only gone on with if it is the same. ``progress`` is called with the name of
+    a step, the amount done and the total amount.
 
-    Raises:
-        OSError, FileFormatError, MissingExtraError: as `clean_column`.
-        OptionError: as `clean_column` and `parts_in`; or the output folder is not empty, or of a
-            run with another dict, table or option, or one that still runs.
-        WorkerError: as `look_up`.
+    Raises what `clean_column` and `look_up` raise, and OptionError if the output folder is not
+    empty, or of a run with another dict, table or option, or one that still runs.
     """
     if workers.scheduler is not None:
         require_dask()
@@ -181,13 +166,12 @@ def map_parts(
         check_apart(part.source, part.target, deciding)
     with ExitStack() as end:
         answers = _Answers(d, workers, output if folder.is_dir() else output.parent, end)
-        matcher = ColumnMatcher(d, deciding, answers)
-        mapper = _Mapper(source, prefix, matcher, parts, progress)
+        mapper = _Mapper(source, prefix, ColumnMatcher(d, deciding, answers), parts, progress)
         mapper.check()
         if not folder.is_dir():
             return mapper.map(answers)
         options = {"column": source.column, "prefix": prefix, **source.reading._asdict()}
-        decided = (one for file in matcher.decided.files.values() for one in file.decisions)
+        decided = (one for file in mapper.matcher.decided.files.values() for one in file.decisions)
         began = {
             **{f"the option {name}": value for name, value in options.items()},
             **(basis or {}),
@@ -197,8 +181,8 @@ def map_parts(
         }
         notes = _Notes(output, began, mapper.states, end)
         counts = mapper.map(answers, notes)
-        if matcher.review:
-            matcher.review.save()
+        if mapper.matcher.review:
+            mapper.matcher.review.save()
         with replacing(output / _SUCCESS):
             pass
         notes.path.unlink()  # as all is done
@@ -216,19 +200,20 @@ class _Mapper:
         parts: list[Part],
         progress: Callable[[str, int, int], None],
     ) -> None:
-        self._source, self._matcher, self._parts = source, matcher, parts
+        self.matcher, self._source, self._parts, self._tell = matcher, source, parts, progress
         self._added = new_columns(source.column, prefix)
         self.states = {part.name: part.state() for part in parts}  # as the run begins
         self._guessed = set[str]()  # names of parts that were opened
-        self._tell, self._total = progress, sum(size for size, _ in self.states.values())
-        self._done, self._shares = Counter[str](), dict[tuple[str, str], int]()
+        self._total, self._done = sum(size for size, _ in self.states.values()), Counter[str]()
 
-    def _progress(self, step: str, part: Part, done: int = 1, total: int = 1) -> None:
-        """Tell how much of a step is done, in bytes of all parts."""
-        share = self.states[part.name][0] * done // max(1, total)
-        self._done[step] += share - self._shares.get((step, part.name), 0)
-        self._shares[step, part.name] = share
-        self._tell(step, self._done[step], self._total)
+    def _progress(self, step: str, part: Part, done: int = 0, total: int = 0) -> None:
+        """Tell how much of a step is done, in bytes of all parts; without numbers, the part is."""
+        size = self.states[part.name][0]
+        if total:
+            self._tell(step, self._done[step] + size * done // total, self._total)
+        else:
+            self._done[step] += size
+            self._tell(step, self._done[step], self._total)
 
     @contextmanager
     def _opened(self, part: Part) -> Iterator[Table]:
@@ -257,26 +242,37 @@ class _Mapper:
         """Write the parts that are not written yet; return the numbers of rows of all."""
         counts, todo = list[Cleaned](), list[Part]()
         for part in self._parts:
-            known = notes.counts(part, self._matcher.sure) if notes else None
-            if known is None or self._matcher.review:  # in which its texts come up again
+            known = notes.counts(part, self.matcher.sure) if notes else None
+            if known is None or self.matcher.review:  # in which its texts come up again
                 todo.append(part)
             else:
                 counts.append(known)
                 self._progress("matching", part)
         for group in self._looked_up(todo, answers) if answers.of_others else [todo]:
             for part in group:
-                part.target.parent.mkdir(parents=True, exist_ok=True)
-                review = None if notes else self._matcher.review  # a single table comes with it
-                go_on = partial(self._progress, "matching", part)
-                with written(part.target, review) as file, self._opened(part) as table:
-                    column, added = self._source.column, self._added
-                    counts.append(self._matcher.copy(table, column, added, file, go_on))
+                counts.append(self._map_part(part, notes))
                 if arrow := sys.modules.get("pyarrow"):  # whose pool keeps some 50 MB of a part
                     arrow.default_memory_pool().release_unused()
-                if notes:
-                    notes.add(part, self._matcher.sure, counts[-1])
-                go_on()
-        return self._matcher.with_undecided(Cleaned(*map(sum, zip(*counts, strict=True))))
+                self._progress("matching", part)
+        return self.matcher.with_undecided(Cleaned(*map(sum, zip(*counts, strict=True))))
+
+    def _map_part(self, part: Part, notes: _Notes | None) -> Cleaned:
+        """Write a part, unless it stands; a single table comes with its review."""
+        given = self._source.column, self._added
+        go_on = partial(self._progress, "matching", part)
+        if notes is None:
+            return self.matcher.clean(self._opened(part), *given, part.target, go_on)
+        if notes.stands(part):
+            with self._opened(part) as table:
+                counts = self.matcher.copy(table, *given, None, go_on)
+            notes.add(part, self.matcher.sure, counts)
+            return counts
+        part.target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(part.target) as file:
+            with self._opened(part) as table:
+                counts = self.matcher.copy(table, *given, file, go_on)
+            notes.add(part, self.matcher.sure, counts)  # before it stands, so that no run forgets
+        return counts
 
     def _looked_up(self, parts: list[Part], answers: _Answers) -> Iterator[list[Part]]:
         """Yield parts in groups, each once other processes have answered its texts.
@@ -290,7 +286,7 @@ class _Mapper:
                 for block in table.blocks(self._source.column, alone=True):
                     cells = [cell for cell in dict.fromkeys(block.cells) if cell not in seen]
                     seen.update(cells)
-                    asked = self._matcher.asked(self._matcher.queries(cells))
+                    asked = self.matcher.asked(self.matcher.queries(cells))
                     new.update(dict.fromkeys(answers.unknown(asked)))
                     if done := table.progress():
                         self._progress("reading", part, *done)
@@ -330,8 +326,8 @@ class _Answers:
 
     def __init__(self, d: FuzzyDict[Any], workers: Workers, place: Path, end: ExitStack) -> None:
         self._d, self._workers, self._place, self._end = d, workers, place.absolute(), end
-        self._matcher, self._copy = workers.matcher, ""
         self._known: dict[str, _Best] = {}
+        self._copy = ""  # of the dict, if one was saved
         are_there = workers.scheduler is not None or workers.jobs not in (None, 1)
         #: The number of texts that keep the other processes at work; 0 if there are none.
         self.of_others = _GIVEN * (workers.jobs or _PROCESSES) if are_there else 0
@@ -343,12 +339,11 @@ class _Answers:
             self._known.update(zip(unknown, _best(self._d, unknown), strict=True))
         found = list[Match | None]()
         for text in texts:
-            best = self._known[text]
-            if best is not None:
+            if (best := self._known[text]) is None:
+                found.append(None)
+            else:
                 value = dict.__getitem__(self._d, best[0])
                 found.append(Match(best[0], value, best[1], query=text, matches=best[2]))
-            else:
-                found.append(None)
         return found
 
     def unknown(self, texts: Iterable[str]) -> Iterator[str]:
@@ -364,16 +359,17 @@ class _Answers:
         """Let the other processes look texts up."""
         if not texts:
             return
-        jobs, scheduler, _ = self._workers
-        if self._matcher is None:
+        jobs, scheduler, matcher = self._workers
+        if matcher is None:
             self._place.mkdir(parents=True, exist_ok=True)
             folder = TemporaryDirectory(
                 prefix=".fuzzydict-copy-", dir=self._place, ignore_cleanup_errors=True
             )
             self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
             self._d.save(self._copy)
-            self._matcher = Matcher(self._copy, embedding=self._d.embedding, trust=True)
-        asked = partial(_best_in_another, self._matcher)
+            matcher = Matcher(self._copy, embedding=self._d.embedding, trust=True)
+            self._workers = self._workers._replace(matcher=matcher)
+        asked = partial(_best_in_another, matcher)
         found = look_up(asked, texts, jobs=jobs, scheduler=scheduler, progress=progress)
         try:
             with closing(found):
@@ -460,10 +456,14 @@ class _Notes:
                 with suppress(OSError):
                     folder.rmdir()
 
+    def stands(self, part: Part) -> bool:
+        """Tell whether a part is written."""
+        return part.name in self._noted and part.target.is_file()
+
     def counts(self, part: Part, sure: float) -> Cleaned | None:
         """Return the numbers of rows of a part that is written, if they are known."""
-        noted_sure, counts = self._noted.get(part.name, (None, []))
-        return Cleaned(*counts) if noted_sure == sure and part.target.is_file() else None
+        known, counts = self._noted.get(part.name, (None, []))
+        return Cleaned(*counts) if known == sure and self.stands(part) else None
 
     def add(self, part: Part, sure: float, counts: Cleaned) -> None:
         """Note that a part is written."""

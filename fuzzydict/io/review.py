@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
-from fuzzydict.io.records import (
+from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import (
     BLANK,
     BYTE_ORDER_MARK,
     DELIMITERS,
@@ -34,14 +35,13 @@ from fuzzydict.io.records import (
     delimiter_advice,
     format_by_ending,
 )
-from fuzzydict.io.tables import open_table
 from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from fuzzydict.io.records import Record, Table
+    from fuzzydict.io.text_tables import Row, Table
 
 
 #: The columns of a review; a table that has them all is one.
@@ -113,7 +113,7 @@ def read_examples(
         OptionError: the format is another one.
     """
     examples: list[tuple[str, str | None]] = []
-    first: dict[str, Row] = {}
+    first: dict[str, Example] = {}
     _, lines = _examples(bytes_of(path), path, format)
     for row in chain.from_iterable(rows for _, rows in lines):
         before = first.setdefault(row.query, row)
@@ -127,7 +127,7 @@ def read_examples(
     return examples
 
 
-class Row(NamedTuple):
+class Example(NamedTuple):
     """An example and the number of its line; ``target`` is None if no key should match."""
 
     line: int
@@ -138,7 +138,7 @@ class Row(NamedTuple):
 
 def _examples(
     data: bytes, path: Path, form: str | None = None
-) -> tuple[Table, list[tuple[str, list[Row]]]]:
+) -> tuple[Table, list[tuple[str, list[Example]]]]:
     """Return the table in the bytes of a file, and the text of each line of it with its examples.
 
     A header and a blank row have none, a line of JSON whose target is an array has several.
@@ -148,7 +148,7 @@ def _examples(
         raise OptionError(f"{path}: expected examples of format {', '.join(ROW_FORMATS)}; name it")
     with open_table(BytesIO(data), Reading(form, side=None), name=path) as table:
         if form == "jsonl":
-            return table, [(record.raw, _of_json(record, path)) for record in table.records()]
+            return table, [(row.raw, _of_json(row, path)) for row in table.rows()]
         if table.header is None:
             raise FileFormatError(f"{path}: is empty; expected the columns query and target")
         names = table.header.content
@@ -157,8 +157,8 @@ def _examples(
             for column in ("query", "target")
         )
         text_of = with_formula if {*REVIEW_COLUMNS} <= {*names} else str
-        lines = [(table.header.raw, list[Row]())]
-        for line, raw, cells in table.records():
+        lines = [(table.header.raw, list[Example]())]
+        for line, raw, cells in table.rows():
             rows = []
             if any(map(str.strip, cells)):  # spreadsheets write rows of empty cells
                 row = _row(line, text_of(cells[query]), text_of(cells[target]), path)
@@ -167,9 +167,9 @@ def _examples(
         return table, lines
 
 
-def _of_json(record: Record, path: Path) -> list[Row]:
+def _of_json(row: Row, path: Path) -> list[Example]:
     """Return the examples of a line of JSON."""
-    line, _, content = record
+    line, _, content = row
     if content is BLANK:
         return []
     if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
@@ -188,7 +188,7 @@ def _of_json(record: Record, path: Path) -> list[Row]:
     return [_row(line, query, key, path) for key in target]
 
 
-def _row(line: int, query: Any, target: Any, path: Path) -> Row:
+def _row(line: int, query: Any, target: Any, path: Path) -> Example:
     place = f"{path}: line {line}"
     if not isinstance(query, str) or not isinstance(target, str | None):
         kind = JSON_TYPES[type(target if isinstance(query, str) else query)]
@@ -196,7 +196,7 @@ def _row(line: int, query: Any, target: Any, path: Path) -> Row:
     if not query.strip():
         raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
     target = target or ""
-    return Row(line, query, target if target.strip() else None, target)
+    return Example(line, query, target if target.strip() else None, target)
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -285,7 +285,7 @@ class DecidedFile:
             yield csv_row(cells, sign) + end
 
 
-def _impossible(rows: list[Row], path: Path, d: MatchedKeys) -> FileFormatError:
+def _impossible(rows: list[Example], path: Path, d: MatchedKeys) -> FileFormatError:
     """Return the error for the first of some rows, whose targets no decision can have."""
     first = rows[0]
     place, target = f"{path}: line {first.line}", _shown(first.target)

@@ -2,7 +2,7 @@
 
 `open_table` opens a `Table`. Its rows come in blocks, with their cells of one column, so that
 memory does not grow with the table. The blocks are copied with new cells beside each row; all else
-stays as it is written.
+stays as it is written. Parquet is read by pyarrow and .xlsx by openpyxl, which may be missing.
 """
 
 from __future__ import annotations
@@ -31,33 +31,25 @@ from fuzzydict.errors import (
     printable,
     quoted,
 )
-from fuzzydict.io.records import (
+from fuzzydict.io.text_tables import (
     BLANK,
     DELIMITERS,
-    JSON_TYPES,
     MAX_EXACT,
     ROW_FORMATS,
     Added,
-    Block,
     CellBlock,
     Contents,
     Csv,
-    Dialect,
+    JsonLines,
     Reading,
-    Record,
+    Row,
     Table,
-    TextTable,
     as_cell,
-    as_json,
     as_python,
     cell_text,
-    check_names,
     column_index,
     encoded,
     format_by_ending,
-    line_blocks,
-    parse_json,
-    without_mark,
 )
 from fuzzydict.mapping import suggestion
 
@@ -95,10 +87,10 @@ def open_table(
         before = _state(file)
         match form:
             case "jsonl":
-                yield _JsonLines(name, file)
+                yield JsonLines(name, file)
             case "parquet":
-                with _parquet_file(file, name) as parquet:
-                    yield _Parquet(name, parquet)
+                with _reading_parquet(name), _pyarrow().parquet.ParquetFile(file) as parquet:
+                    yield _Parquet(name, file, parquet)
             case "xlsx":
                 yield _Sheet(name, file, reading.sheet)
             case _:
@@ -144,88 +136,18 @@ def check_output(output: Path, table: Path, form: str) -> None:
         )
 
 
-# ---- JSON Lines ---------------------------------------------------------------------------
-
-
-class _JsonLines(TextTable):
-    """A table of objects, one a line, each with fields of its own."""
-
-    dialect = Dialect("")
-
-    def __init__(self, name: str, file: BinaryIO) -> None:
-        super().__init__(name, file)
-        blocks = self._parsed(line_blocks(file, name))
-        first = next(blocks, Block((), [], []))
-        objects = (content for content in first.contents if isinstance(content, dict))
-        self.names = list(dict.fromkeys(chain.from_iterable(objects)))
-        self._blocks = chain([first], blocks)
-
-    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[Block]:
-        expected = 'one value on each line, such as {"color": "black"}'
-        for first, raws in source:
-            contents = list[Any]()
-            for line, text in enumerate(without_mark(first, raws), first):
-                is_blank = not text or text.isspace()
-                contents.append(BLANK if is_blank else parse_json(text, self.name, expected, line))
-            yield Block(range(first, first + len(raws)), raws, contents)
-
-    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        found, is_empty = False, True
-        for block in self._blocks:
-            cells = list[str | None]()
-            for line, _, content in block.records():
-                if content is BLANK:
-                    continue
-                place = f"{self.name}: line {line}"
-                if not isinstance(content, dict):
-                    kind = JSON_TYPES[type(content)]
-                    raise FileFormatError(f"{place} holds {kind}; expected an object")
-                cell = content.get(column)
-                if isinstance(cell, dict | list):
-                    kind = JSON_TYPES[type(cell)]
-                    raise FileFormatError(f"{place}: {quoted(column)} is {kind}; expected a text")
-                cells.append(cell_text(cell))
-                found = found or column in content
-            is_empty = is_empty and not cells
-            yield CellBlock(cells, None, block)
-        if not found and not (is_empty and self.may_be_empty):
-            raise FileFormatError(
-                f"{self.name}: no line has a field {quoted(column)}{suggestion(column, self.names)}"
-            )
-
-    def contents(self, column: str) -> Contents:
-        texts: list[str | None] = []
-        found: list[Record] = []
-        for cells, _, block in self.blocks(column):
-            texts += cells
-            found += [record for record in block.records() if record.content is not BLANK]
-        names = list(dict.fromkeys(chain.from_iterable(row.content for row in found)))
-        rows = [[*map(row.content.get, names)] for row in found]
-        return Contents(names, [row.line for row in found], texts, rows)
-
-    @contextmanager
-    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        self._output, self._added = output, added  # names are checked in each line
+@contextmanager
+def _reading(name: str, what: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Report what a library cannot read or write; errors of the disk pass through."""
+    try:
         yield
-
-    def beside(self, cells: Sequence[Any]) -> str:
-        names = (one.name for one in self._added)
-        return as_json(dict(zip(names, map(as_python, cells), strict=True)))[1:]
-
-    def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, new, names = list[str](), iter(beside), {one.name for one in self._added}
-        for line, raw, content in block.rows.records():
-            added = "" if content is BLANK else next(new)
-            if added is None:
-                continue
-            if content is BLANK or not names:
-                parts.append(raw)
-                continue
-            if not content.keys().isdisjoint(names):
-                check_names(content, self._added, f"{self.name}: line {line}")
-            text = raw.rstrip()
-            parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
-        self._write(parts)
+    except (FuzzyDictError, MemoryError):
+        raise
+    except kinds as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        damage = f"{name} is damaged, or not {what}: {error}"
+        raise FileFormatError(f"{damage}; save it again") from error
 
 
 # ---- Parquet ------------------------------------------------------------------------------
@@ -233,7 +155,6 @@ class _JsonLines(TextTable):
 _PARQUET_ROWS = 16_384  # that are read at once
 #: Of a block, which becomes a row group; it ends when it has so many rows, or so many bytes.
 _GROUP_ROWS, _GROUP_BYTES = 16 * _PARQUET_ROWS, 2**24
-_COLUMN_ROWS = 2 * _GROUP_ROWS  # of a block of one column alone
 
 
 def _pyarrow() -> Any:
@@ -249,89 +170,47 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-@contextmanager
-def _reading(name: str, what: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Report what a library cannot read or write; errors of the disk pass through."""
-    try:
-        yield
-    except (FuzzyDictError, MemoryError):
-        raise
-    except kinds as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        damage = f"{name} is damaged, or not {what}: {error}"
-        raise FileFormatError(f"{damage}; save it again") from error
-
-
-@contextmanager
-def _parquet_file(file: BinaryIO, name: str, **options: Any) -> Iterator[Any]:
-    arrow = _pyarrow()
-    kinds = arrow.ArrowException, ArithmeticError, OSError, ValueError
-    with (
-        _reading(name, "a Parquet file", *kinds),
-        arrow.parquet.ParquetFile(file, **options) as table,
-    ):
-        yield table
-
-
-def check_unpacked(file: BinaryIO, name: str, most: int) -> None:
-    """Refuse a Parquet file whose cells take more bytes than so many, before they are unpacked."""
-
-    def check(total: int) -> None:
-        if total > most:
-            raise FileFormatError(
-                f"{name}: takes {total:,} bytes or more when it is unpacked, more than {most:,}"
-            )
-
-    with _parquet_file(file, name) as table:
-        footer = table.metadata
-        groups = [footer.row_group(place) for place in range(footer.num_row_groups)]
-        total = sum(group.total_byte_size for group in groups)
-        check(max(total, 8 * footer.num_rows * footer.num_columns))
-        paths = [footer.schema.column(place).path for place in range(footer.num_columns)]
-        file.seek(0)
-        total = 0
-        with _parquet_file(file, name, read_dictionary=paths) as packed:
-            for batch in packed.iter_batches(_PARQUET_ROWS):
-                total += sum(map(_unpacked, batch.columns))
-                check(total)
-
-
-def _unpacked(column: Any) -> int:
-    """Return how many bytes the cells of a column take, each text as often as it occurs."""
-    arrow = _pyarrow()
-    types, compute = arrow.types, arrow.compute
-    if types.is_nested(column.type):
-        parts = [column.keys, column.items] if types.is_map(column.type) else column.flatten()
-        return sum(map(_unpacked, parts if isinstance(parts, list) else [parts]))
-    if not types.is_dictionary(column.type):
-        return int(column.nbytes)
-    texts = column.dictionary
-    if not (types.is_string(texts.type) or types.is_binary(texts.type)):
-        return int(texts.nbytes) * len(column)  # rare
-    return compute.sum(compute.binary_length(texts).cast("int64").take(column.indices)).as_py() or 0
+def _reading_parquet(name: str) -> AbstractContextManager[None]:
+    kinds = _pyarrow().ArrowException, ArithmeticError, OSError, ValueError
+    return _reading(name, "a Parquet file", *kinds)
 
 
 class _Parquet(Table):
     """A Parquet file. A block has each of its different cells once."""
 
-    def __init__(self, name: str, table: Any) -> None:
+    def __init__(self, name: str, file: BinaryIO, table: Any) -> None:
         self.name, self.names = name, table.schema_arrow.names
-        self._arrow, self._table, self._done = _pyarrow(), table, 0
+        self._arrow, self._file, self._table, self._done = _pyarrow(), file, table, 0
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         column_index(column, self.names, self.name)
-        return self._blocks(column, [column] if alone else None)
+        return self._cells(column) if alone else self._rows(column)
 
-    def _blocks(self, column: str, columns: list[str] | None) -> Iterator[CellBlock]:
+    def _cells(self, column: str) -> Iterator[CellBlock]:
+        """Yield the cells of a column. However often a text comes, it is unpacked once."""
+        kind = self._table.schema_arrow.field(column).type
+        types, kind = self._arrow.types, getattr(kind, "storage_type", kind)
+        if types.is_nested(kind) or (types.is_fixed_size_binary(kind) and kind.byte_width > 64):
+            raise FileFormatError(
+                f"{self.name}: the column {quoted(column)} is of type {kind}; expected texts"
+            )
+        with self._arrow.parquet.ParquetFile(self._file, read_dictionary=[column]) as table:
+            for batch in table.iter_batches(_PARQUET_ROWS, columns=[column], use_threads=False):
+                found = self._arrow.compute.value_counts(self._texts(batch.column(0), column))
+                cells, counts = (part.to_pylist() for part in found.flatten())
+                self._done += batch.num_rows
+                yield CellBlock(cells, counts, None)
+
+    def _rows(self, column: str) -> Iterator[CellBlock]:
         """Yield the rows, as many together as a row group has."""
         arrow, some, rows, size = self._arrow, list[Any](), 0, 0
-        most = _GROUP_ROWS if columns is None else _COLUMN_ROWS
-        batches = self._table.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False)
-        for batch in chain(batches, [None]):
-            if some and (batch is None or rows >= most or size >= _GROUP_BYTES):
+        for batch in chain(self._table.iter_batches(_PARQUET_ROWS, use_threads=False), [None]):
+            if some and (batch is None or rows >= _GROUP_ROWS or size >= _GROUP_BYTES):
                 (joined,) = arrow.Table.from_batches(some).combine_chunks().to_batches()
-                cells = self._texts(joined[column], column).dictionary_encode("encode")
+                cells = self._texts(joined[column], column)
+                if arrow.types.is_dictionary(cells.type):
+                    cells = cells.dictionary_decode()
+                cells = cells.dictionary_encode("encode")
                 different = cells.dictionary.to_pylist()
                 counts = np.bincount(cells.indices, minlength=len(different)).tolist()
                 self._done += rows
@@ -343,16 +222,16 @@ class _Parquet(Table):
                 size += batch.nbytes
 
     def _texts(self, column: Any, name: str) -> Any:
-        """Return an array as one of texts."""
-        arrow = self._arrow
-        if arrow.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
+        """Return an array as one of texts, or of places in a dictionary of texts."""
+        arrow, types = self._arrow, self._arrow.types
+        is_dictionary = types.is_dictionary(column.type)
+        kind = column.type.value_type if is_dictionary else column.type
+        if types.is_string(kind) or types.is_large_string(kind):
             return column
-        cells = [*map(as_python, column)]
-        for kind in {type(cell) for cell in cells} & {bytes, dict, list}:
+        cells = [*map(as_python, column.dictionary_decode() if is_dictionary else column)]
+        for found in {type(cell) for cell in cells} & {bytes, dict, list}:
             raise FileFormatError(
-                f"{self.name}: the column {quoted(name)} holds {kind.__name__}s; expected texts"
+                f"{self.name}: the column {quoted(name)} holds {found.__name__}s; expected texts"
             )
         return arrow.array(map(cell_text, cells), arrow.string())
 
@@ -367,7 +246,7 @@ class _Parquet(Table):
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
         arrow, table = self._arrow, self._table
         schema, compression = table.schema_arrow, "snappy"
-        self._types = [_type_of(new.values) for new in added]
+        self._types = [self._type_of(new.values) for new in added]
         for new, kind in zip(added, self._types, strict=True):
             schema = schema.append(arrow.field(new.name, kind))
         with super().copying(output, added):
@@ -381,6 +260,17 @@ class _Parquet(Table):
             with arrow.parquet.ParquetWriter(output, schema, compression=compression) as writer:
                 self._writer = writer
                 yield
+
+    def _type_of(self, values: Sequence[Any]) -> Any:
+        """Return the type of a new column: text, if its values have no type in common."""
+        arrow = self._arrow
+        if values and isinstance(values[0], arrow.Scalar):  # of a column, which has one type
+            return values[0].type
+        try:
+            found = arrow.array(values).type
+        except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
+            return arrow.string()
+        return arrow.string() if arrow.types.is_null(found) else found
 
     def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values as columns of these types take them."""
@@ -408,18 +298,6 @@ class _Parquet(Table):
 
     def progress(self) -> tuple[int, int] | None:
         return self._done, self._table.metadata.num_rows
-
-
-def _type_of(values: Sequence[Any]) -> Any:
-    """Return the type of a new column: text, if its values have no type in common."""
-    arrow = _pyarrow()
-    if values and isinstance(values[0], arrow.Scalar):  # of a column, which has one type
-        return values[0].type
-    try:
-        found = arrow.array(values).type
-    except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
-        return arrow.string()
-    return arrow.string() if arrow.types.is_null(found) else found
 
 
 # ---- sheets of .xlsx workbooks --------------------------------------------------------------
@@ -459,20 +337,17 @@ class _Sheet(Table):
                 f"{place} has cells in {self._sheet.max_row} rows and {self._sheet.max_column} "
                 f"columns, more than {_MAX_CELLS} in all; save the table as CSV or Parquet"
             )
+        cells = [cell for row in self._sheet.iter_rows() for cell in row if cell.value is not None]
         with _reading_workbook(name):
-            self._unknown = self._compute(file)
+            #: The formulas without a computed value, by their columns.
+            self._unknown = self._compute(file, [one for one in cells if one.data_type == "f"])
             rows = [[cell_value(cell) for cell in row] for row in self._shown.iter_rows()]
         while rows and all(value is None for value in rows[-1]):
             del rows[-1]
         filled = (end for row in rows for end, value in enumerate(row, 1) if value is not None)
         width = max(filled, default=0)
         self._values = [row[:width] for row in rows]
-        used: list[tuple[int, str]] = [
-            (cell.column, cell.coordinate)
-            for row in self._sheet.iter_rows()
-            for cell in row
-            if cell.value is not None
-        ]
+        used: list[tuple[int, str]] = [(cell.column, cell.coordinate) for cell in cells]
         for merged in self._sheet.merged_cells.ranges:
             if merged.min_row == 1 and merged.max_row > 1:
                 raise FileFormatError(
@@ -485,16 +360,13 @@ class _Sheet(Table):
                     row[merged.min_col - 1] = self._values[merged.min_row - 1][merged.min_col - 1]
         #: The last column in which anything is, or is merged, and the cells there.
         self._width, self._last = max(used, default=(0, ""))
-        self.header = Record(1, "", self._values[0] if self._values else [])
+        self.header = Row(1, "", self._values[0] if self._values else [])
         self.names = [cell_text(value) or "" for value in self.header.content]
         if not any(self.names):
             raise FileFormatError(f"{place}: row 1 is empty; expected the names of the columns")
 
-    def _compute(self, file: BinaryIO) -> dict[int, str]:
+    def _compute(self, file: BinaryIO, formulas: list[Any]) -> dict[int, str]:
         """Show the values of formulas in their places; return one without a value by its column."""
-        formulas = list[Any]()
-        for row in self._sheet.iter_rows():
-            formulas += [cell for cell in row if cell.data_type == "f"]
         if formulas:
             with warnings.catch_warnings(action="ignore"):
                 self._shown = _load(file, data_only=True)[self._sheet.title]
@@ -513,32 +385,28 @@ class _Sheet(Table):
                 f"spreadsheet program and save it again"
             )
 
-    def records(self) -> Iterator[Record]:
+    def rows(self) -> Iterator[Row]:
         self._check_formulas(range(len(self.names)))
-        return self._records()
+        return self._rows()
 
-    def _records(self) -> Iterator[Record]:
+    def _rows(self) -> Iterator[Row]:
         for line, values in enumerate(self._values[1:], 2):
-            yield Record(line, "", values if any(value is not None for value in values) else [])
-
-    def _rows(self, column: str) -> tuple[list[int], list[str | None]]:
-        """Return the lines of the rows that are not empty, and their texts in a column."""
-        index = column_index(column, self.names, self.name)
-        self._check_formulas([index])
-        rows = [(line, values) for line, _, values in self._records() if values]
-        return [line for line, _ in rows], [cell_text(values[index]) for _, values in rows]
+            yield Row(line, "", values if any(value is not None for value in values) else BLANK)
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        lines, texts = self._rows(column)
-        return iter([CellBlock(texts, None, lines)])
+        index = column_index(column, self.names, self.name)
+        self._check_formulas([index])
+        rows = [row for row in self._rows() if row.content]
+        return iter([CellBlock([cell_text(row.content[index]) for row in rows], None, rows)])
 
     def contents(self, column: str) -> Contents:
         """Return the columns that have names."""
-        lines, texts = self._rows(column)
+        ((texts, _, found),) = self.blocks(column)
         named = [place for place, name in enumerate(self.names) if name]
         self._check_formulas(named)
-        rows = [[self._values[line - 1][place] for place in named] for line in lines]
-        return Contents([self.names[place] for place in named], lines, texts, rows)
+        rows = [[row.content[place] for place in named] for row in found]
+        names = [self.names[place] for place in named]
+        return Contents(names, [row.line for row in found], texts, rows)
 
     @contextmanager
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
@@ -546,21 +414,21 @@ class _Sheet(Table):
         with super().copying(output, added):
             yield
         kept = [(line, cells) for line, cells in self._written if cells is not None]
-        rows = [(1, [one.name for one in added]), *kept]
+        book, rows = self._book, [(1, [one.name for one in added]), *kept]
         with _reading_workbook(self.name):
             if len(kept) < len(self._written):
-                self._some(rows).save(output)
-                return
-            for line, cells in rows:
-                self._add(self._sheet, line, cells)
-            self._book.save(output)
+                book = self._some(rows)
+            else:
+                for line, cells in rows:
+                    self._add(self._sheet, line, cells)
+            book.save(output)
 
     def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
         return [*map(as_python, cells)]
 
     def write(self, block: CellBlock, beside: list[Sequence[Any] | None]) -> None:
         """Keep the rows, which are written at the end."""
-        self._written += zip(block.rows, beside, strict=True)
+        self._written += zip((row.line for row in block.rows), beside, strict=True)
 
     def _some(self, rows: Sequence[tuple[int, Sequence[Any]]]) -> Any:
         """Return a new workbook with some rows of the sheet as values, and cells beside them."""
@@ -590,7 +458,7 @@ class _Sheet(Table):
         return book
 
     def _add(self, sheet: Any, line: int, cells: Sequence[Any]) -> None:
-        """Write cells right of all that the sheet holds; a text as one, whatever it begins with."""
+        """Write cells right of all that the sheet holds."""
         if self._width + len(cells) > _MAX_COLUMNS:
             raise FileFormatError(
                 f"{self.name}: sheet {quoted(self._sheet.title)} has no room for new columns right "
@@ -601,6 +469,7 @@ class _Sheet(Table):
                 self._set(sheet.cell(line, column), _for_cell(value))
 
     def _set(self, cell: Any, value: Any) -> None:
+        """Give a cell its value; a text stays one, whatever it begins with."""
         if isinstance(value, str) and len(value) > _MAX_TEXT:
             raise FileFormatError(
                 f"{self.name}: {cell.coordinate} would have a text of {len(value)} characters, "

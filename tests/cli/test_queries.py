@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, WordVectors
-from fuzzydict.io.records import as_line
+from fuzzydict.io.text_tables import as_line
 from tests.support.commands import SCRIPT, posix, run
 from tests.support.properties import one_process
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import strategies as st
 
 from fuzzydict.io.columns import Cleaned, Deciding, Source, clean_column, join_tables
-from fuzzydict.io.records import Reading, as_python
 from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import Reading, as_python
 
 __all__ = ["CHANGES", "FORMATS", "TABLES", "Trickle", "changed", "clean", "join", "pyarrow"]
 __all__ += ["read", "write", "written"]

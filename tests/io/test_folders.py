@@ -180,11 +180,28 @@ def test_a_run_that_ended_early_is_gone_on_with(
     assert (counts._replace(undecided=0)._asdict(), files(run.out)) == run.expected()
     assert len(asked) == len(set(asked))
     assert not left.exists()
-    if review is None:
-        assert {path: path.stat().st_mtime_ns for path in times} == times
-    else:  # it is about all parts
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    if review is not None:  # it is about all parts
         run.map(to="whole", deciding=Deciding(review=tmp_path / "again.csv"))
         assert review.read_bytes() == (tmp_path / "again.csv").read_bytes()
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_run_that_ends_as_its_first_part_is_put_in_place_is_gone_on_with(
+    run: Run, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    rename = Path.replace
+
+    def ended(path: Path, target: Path) -> Path:
+        if is_there:
+            rename(path, target)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", ended)
+        with pytest.raises(KeyboardInterrupt):
+            run.map()
+    assert (run.map()._asdict(), files(run.out)) == run.expected()
 
 
 CODE = """
@@ -260,8 +277,10 @@ def test_another_option_or_dict_is_told(run: Run, tmp_path: Path) -> None:
         with pytest.raises(OptionError, match=f"^{name} has changed since the run began"):
             run.map(d, **{"basis": basis, **options})
     assert files(run.out) == before
+    times = {path: path.stat().st_mtime_ns for path in run.out.rglob("*.csv")}
     sure = Deciding(sure=2.0)
     assert run.map(basis=basis, deciding=sure) == run.map(to="again", deciding=sure)
+    assert {path: path.stat().st_mtime_ns for path in times} == times  # they stand
 
 
 def test_a_table_that_changes_while_it_is_mapped_is_told(run: Run) -> None:

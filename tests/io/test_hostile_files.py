@@ -12,8 +12,8 @@ import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict.io.dict_files import read_dict
-from fuzzydict.io.records import Reading
 from fuzzydict.io.review import DecidedFile, read_examples
+from fuzzydict.io.text_tables import Reading
 from tests.benchmarks.hostile_files import ATTACKS, FORMATS, damaged, measured
 from tests.io.files import clean, pyarrow, written
 

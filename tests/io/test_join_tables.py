@@ -13,7 +13,7 @@ import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned, Source, join_tables
-from fuzzydict.io.records import Reading
+from fuzzydict.io.text_tables import Reading
 from tests.io.files import FORMATS, join, pyarrow, read, write, written
 
 LEFT = [("1", "Germny"), ("2", "qwzzt"), ("3", ""), ("4", "FRANCE"), ("5", "Germny")]

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import read_dict
-from fuzzydict.io.records import Reading, Table, as_cell, as_json, as_line, csv_row
 from fuzzydict.io.review import read_examples
 from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import BLANK, Reading, Table, as_cell, as_json, as_line, csv_row
 from tests.io.files import Trickle, clean, written
 from tests.support.properties import examples
 
@@ -37,7 +37,7 @@ def table_of(data: bytes | Trickle, form: str = "csv", **reading: Any) -> Table:
 
 def cells_of(table: Table) -> list[list[str]]:
     assert table.header is not None
-    return [record.content for record in (table.header, *table.records())]
+    return [record.content for record in (table.header, *table.rows())]
 
 
 # ---- how CSV is written -------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_rows_of_csv_have_their_cells_and_their_text(rows: list[tuple[str, str]]
     csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
     table = table_of(text.getvalue().encode(), delimiter=",")
     assert table.header is not None
-    records = [table.header, *table.records()]
+    records = [table.header, *table.rows()]
     assert [tuple(record.content) for record in records] == rows
     assert "".join(record.raw for record in records) == text.getvalue()
     for row in rows:
@@ -167,7 +167,7 @@ def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
     data = b"a,b\n" + b'1,"' + b"x\n" * 40_000 + b'"\n' + b'2,"\n"\n' * 100_000
     file = io.BytesIO(data)
     with open_table(file, Reading("csv", delimiter=",", encoding="utf-8")) as table:
-        rows = table.records()
+        rows = table.rows()
     first = next(rows)
     assert (first.line, first.raw) == (2, '1,"' + "x\n" * 40_000 + '"\n')
     assert file.tell() < 300_000
@@ -188,11 +188,11 @@ VALUES = st.recursive(
 @given(st.lists(VALUES))
 def test_lines_of_json_have_their_values_and_their_text(values: list[Any]) -> None:
     text = "".join(f"{as_json(value)}\n\n" for value in values)
-    records = list(table_of(text.encode(), "jsonl").records())
+    records = list(table_of(text.encode(), "jsonl").rows())
     assert "".join(record.raw for record in records) == text
     assert [record.content for record in records[::2]] == values
     assert [json.loads(record.raw) for record in records[::2]] == values
-    assert all(record.is_blank for record in records[1::2])
+    assert all(record.content is BLANK for record in records[1::2])
     assert [record.line for record in records] == list(range(1, len(records) + 1))
 
 

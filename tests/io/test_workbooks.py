@@ -21,7 +21,7 @@ from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io import tables
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import open_dict, read_dict
-from fuzzydict.io.records import Reading, cell_text
+from fuzzydict.io.text_tables import Reading, cell_text
 from tests.io.files import clean
 
 COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "5": 5.5, "2024-02-29": date(2024, 2, 29)})

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.records import as_cell, as_json, cell_text, csv_row
+from fuzzydict.io.text_tables import as_cell, as_json, cell_text, csv_row
 from fuzzydict.text.words import plain
 
 __all__ = ["Row", "cleaned_by_rows", "csv_rows"]

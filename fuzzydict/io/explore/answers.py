@@ -34,8 +34,8 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.io.columns import SURE, BlankCells
-from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, Reading, as_line
-from fuzzydict.io.tables import TABLES, check_unpacked, open_table, table_format
+from fuzzydict.io.tables import TABLES, open_table, table_format
+from fuzzydict.io.text_tables import BLANK, BYTE_ORDER_MARK, Reading, as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
@@ -62,7 +62,6 @@ _LISTED = 20  # keys to choose from
 _MAPPED = 500  # keys on the map
 _MOST_QUERIES, _MOST_COLUMNS = 20, 24  # of a heat map
 _MOST_ROWS = 1_000_000  # of a table
-_MOST_BYTES = 2**27  # of a Parquet file, unpacked
 _LONGEST = 131_072  # characters of a text, as in CSV
 _MOST_TEXTS = 5_000  # different ones of a column
 _BEST = 6  # keys of each: the best, and others to choose from
@@ -370,8 +369,6 @@ class Upload(BytesIO):
         if not (self._reading.format or self.is_lines):
             endings = ", ".join(f".{form}" for form in TABLES)
             raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
-        if self._reading.format == "parquet":
-            check_unpacked(self, name, _MOST_BYTES)
 
     def columns(self) -> list[str]:
         """Return the names of the columns; the lines of a .txt file are one."""
@@ -382,7 +379,7 @@ class Upload(BytesIO):
             if self._reading.format != "jsonl":
                 return list(filter(None, table.names))
             names = dict[str, None]()
-            for record in table.records():
+            for record in table.rows():
                 if isinstance(record.content, dict):
                     names.update(dict.fromkeys(record.content))
                 elif record.content is not BLANK:
@@ -430,7 +427,7 @@ class Upload(BytesIO):
             raise OptionError("column: expected the name of a column")
         self.seek(0)
         with open_table(self, self._reading) as table:
-            for block in table.blocks(column):
+            for block in table.blocks(column, alone=True):
                 yield block.cells, block.counts
 
     def _too_much(self, what: str, column: str | None = None) -> OptionError:

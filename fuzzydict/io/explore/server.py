@@ -21,7 +21,7 @@ from fuzzydict._files import decoded
 from fuzzydict.errors import FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import Answers
 from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
-from fuzzydict.io.records import as_json, parse_json
+from fuzzydict.io.text_tables import as_json, parse_json
 
 if TYPE_CHECKING:
     from fuzzydict.mapping import FuzzyDict

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from fuzzydict._files import replacing
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import check_query
-from fuzzydict.io.records import DELIMITERS, ROW_FORMATS, format_by_ending
 from fuzzydict.io.review import Decided, DecidedFile, decision_lines
+from fuzzydict.io.text_tables import DELIMITERS, ROW_FORMATS, format_by_ending
 from fuzzydict.mapping import suggestion
 from fuzzydict.text.words import plain, same_text
 

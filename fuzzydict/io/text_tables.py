@@ -1,8 +1,8 @@
-"""What tables in files have in common, and text files of records: CSV, TSV and JSON Lines.
+"""What a table in a file is, and tables of lines: CSV, TSV and JSON Lines.
 
-A record has its line number, for error messages, and its text as it stands in the file, so that it
-can be written again unchanged. Files are read in blocks of whole lines, streams as they come in.
-Where nobody names the delimiter or the encoding of CSV, it is guessed; a UserWarning says so.
+A row has its text as it stands in the file, so that it can be written again unchanged. Files are
+read in blocks of whole lines, streams as they come in. Where nobody names the delimiter or the
+encoding of CSV, it is guessed; a UserWarning says so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from functools import partial
 from io import BytesIO, StringIO
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -43,8 +43,8 @@ ENDINGS = {
 } | {".yml": "yaml", ".tab": "tsv", ".ndjson": "jsonl", ".pq": "parquet"}
 #: Some programs write it before UTF-8 text.
 BYTE_ORDER_MARK = "\ufeff"
-#: The content of a blank line of JSON Lines; None is null.
-BLANK = object()
+#: The content of a blank row.
+BLANK: tuple[()] = ()
 #: The types of JSON, as messages name them.
 JSON_TYPES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"} | {
     **dict.fromkeys((int, float), "a number"),
@@ -80,43 +80,21 @@ class Reading(NamedTuple):
                 )
 
 
-class Record(NamedTuple):
-    """A row of CSV, whose content is a list of cells, or a line of JSON with any value."""
-
-    line: int  # the number of its first line, from 1
-    raw: str  # its text with the end of the line
-    content: Any
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether the line is blank."""
-        return not self.raw.strip(f" \r\n{BYTE_ORDER_MARK}")
-
-
-class Block(NamedTuple):
-    """Records that follow each other, as columns: their lines, raw texts and contents."""
-
-    lines: Sequence[int]
-    raws: list[str]
-    contents: list[Any]
-
-    def records(self) -> Iterator[Record]:
-        """Return the records one by one."""
-        return map(Record, *self)
-
-
 def format_by_ending(path: Path, formats: Iterable[str]) -> str | None:
     """Return the format that a file's ending names, if it is one of ``formats``, else None."""
     form = ENDINGS.get(path.suffix.lower(), "")
     return form if form in formats else None
 
 
-def encoded(text: str) -> bytes:
-    """Return text as UTF-8. Lone surrogates, which UTF-8 lacks, become escapes as in JSON."""
-    return text.encode("utf-8", "backslashreplace")
-
-
 # ---- what a table is ----------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """A row of cells, or a line of JSON with any value; `BLANK` if nothing is in it."""
+
+    line: int  # the number of its first line, from 1
+    raw: str  # its text with the end of the line, in a table of lines
+    content: Any
 
 
 class CellBlock(NamedTuple):
@@ -152,7 +130,7 @@ class Table(ABC):
 
     name: str  # of the file in messages
     names: list[str]  # of the columns; in JSON Lines, of the first lines: others may have more
-    header: Record | None = None  # the first row that is not blank, of CSV, TSV and .xlsx
+    header: Row | None = None  # the first row that is not blank, of CSV, TSV and .xlsx
     dialect: Dialect  # of CSV and TSV
     may_be_empty = False  # JSON Lines without a line, which show no column
 
@@ -168,7 +146,7 @@ class Table(ABC):
     def contents(self, column: str) -> Contents:
         """Return the whole table; errors as for `blocks`."""
 
-    def records(self) -> Iterator[Record]:
+    def rows(self) -> Iterator[Row]:
         """Return the rows below the header, one by one, and blank ones."""
         raise OptionError(f"{self.name}: Parquet has no rows of text; give another format")
 
@@ -218,22 +196,10 @@ def column_index(column: str, columns: Sequence[str], name: object, advice: str 
     )
 
 
-def as_python(value: Any) -> Any:
-    """Return a value of a row as one of Python."""
-    convert = getattr(value, "as_py", None)
-    if convert is None:
-        return value
-    try:
-        return convert()
-    except ValueError:  # nanoseconds, for which Python has no type
-        return str(value.cast("string"))
-
-
-# ---- how CSV is written -------------------------------------------------------------------
+# ---- the dialect of CSV -------------------------------------------------------------------
 
 #: Delimiters by their names; any other character stands for itself.
 NAMED_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
-_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _WESTERN = "windows-1252"
 #: Encodings that escape signs, so that their rows and cells are not those of the file.
 _ESCAPING = ("idna", "punycode", "raw-unicode-escape", "unicode-escape")
@@ -243,7 +209,6 @@ _NOT_WESTERN = re.compile(
 )
 _BEGINNING = 2**16  # bytes by which a delimiter is guessed
 _ROWS = 100  # by which it is, too
-_LARGE_BLOCK = 2**20  # bytes in which a file is read to guess its encoding
 
 
 class Dialect(NamedTuple):
@@ -265,8 +230,12 @@ class Dialect(NamedTuple):
             ) from error
 
 
+def encoded(text: str) -> bytes:
+    """Return text as UTF-8. Lone surrogates, which UTF-8 lacks, become escapes as in JSON."""
+    return text.encode("utf-8", "backslashreplace")
+
+
 def _as_delimiter(text: str) -> str:
-    """Return the delimiter that a text names, or is; raise OptionError if it is none."""
     sign = NAMED_DELIMITERS.get(text.lower(), "\t" if text == r"\t" else text)
     if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
         raise OptionError(
@@ -289,7 +258,7 @@ def _as_encoding(name: str) -> str:
     return "utf-8" if found == "utf-8-sig" else found
 
 
-def _guess_dialect(
+def _dialect_of(
     file: BinaryIO, name: object, usual: str, reading: Reading
 ) -> tuple[Dialect, bytes]:
     """Return how a file of CSV is written, and what had to be read of a stream to guess it.
@@ -304,11 +273,13 @@ def _guess_dialect(
         while b"\n" not in begun and len(begun) < _BEGINNING and (data := read(_BEGINNING)):
             begun += data
         sample = BytesIO(begun)
+    place = sample.tell()
     if encoding is None:
         encoding = _guessed_encoding(sample)
+        sample.seek(place)
         if encoding != "utf-8":
             guesses["encoding"] = encoding
-    place, beginning = sample.tell(), sample.read(_BEGINNING)
+    beginning = sample.read(_BEGINNING)
     sample.seek(place)
     if encoding in ("utf-16", "utf-32"):
         big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
@@ -331,21 +302,19 @@ def _guess_dialect(
 
 def _guessed_encoding(file: BinaryIO) -> str:
     """Return utf-16-le or -be if a mark says so, windows-1252 if it can be, or utf-8."""
-    place, read = file.tell(), partial(file.read, _LARGE_BLOCK)
-    found = _MARKS.get(file.read(2))
+    place, read = file.tell(), partial(file.read, 8 * _BLOCK)
+    mark = file.read(2)
+    if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16-le" if mark == codecs.BOM_UTF16_LE else "utf-16-be"
     file.seek(place)
-    if found is not None:
-        return found
     decode = codecs.getincrementaldecoder("utf-8")().decode
     try:
         for data in iter(read, b""):
             decode(data)
-        return "utf-8"
     except UnicodeDecodeError:
         file.seek(place)
         return "utf-8" if any(map(_NOT_WESTERN.search, iter(read, b""))) else _WESTERN
-    finally:
-        file.seek(place)
+    return "utf-8"
 
 
 def _guessed_delimiter(text: str, is_all: bool, usual: str) -> tuple[str, str]:
@@ -369,10 +338,10 @@ def _guessed_delimiter(text: str, is_all: bool, usual: str) -> tuple[str, str]:
     return best, next((sign for sign in possible if sign != best), "")
 
 
-# ---- lines, and rows of CSV ---------------------------------------------------------------
+# ---- lines --------------------------------------------------------------------------------
 
 
-def line_blocks(
+def _line_blocks(
     file: BinaryIO, name: object, encoding: str = "utf-8", begun: bytes = b""
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield a file's lines as they come in, in blocks, each with the number of its first line.
@@ -395,10 +364,9 @@ def line_blocks(
                 problem = f"{place} is not {encoding.upper()}; name the encoding that it has"
             raise FileFormatError(problem) from error
         if "\0" in text:
-            line = first + text[: text.index("\0")].count("\n")
-            raise FileFormatError(
-                f"{name}: line {line} holds a zero byte; expected a text file, in UTF-8"
-            )
+            line = first + text.partition("\0")[0].count("\n")
+            problem = "holds a zero byte; expected a text file, in UTF-8"
+            raise FileFormatError(f"{name}: line {line} {problem}")
         if end := text.rfind("\n") + 1:
             lines = StringIO("".join([*parts, text[:end]]), newline="\n").readlines()
             yield first, lines
@@ -406,10 +374,8 @@ def line_blocks(
         parts.append(text)
         length += len(text)
         if length > MAX_LINE:
-            raise FileFormatError(
-                f"{name}: line {first} has more than {MAX_LINE} characters; expected a text file "
-                f"of shorter lines"
-            )
+            problem = f"has more than {MAX_LINE} characters; expected a text file of shorter lines"
+            raise FileFormatError(f"{name}: line {first} {problem}")
         if not data:
             break
         data = read(_BLOCK)
@@ -417,20 +383,20 @@ def line_blocks(
         yield first, ["".join(parts)]
 
 
-def without_mark(first: int, lines: list[str]) -> list[str]:
+def _without_mark(first: int, lines: list[str]) -> list[str]:
     """Return a copy of lines, without the byte-order mark that a file may begin with."""
     return [lines[0].removeprefix(BYTE_ORDER_MARK), *lines[1:]] if first == 1 else lines[:]
 
 
-class TextTable(Table):
+class _TextTable(Table):
     """A table of lines. A blank line stays as it is, with nothing beside it."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         self.name, self._file = name, file
-        self._blocks: Iterator[Block] = iter(())
+        self._blocks: Iterator[list[Row]] = iter(())
 
-    def records(self) -> Iterator[Record]:
-        return chain.from_iterable(block.records() for block in self._blocks)
+    def rows(self) -> Iterator[Row]:
+        return chain.from_iterable(self._blocks)
 
     def progress(self) -> tuple[int, int] | None:
         try:
@@ -448,26 +414,25 @@ class TextTable(Table):
 _TOO_LONG = "the row is too long"
 
 
-class Csv(TextTable):
+class Csv(_TextTable):
     """A table of CSV or TSV, whose first line names the columns.
 
-    All rows have as many cells as the first that is not blank; a blank line has none.
+    All rows have as many cells as the first that is not blank.
     """
 
     def __init__(self, name: str, file: BinaryIO, usual: str, reading: Reading) -> None:
         super().__init__(name, file)
         self.names = []
-        self.dialect, begun = _guess_dialect(file, name, usual, reading)
-        blocks = self._rows(line_blocks(file, name, self.dialect.encoding, begun))
-        for lines, raws, rows in blocks:
-            for place, record in enumerate(map(Record, lines, raws, rows), 1):
-                if not record.is_blank:
-                    self.header, self.names = record, list(record.content)
-                    below = Block(lines[place:], raws[place:], rows[place:])
-                    self._blocks = map(self._of_equal_width, chain([below], blocks))
+        self.dialect, begun = _dialect_of(file, name, usual, reading)
+        blocks = self._parsed(_line_blocks(file, name, self.dialect.encoding, begun))
+        for rows in blocks:
+            for place, row in enumerate(rows, 1):
+                if not _is_blank(row):
+                    self.header, self.names = row, list(row.content)
+                    self._blocks = map(self._of_equal_width, chain([rows[place:]], blocks))
                     return
 
-    def _rows(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[Block]:
+    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[list[Row]]:
         """Yield the rows of all lines in blocks. One that goes on after its block is read whole."""
 
         def going_on(lines: list[str]) -> Iterator[str]:
@@ -482,72 +447,68 @@ class Csv(TextTable):
         sign = self.dialect.delimiter
         for first, lines in source:
             while lines:
-                text = without_mark(first, lines)
+                text = _without_mark(first, lines)
                 with suppress(csv.Error):
-                    rows = list(csv.reader(text, delimiter=sign, strict=True))
-                    if len(rows) == len(lines):  # no row has several lines
-                        yield Block(range(first, first + len(lines)), lines, rows)
+                    cells = list(csv.reader(text, delimiter=sign, strict=True))
+                    if len(cells) == len(lines):  # no row has several lines
+                        yield [*map(Row, count(first), lines, cells)]
                         break
-                numbers, raws, rows, used, begun = list[int](), list[str](), [], 0, len(lines)
+                rows, used, begun = list[Row](), 0, len(lines)
                 reader = csv.reader(chain(text, going_on(lines)), delimiter=sign, strict=True)
                 while used < begun:
                     try:
-                        rows.append(next(reader))
+                        content = next(reader)
                     except csv.Error as error:
                         problem = _csv_problem("".join(lines[used : reader.line_num]), str(error))
                         place = f"{self.name}: line {first + used}"
                         raise FileFormatError(f"{place} {problem}") from error
-                    numbers.append(first + used)
-                    raws.append("".join(lines[used : reader.line_num]))
+                    rows.append(Row(first + used, "".join(lines[used : reader.line_num]), content))
                     used = reader.line_num
-                yield Block(numbers, raws, rows)
+                yield rows
                 first, lines = first + used, lines[used:]
 
-    def _of_equal_width(self, block: Block) -> Block:
-        """Return rows as wide as the header; the cells of blank lines are taken away."""
+    def _of_equal_width(self, rows: list[Row]) -> list[Row]:
+        """Return rows as wide as the header, and blank ones."""
         width = len(self.names)
-        if not {*map(len, block.contents)} <= {0, width}:
-            for place, record in enumerate(block.records()):
-                if len(record.content) == width:
-                    continue
-                if not record.is_blank:
-                    first = self.header.line if self.header else 1
-                    raise FileFormatError(
-                        f"{self.name}: line {record.line} has {counted_cells(record.content)} "
-                        f"where line {first} has {width}; put a cell that holds "
-                        f"{self.dialect.delimiter!r} in quotes, and leave no cell out"
-                    )
-                block.contents[place] = []
-        return block
+        for place, row in enumerate(rows):
+            if len(row.content) == width:
+                continue
+            if not _is_blank(row):
+                first = self.header.line if self.header else 1
+                raise FileFormatError(
+                    f"{self.name}: line {row.line} has {counted_cells(row.content)} where line "
+                    f"{first} has {width}; put a cell that holds {self.dialect.delimiter!r} in "
+                    f"quotes, and leave no cell out"
+                )
+            rows[place] = row._replace(content=BLANK)
+        return rows
 
     def _index(self, column: str) -> int:
         if self.header is None or self.header.line > 1:
-            raise FileFormatError(
-                f"{self.name}: line 1 is empty; expected the names of the columns"
-            )
+            problem = "line 1 is empty; expected the names of the columns"
+            raise FileFormatError(f"{self.name}: {problem}")
         return column_index(column, self.names, self.name, delimiter_advice(self.names))
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         index = self._index(column)
         return (
-            CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
-            for _, raws, rows in self._blocks
+            CellBlock([cells[index] for _, _, cells in rows if cells], None, rows)
+            for rows in self._blocks
         )
 
     def contents(self, column: str) -> Contents:
-        index = self._index(column)
-        kept = [row for row in self.records() if row.content]
+        index, kept = self._index(column), [row for row in self.rows() if row.content]
         lines, rows = [row.line for row in kept], [row.content for row in kept]
         return Contents(self.names, lines, [row[index] for row in rows], rows)
 
     @contextmanager
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        # The header is written with the first rows, or at the end if there are none.
-        names = self.beside([one.name for one in added])
-        self._begin = [(self.header.raw, names)] if self.header else []
         with super().copying(output, added):
+            # The header is written with the first rows, or at the end if there are none.
+            names = self.beside([one.name for one in added])
+            self._begin = _longer(self.header.raw, names) if self.header else ()
             yield
-        self.write(CellBlock([], None, ([], [])), [])
+        self.write(CellBlock([], None, []), [])
 
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
@@ -558,16 +519,23 @@ class Csv(TextTable):
         return text
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, (raws, rows) = list[str](), block.rows
-        if len(beside) < len(rows):
-            new = iter(beside)
-            beside = [next(new) if cells else "" for cells in rows]
-        for raw, added in chain(self._begin, zip(raws, beside, strict=True)):
+        parts, new = [*self._begin], iter(beside)
+        self._begin = ()
+        for _, raw, cells in block.rows:
+            added = next(new) if cells else ""
             if added is not None:
-                row = raw.rstrip("\r\n")
-                parts += row, added, raw[len(row) :]
-        self._begin = []
+                parts += _longer(raw, added)
         self._write(parts)
+
+
+def _is_blank(row: Row) -> bool:
+    return not row.raw.strip(f" \r\n{BYTE_ORDER_MARK}")
+
+
+def _longer(raw: str, added: str) -> tuple[str, ...]:
+    """Return a row with more cells at its end, in parts."""
+    row = raw.rstrip("\r\n")
+    return row, added, raw[len(row) :]
 
 
 def _csv_problem(raw: str, error: str) -> str:
@@ -600,6 +568,88 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
     return row.getvalue().removesuffix("\r\n")
 
 
+# ---- JSON Lines ---------------------------------------------------------------------------
+
+
+class JsonLines(_TextTable):
+    """A table of objects, one a line, each with fields of its own."""
+
+    dialect = Dialect("")
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        super().__init__(name, file)
+        blocks = self._parsed(_line_blocks(file, name))
+        first = next(blocks, [])
+        objects = (row.content for row in first if isinstance(row.content, dict))
+        self.names = list(dict.fromkeys(chain.from_iterable(objects)))
+        self._blocks = chain([first], blocks)
+
+    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[list[Row]]:
+        expected = 'one value on each line, such as {"color": "black"}'
+        for first, lines in source:
+            rows = list[Row]()
+            texts = _without_mark(first, lines)
+            for line, raw, text in zip(count(first), lines, texts, strict=False):
+                is_blank = not text or text.isspace()
+                content = BLANK if is_blank else parse_json(text, self.name, expected, line)
+                rows.append(Row(line, raw, content))
+            yield rows
+
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
+        found, is_empty = False, True
+        for rows in self._blocks:
+            cells = list[str | None]()
+            for line, _, content in rows:
+                if content is BLANK:
+                    continue
+                place = f"{self.name}: line {line}"
+                if not isinstance(content, dict):
+                    kind = JSON_TYPES[type(content)]
+                    raise FileFormatError(f"{place} holds {kind}; expected an object")
+                cell = content.get(column)
+                if isinstance(cell, dict | list):
+                    kind = JSON_TYPES[type(cell)]
+                    raise FileFormatError(f"{place}: {quoted(column)} is {kind}; expected a text")
+                cells.append(cell_text(cell))
+                found = found or column in content
+            is_empty = is_empty and not cells
+            yield CellBlock(cells, None, rows)
+        if not found and not (is_empty and self.may_be_empty):
+            raise FileFormatError(
+                f"{self.name}: no line has a field {quoted(column)}{suggestion(column, self.names)}"
+            )
+
+    def contents(self, column: str) -> Contents:
+        blocks = [*self.blocks(column)]
+        texts = [cell for block in blocks for cell in block.cells]
+        found = [row for block in blocks for row in block.rows if row.content is not BLANK]
+        names = list(dict.fromkeys(chain.from_iterable(row.content for row in found)))
+        rows = [[*map(row.content.get, names)] for row in found]
+        return Contents(names, [row.line for row in found], texts, rows)
+
+    @contextmanager
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        self._output, self._added = output, added  # names are checked in each line
+        yield
+
+    def beside(self, cells: Sequence[Any]) -> str:
+        names = (one.name for one in self._added)
+        return as_json(dict(zip(names, map(as_python, cells), strict=True)))[1:]
+
+    def write(self, block: CellBlock, beside: list[str | None]) -> None:
+        parts, new, names = list[str](), iter(beside), {one.name for one in self._added}
+        for line, raw, content in block.rows:
+            added = "" if content is BLANK else next(new)
+            if content is BLANK or (added is not None and not names):
+                parts.append(raw)
+            elif added is not None:
+                if not content.keys().isdisjoint(names):
+                    check_names(content, self._added, f"{self.name}: line {line}")
+                text = raw.rstrip()
+                parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
+        self._write(parts)
+
+
 # ---- JSON ---------------------------------------------------------------------------------
 
 
@@ -621,8 +671,6 @@ def parse_json(text: str, name: object, expected: str, line: int | None = None) 
         return _decode(text)
     except (RecursionError, ValueError) as error:
         place = str(name) if line is None else f"{name}: line {line}"
-        if isinstance(error, FileFormatError):
-            raise FileFormatError(f"{place}: {error}") from None
         if isinstance(error, json.JSONDecodeError):
             end = len(text.rstrip("\r\n"))
             column = error.colno if line is None else min(error.pos, end) + 1
@@ -630,22 +678,15 @@ def parse_json(text: str, name: object, expected: str, line: int | None = None) 
                 f"{name}: line {line or error.lineno}, column {column} is not JSON "
                 f"({error.msg}); expected {expected}"
             ) from error
-        with parser_limits(place):
-            raise
+        raise beyond_limits(place, error) from error
 
 
-@contextmanager
-def parser_limits(place: str) -> Iterator[None]:
-    """Report what exceeds the limits of Python's parsers as a FileFormatError at ``place``."""
-    try:
-        yield
-    except FileFormatError:
-        raise
-    except (RecursionError, ValueError) as error:
-        problem = "one of its numbers has too many digits; put it in quotes"  # more than 4,300
-        if isinstance(error, RecursionError):
-            problem = "is nested too deeply; flatten it"
-        raise FileFormatError(f"{place}: {problem}") from error
+def beyond_limits(place: str, error: Exception) -> FileFormatError:
+    """Return the error for what a parser of Python refused by its limits, or `_as_dict` did."""
+    problem = "one of its numbers has too many digits; put it in quotes"  # more than 4,300
+    if isinstance(error, RecursionError):
+        problem = "is nested too deeply; flatten it"
+    return FileFormatError(f"{place}: {error if isinstance(error, FileFormatError) else problem}")
 
 
 # ---- values as text -----------------------------------------------------------------------
@@ -693,7 +734,7 @@ def as_line(value: Any) -> str:
         return repr(value)  # as JSON has it
     if isinstance(value, str) and not _NOT_ON_A_LINE.search(value):
         return value
-    if isinstance(value, float | np.floating) and not np.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return json.dumps(float(value))
     return as_json(value)
 
@@ -703,6 +744,17 @@ def as_cell(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else as_line(value)
+
+
+def as_python(value: Any) -> Any:
+    """Return a value of a row, which may be a scalar of Arrow, as one of Python."""
+    convert = getattr(value, "as_py", None)
+    if convert is None:
+        return value
+    try:
+        return convert()
+    except ValueError:  # nanoseconds, for which Python has no type
+        return str(value.cast("string"))
 
 
 def cell_text(value: Any) -> str | None:
