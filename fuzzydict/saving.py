@@ -40,7 +40,7 @@ from fuzzydict.nn import scorers
 from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
 from fuzzydict.search.keys import Keys
-from fuzzydict.search.neighbours import COSINE, DOT, EXACT, Neighbours
+from fuzzydict.search.neighbours import EXACT, Neighbours
 from fuzzydict.search.taught import SynonymRules, checked_aliases
 from fuzzydict.text.words import plain
 
@@ -52,15 +52,13 @@ if TYPE_CHECKING:
 
 
 _KIND = "fuzzy dict"
-_GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
-_LABELS, _ALIASES, _SYNONYMS = "graph labels", "aliases", "synonyms"
+_GRAPH, _LABELS, _ALIASES, _SYNONYMS = "graph", "graph labels", "aliases", "synonyms"
 _LEARNED = "projections "
 _EMBEDDING = "embedding option"  # a name, or null for an embedding that has none
-_LARGE = ("vectors", *_GRAPHS.values())  # arrays that are checked when they are needed
+_LARGE = ("vectors", _GRAPH)  # arrays that are checked when they are needed
 _LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes milliseconds
 _LITTLE_IF_MAPPED = 1 << 20  # of those that are mapped to be shared, which is no gain below
 _LONGEST = 1e30  # vector of a key
-_MOST = 1 << 53  # labels that an engine can ever give out
 
 
 # ---- the file -------------------------------------------------------------------------------
@@ -124,7 +122,7 @@ def write_saved(
     if neighbours is not None and options["index"] != EXACT:
         graph, labels = neighbours.save(keys)
         if len(graph):
-            arrays |= {_GRAPHS[neighbours.measure]: graph, _LABELS: labels}
+            arrays |= {_GRAPH: graph, _LABELS: labels}
     if taught.aliases:
         places = {key: place for place, key in enumerate(items)}
         pairs = [(text, None if k is None else places[k]) for text, k in taught.aliases.items()]
@@ -144,7 +142,7 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
     """
     meta, arrays, unchecked = read_arrays(path, _KIND, later=_LARGE)
     with as_format_errors(path):
-        graph = _graph_of(arrays, unchecked, meta["options"])
+        graph, labels = unchecked.get(_GRAPH), arrays.pop(_LABELS, None)
         names, values = (arrays.pop(name) for name in ("keys", "values"))
         pairs, synonyms = (arrays.pop(name, None) for name in (_ALIASES, _SYNONYMS))
         names_of_learned = [name for name in arrays if name.startswith(_LEARNED)]
@@ -160,8 +158,8 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
             options["embedding"] = name
         vectors, fingerprint = unchecked["vectors"], meta["embedding"]
         array_of({"vectors": vectors.array[:0]}, "vectors", "f4", None, None)
-        if graph is not None and len(graph.labels) != len(vectors.array) + 1:
-            raise ValueError("its graph has not one label for each of its vectors")
+        if graph is not None or labels is not None:
+            _check_graph(graph, labels, len(vectors.array), options["index"])
         if not isinstance(fingerprint["name"], str) or not fingerprint.keys() <= {"name", "probes"}:
             raise TypeError("the fingerprint of its embedding is not one")
         if np.asarray(fingerprint.get("probes", [[]]), np.float64).ndim != 2:
@@ -169,7 +167,7 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         little = _LITTLE_IF_MAPPED if mapped else _LITTLE
         # Windows replaces no file that is mapped.
         at_once = vectors.array.nbytes <= little or os.name == "nt"
-        keys = SavedKeys(path, list(items), fingerprint, vectors, graph, object(), at_once)
+        keys = SavedKeys(path, list(items), fingerprint, vectors, graph, labels, object(), at_once)
     return Saved(items, Taught(aliases, rules), options, keys)
 
 
@@ -262,7 +260,8 @@ class SavedKeys(NamedTuple):
     keys: Sequence[Any]  # all of the dict, in order
     embedding: dict[str, Any]  # its fingerprint
     vectors: Unchecked  # (S, E)
-    graph: _Graph | None  # the index of an engine, if there is one
+    graph: Unchecked | None  # see `Neighbours.save`; None if there is none
+    labels: NDArray[np.int64] | None  # likewise, (S,)
     generation: object  # tells the slots of its keys from those of others
     at_once: bool  # whether the vectors are read at once; otherwise they stay in the file
 
@@ -292,14 +291,12 @@ class SavedKeys(NamedTuple):
 
         def read_saved() -> NDArray[np.uint8]:
             with as_format_errors(self.path):
-                return np.array(graph.saved.checked())
+                return np.array(graph.checked())
 
         saved = read_saved() if self.at_once else None
-        neighbours = Neighbours(graph.measure)
+        neighbours, labels = Neighbours(), np.array(self.labels)
         neighbours.restore(
-            self.generation,
-            lambda: read_saved() if saved is None else saved,
-            np.array(graph.labels),
+            self.generation, lambda: read_saved() if saved is None else saved, labels
         )
         return neighbours
 
@@ -335,34 +332,15 @@ def _are_too_long(inverse_lengths: NDArray[np.float32]) -> bool:
     return bool(((inverse_lengths > 0) & (inverse_lengths < 1 / _LONGEST)).any())
 
 
-# ---- the index of an engine -----------------------------------------------------------------
-
-
-class _Graph(NamedTuple):
-    """What an engine saved of S keys: bytes, and labels, (S + 1,), see `Neighbours.save`."""
-
-    measure: str
-    saved: Unchecked
-    labels: NDArray[np.int64]
-
-
-def _graph_of(
-    arrays: dict[str, NDArray[Any]], unchecked: Mapping[str, Unchecked], options: Mapping[str, Any]
-) -> _Graph | None:
-    """Take what an engine saved out of the arrays of a file, if there is any."""
-    measures = [measure for measure, name in _GRAPHS.items() if name in unchecked]
-    if not measures:
-        return None
-    (measure,) = measures
-    graph = _Graph(measure, unchecked[_GRAPHS[measure]], arrays.pop(_LABELS))
-    if options["index"] == EXACT:
+def _check_graph(graph: Unchecked | None, labels: Any, count: int, index: str) -> None:
+    """Raise ValueError unless a graph may be that of S = ``count`` keys."""
+    if index == EXACT:
         raise ValueError("it has a graph, and its dict does without")
-    saved, labels = graph.saved.array, array_of({_LABELS: graph.labels}, _LABELS, "i8", None)
-    if saved.dtype != np.uint8 or saved.ndim != 1:
+    if graph is None or labels is None or graph.array.dtype != np.uint8 or graph.array.ndim != 1:
         raise ValueError("its graph is not of bytes")
-    if (labels[1:] <= labels[:-1]).any() or not 0 <= labels.min(initial=0) <= labels.max() < _MOST:
+    array_of({_LABELS: labels}, _LABELS, "i8", count)
+    if (labels[1:] <= labels[:-1]).any() or labels.min(initial=0) < 0:
         raise ValueError("the labels of its graph do not rise")
-    return graph
 
 
 # ---- keys and values: JSON, with the numpy arrays among them stacked beside it ---------------

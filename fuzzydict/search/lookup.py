@@ -13,7 +13,7 @@ from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
-from fuzzydict.search.neighbours import COSINE, EXACT, Neighbours
+from fuzzydict.search.neighbours import EXACT, Neighbours
 from fuzzydict.search.one import best_of_one
 from fuzzydict.search.retrieve import candidates, glance
 from fuzzydict.search.score import NamedScore, as_score, is_spelling
@@ -430,11 +430,11 @@ class Approximate(Exact):
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         if not asked or count is None or count > MOST:
             return super()._listings(asked, count)
-        if self.score.measure is None:
+        if not self.score.is_by_cosine:
             raise OptionError(
-                f"index: 'usearch' finds keys for the default score, 'cosine', 'dot' and "
-                f"'scaled_dot', and the scorer is {quoted(self._scorer)}, which needs every key; "
-                f"set d.index = 'exact', or another scorer"
+                f"index: 'usearch' finds keys for the default score and 'cosine', and the scorer "
+                f"is {quoted(self._scorer)}, which needs every key; set d.index = 'exact', or "
+                f"another scorer"
             )
         vectors = self.meaning.of_queries(asked, self.keys)
         near = self._neighbours.near(self.keys, vectors, sought(count))
@@ -472,11 +472,9 @@ def lookup_by(
 ) -> tuple[Exact, Neighbours | None]:
     """Return a lookup that compares queries with every key, or with the keys that a graph finds.
 
-    Also return the graph: that given, if it is of this measure.
+    Also return the graph, which is made if there is none.
     """
     if engine == EXACT or is_spelling(scorer):  # which n-grams find, among any number of keys
         return Exact(keys, meaning, scorer), None
-    measure = as_score(scorer).measure or COSINE
-    if neighbours is None or neighbours.measure != measure:
-        neighbours = Neighbours(measure)
+    neighbours = neighbours or Neighbours()
     return Approximate(keys, meaning, scorer, neighbours), neighbours

@@ -15,7 +15,6 @@ from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search.align import Query
 from fuzzydict.search.judge import Judge, shipped
 from fuzzydict.search.keys import WordTable
-from fuzzydict.search.neighbours import COSINE, DOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 #: The name of the score by spelling.
 SPELLING = "spelling"
-_MEASURES: dict[type, str] = {Cosine: COSINE, Dot: DOT, ScaledDot: DOT}
 _LETTERS = WordTable(None)
 
 
@@ -134,17 +132,12 @@ def weighted(query: Query, weights: Sequence[float]) -> NDArray[np.float32]:
 
 
 class JudgedScore:
-    """The probability that a key is the right one.
-
-    ``measure`` is `COSINE` or `DOT`, by which the best keys are near the query; None if by neither.
-    """
+    """The probability that a key is the right one."""
 
     temperature = 1.0  # so that the weights are the keys' shares of the probability
     score_cutoff = 0.5  # of a read that picks a key: more likely right than not
     pool_cutoff = 0.02  # of one that pools all values: a doubtful query mixes them
-
-    def __init__(self, measure: str | None) -> None:
-        self.measure = measure
+    is_by_cosine = True  # whether the best keys are near the query
 
 
 class NamedScore:
@@ -156,7 +149,7 @@ class NamedScore:
         self.temperature = 0.05 if isinstance(self.scorer, Cosine) else 1.0
         # The scale of a scorer is the user's to know.
         self.score_cutoff = self.pool_cutoff = -np.inf
-        self.measure = _MEASURES.get(type(self.scorer))
+        self.is_by_cosine = isinstance(self.scorer, Cosine)
 
     def scores(self, vectors: NDArray[np.float32], keys: Keys) -> NDArray[np.float32]:
         """Return the scores of queries (L, E) for the slots of keys, (L, n); -inf if dead.
@@ -168,7 +161,9 @@ class NamedScore:
             found = self.scorer.with_norms(vectors, keys.vectors, keys.inverse_lengths)
         else:
             found = np.asarray(self.scorer(vectors, keys.vectors), np.float32)
-            if self.measure is None:  # otherwise it is a new array, and finite
+            if not isinstance(
+                self.scorer, Dot | ScaledDot
+            ):  # otherwise it is a new array, and finite
                 found = found.copy()
                 finite_tops(found)  # no key may win, or be left out, by a NaN
         if len(keys.dead):
@@ -197,7 +192,7 @@ def as_score(scorer: ScorerLike | None) -> Score:
         ArgumentTypeError: it is neither a scorer, nor a name, nor a function.
     """
     if scorer is None or is_spelling(scorer):
-        return JudgedScore(COSINE if scorer is None else None)
+        return JudgedScore()
     if isinstance(scorer, str) and scorer not in SCORERS:
         raise OptionError(
             f"scorer {quoted(scorer)} is not known; the names are "

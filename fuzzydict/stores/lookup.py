@@ -12,8 +12,7 @@ from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.search.keys import Keys, Statistics
 from fuzzydict.search.lookup import MOST, SPELLED, Exact, Listing, Lookup, sought
-from fuzzydict.search.neighbours import COSINE
-from fuzzydict.search.score import JudgedScore, as_score
+from fuzzydict.search.score import JudgedScore, as_score, is_spelling
 from fuzzydict.stores.base import SAMPLE, Hit, Search
 from fuzzydict.text.words import plain
 
@@ -183,7 +182,7 @@ class StoreLookup(Lookup):
 
 def require_nearness(scorer: ScorerLike | None) -> None:
     """Raise OptionError unless a store finds the keys that a scorer prefers."""
-    if as_score(scorer).measure != COSINE:
+    if is_spelling(scorer) or not as_score(scorer).is_by_cosine:
         raise OptionError(
             f"scorer: a store finds keys for the default score and 'cosine', and "
             f"{quoted(scorer)} needs every key; leave it out, or read a FuzzyDict"

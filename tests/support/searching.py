@@ -19,7 +19,7 @@ needs_usearch = pytest.mark.skipif(
 )
 
 #: The scorers that a graph can serve.
-SCORERS = [None, "cosine", "dot", "scaled_dot"]
+SCORERS = [None, "cosine"]
 #: Ways to copy a dict.
 COPIES: list[Any] = [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]
 
