@@ -78,7 +78,6 @@ def _honest() -> list[Path]:
         "learned": FuzzyDict(numbers, **own, projections=learned),
         "texts": FuzzyDict({**many, "?!": 1, "topSpeed": 2}, **own),
         "graph": FuzzyDict(many, **graph, scorer="cosine"),
-        "dots": FuzzyDict(many, **graph, scorer="dot"),
         "bilinear": FuzzyDict(numbers, **own, scorer=Bilinear(matrix), mode="pool"),
     }
     dicts["items"].aliases = {"tint": "color", "number one": None, "Five-Five": 5}

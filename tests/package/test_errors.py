@@ -45,7 +45,7 @@ MISUSES: dict[type[Exception], dict[str, Callable[[Path], Any]]] = {
         ),
     },
     errors.OptionError: {
-        "'cosine', 'dot' and 'scaled_dot'...the scorer is 'gaussian'...set d.index = 'exact'": (
+        "the default score and 'cosine'...the scorer is 'gaussian'...set d.index = 'exact'": (
             lambda _: car(scorer="gaussian", index="usearch").nearest("hue")
         ),
         r"saved with word vectors \w{16} \(2 words...loaded with word vectors \w{16} \(1 words"
