@@ -1,25 +1,25 @@
-"""What a store of keys does and holds: the protocol `Store`; texts and JSON; and ``where=``."""
+"""What a store of keys does: the protocol `Store`, and what is believed of its rows."""
 
 from __future__ import annotations
 
 import json
-import re
 import warnings
-from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from uuid import UUID
 
 import numpy as np
 
-from fuzzydict.errors import ArgumentTypeError, OptionError, StoreError, StoreWarning, quoted
+from fuzzydict.errors import StoreError, StoreWarning, quoted
+from fuzzydict.stores.values import as_value, is_storable
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from fuzzydict.stores.values import Condition
 
     Vector = NDArray[np.float32] | None
 
@@ -235,225 +235,3 @@ class Store(Protocol):
         if len(lengths) > 1:
             raise StoreError(f"{self.place}: expected vectors of one length, got {sorted(lengths)}")
         return np.array(vectors, np.float32)
-
-
-# ---- what a store can hold ---------------------------------------------------------------------
-
-#: What no database keeps in a text: NUL, and surrogates, which UTF-8 cannot encode.
-_REFUSED = re.compile("[\x00\ud800-\udfff]")
-_DEEPEST = 32  # containers in each other: what all databases read back
-_DIGITS = 1000  # of an integer
-
-
-def is_storable(text: str) -> bool:
-    r"""Tell whether a store can hold a text: it has no NUL and no lone surrogate.
-
-    >>> is_storable("naïve 🚗"), is_storable("a\x00b")
-    (True, False)
-    """
-    return _REFUSED.search(text) is None
-
-
-def as_key(key: Any) -> str:
-    """Return a key as a store holds it, as a plain text, whatever class derived from it.
-
-    Raises:
-        ArgumentTypeError: it is no text, or one with a NUL or a lone surrogate.
-    """
-    if not isinstance(key, str):
-        raise ArgumentTypeError(
-            f"the keys of a store are texts, got {type(key).__name__} {quoted(key)}"
-        )
-    if not is_storable(key):
-        raise ArgumentTypeError(
-            f"no store can hold the key {quoted(key)}: it has a NUL or a lone surrogate; remove it"
-        )
-    return str.__str__(key)
-
-
-def as_value(key: str, value: Any) -> Any:
-    """Return a value as a store holds it: of JSON's types, and shared with nobody.
-
-    Numpy's arrays and tuples become lists, and its numbers those of Python.
-
-    Raises:
-        ArgumentTypeError: the value of ``key``, or one in it, is of another type; a number is NaN
-            or infinite; a text has a NUL or a lone surrogate; or containers are nested too deeply.
-
-    >>> import numpy as np
-    >>> as_value("red", {"rgb": np.array([255, 0, 0]), "name": ("rouge", None)})
-    {'rgb': [255, 0, 0], 'name': ['rouge', None]}
-    """
-    try:
-        return _converted(value, 0)
-    except ArgumentTypeError as error:
-        raise ArgumentTypeError(
-            f"the value of key {quoted(key)} cannot be stored: {error}; expected JSON's types, "
-            f"tuples or numpy arrays: convert it, or leave it out"
-        ) from error
-
-
-def _converted(value: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST} deep")
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        if not is_storable(value):
-            raise ArgumentTypeError(f"{quoted(value)} has a NUL or a lone surrogate")
-        return str.__str__(value)
-    if isinstance(value, int):
-        if value.bit_length() > _DIGITS * np.log2(10):
-            raise ArgumentTypeError(f"{quoted(value)} has more than {_DIGITS} digits")
-        return int(value)
-    if isinstance(value, float):
-        if not isfinite(value):
-            raise ArgumentTypeError(f"{value} is no number of JSON")
-        return float(value)
-    if isinstance(value, list | tuple):
-        return [_converted(part, depth + 1) for part in value]
-    if not isinstance(value, dict):
-        raise ArgumentTypeError(f"{quoted(value)} is of type {type(value).__name__}")
-    for name in value:
-        if not isinstance(name, str):
-            raise ArgumentTypeError(f"{quoted(name)} names a field, and is no text")
-    return {_converted(name, 0): _converted(part, depth + 1) for name, part in dict.items(value)}
-
-
-# ---- where= -----------------------------------------------------------------------------------
-
-#: What a field is compared with.
-Scalar: TypeAlias = str | int | float | bool | None
-
-_BOUNDS = ("gt", "gte", "lt", "lte")
-_EXPECTED = 'a mapping such as {"country": "FR", "size.height": {"lt": 100}}'
-_KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "string"}
-_ABSENT: Any = object()
-
-
-class Condition(NamedTuple):
-    """What a field of a value must satisfy. A value without the field satisfies none.
-
-    Only objects of JSON have fields: "0" does not lead into a list. A list equals no scalar, even
-    if one of its items does.
-    """
-
-    field: tuple[str, ...]  # the names that lead to it: ("address", "city")
-    one_of: tuple[Scalar, ...] = ()  # it equals one, and is of its type of JSON; or is compared:
-    gt: float | None = None
-    gte: float | None = None
-    lt: float | None = None
-    lte: float | None = None
-
-
-def satisfies(value: Any, conditions: Sequence[Condition]) -> bool:
-    """Tell whether a value, of JSON's types, satisfies all conditions.
-
-    >>> satisfies({"address": {"city": "Lyon"}}, conditions_of({"address.city": ["Lyon", "Nice"]}))
-    True
-    """
-    for names, one_of, gt, gte, lt, lte in conditions:
-        found = value
-        for name in names:
-            found = found.get(name, _ABSENT) if isinstance(found, dict) else _ABSENT
-        kind = _KINDS.get(type(found))
-        if one_of:
-            if not any(kind == _KINDS[type(one)] and found == one for one in one_of):
-                return False
-        elif (
-            kind != "number"
-            or (gt is not None and not found > gt)
-            or (gte is not None and not found >= gte)
-            or (lt is not None and not found < lt)
-            or (lte is not None and not found <= lte)
-        ):
-            return False
-    return True
-
-
-def conditions_of(where: Mapping[str, Any] | None) -> list[Condition]:
-    """Return what ``where=`` asks for, all of which must hold.
-
-    Args:
-        where: what fields of a value must be. A dot in a name leads into an object:
-            "address.city". Each is mapped to a scalar (equal), to a list of scalars (one of them),
-            or to a mapping with some of "gt", "gte", "lt" and "lte" (a number in this range).
-
-    Raises:
-        ArgumentTypeError: it is no such mapping.
-        OptionError: a name or a list is empty, a number is NaN or infinite, a text has a NUL or
-            a lone surrogate, or a bound is unknown.
-
-    >>> conditions_of({"price": {"gte": 10, "lt": 20}})
-    [Condition(field=('price',), one_of=(), gt=None, gte=10, lt=20, lte=None)]
-    """
-    if where is None:
-        return []
-    if not isinstance(where, Mapping):
-        raise ArgumentTypeError(f"where: expected {_EXPECTED}, got {quoted(where)}")
-    return [_condition(field, asked) for field, asked in where.items()]
-
-
-def _condition(field: Any, asked: Any) -> Condition:
-    if not isinstance(field, str):
-        raise ArgumentTypeError(
-            f"where: expected the name of a field, as in {_EXPECTED}, got {quoted(field)}"
-        )
-    names = tuple(field.split("."))
-    if not all(names) or not is_storable(field):
-        raise OptionError(
-            f'where: {quoted(field)} is the name of no field; expected such as "country", or '
-            f'"address.city" for a field in another'
-        )
-    if isinstance(asked, np.ndarray | np.generic):
-        asked = asked.tolist()
-    if isinstance(asked, Mapping):
-        if not asked or not set(asked) <= set(_BOUNDS):
-            raise OptionError(
-                f"where: expected some of {', '.join(_BOUNDS)} for {quoted(field)}, got "
-                f"{quoted(asked)}"
-            )
-        bounds: dict[str, Any] = {}
-        for name, one in asked.items():
-            bound = one.item() if isinstance(one, np.generic) else one
-            if isinstance(bound, bool) or not isinstance(bound, int | float):
-                raise ArgumentTypeError(
-                    f"where: expected a number as {name} of {quoted(field)}, got {quoted(one)}"
-                )
-            bounds[name] = _scalar(field, bound)
-        return Condition(names, **bounds)
-    several = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
-    if not several:
-        raise OptionError(f"where: {quoted(field)} is to be one of none; name one at least")
-    return Condition(names, tuple(_scalar(field, one) for one in several))
-
-
-def _scalar(field: str, asked: Any) -> Scalar:
-    """Return what a field is compared with, as a plain value of JSON."""
-    if isinstance(asked, np.generic):
-        asked = asked.item()
-    if asked is None or isinstance(asked, bool):
-        return asked
-    if isinstance(asked, int | float):
-        try:
-            is_finite = isfinite(asked)
-        except OverflowError:  # an integer of too many digits
-            is_finite = False
-        if not is_finite:
-            raise OptionError(
-                f"where: expected a finite number for {quoted(field)}, got {quoted(asked)}"
-            )
-        return int(asked) if isinstance(asked, int) else float(asked)
-    if not isinstance(asked, str):
-        raise ArgumentTypeError(
-            f"where: expected a text, a number, True, False, None, a list of these, or bounds such "
-            f'as {{"gte": 10}} for {quoted(field)}, got {type(asked).__name__} {quoted(asked)}'
-        )
-    if not is_storable(asked):
-        raise OptionError(
-            f"where: no value of {quoted(field)} is {quoted(asked)}, which has a NUL or a lone "
-            f"surrogate"
-        )
-    return str.__str__(asked)

@@ -15,7 +15,18 @@ from urllib.parse import unquote
 import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
-from fuzzydict.stores.base import SAMPLE, Alias, Hit, Hits, Known, Row, Sample, Search, Store, id_of
+from fuzzydict.stores.base import (
+    SAMPLE,
+    Alias,
+    Hit,
+    Hits,
+    Known,
+    Row,
+    Sample,
+    Search,
+    Store,
+    id_of,
+)
 
 try:
     import psycopg
@@ -38,7 +49,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed
 
-    from fuzzydict.stores.base import Condition, Vector
+    from fuzzydict.stores.base import Vector
+    from fuzzydict.stores.values import Condition
 
     Session: TypeAlias = Connection[tuple[Any, ...]]
 
@@ -51,6 +63,7 @@ _CONNECTIONS = 8  # of a store: so many threads are answered at once
 _PATIENCE = 10  # seconds for a server to accept a connection, unless the URL says otherwise
 _WAITS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # seconds between tries while a server recovers
 _ALIASES = 4096  # aliases read at a time
+_MOST = 1 << 40  # keys that there may be
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
 _OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that libpq does not know
 _OF_OTHERS = "a table of this name holds something else; name another by table="
@@ -74,26 +87,21 @@ CREATE TABLE {part} PARTITION OF {keys}
     FOR VALUES WITH (MODULUS {parts}, REMAINDER {number}) {room};
 """
 _ROOM = SQL("WITH (fillfactor = 80)")
-#: Those of `pg_class` that hold the rows of a table: its partitions, or itself.
-_LEAVES = SQL("""
-relkind = 'r' AND (pg_class.oid = %(table)s::regclass OR pg_class.oid IN
+#: The tables that hold the keys, which is the table itself or its partitions, with their graphs.
+_GRAPHS = SQL("""
+SELECT leaf.oid::regclass::text, graph.oid::regclass::text, indisvalid FROM pg_class AS leaf
+LEFT JOIN (pg_index JOIN pg_class AS graph ON graph.oid = indexrelid
+    JOIN pg_am ON pg_am.oid = graph.relam AND amname = 'hnsw') ON indrelid = leaf.oid
+WHERE leaf.relkind = 'r' AND (leaf.oid = %(table)s::regclass OR leaf.oid IN
     (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))
 """)
-_TABLES = """
-SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE
-"""
 _SAMPLE = """
 WITH first AS MATERIALIZED (SELECT id FROM {keys} ORDER BY id LIMIT {size}),
 new AS MATERIALIZED (SELECT id FROM first EXCEPT SELECT unnest(%(known)s::uuid[]))
-SELECT version, count, {scans}, first.id, key, vector FROM {meta}
-LEFT JOIN (first LEFT JOIN (new JOIN {keys} USING (id)) USING (id)) ON true ORDER BY first.id
-"""
-#: Whether there are many keys, and some without a graph of them.
-_SCANS = """
-count >= {few} AND EXISTS (SELECT FROM pg_class WHERE {leaves} AND NOT EXISTS
-    (SELECT FROM pg_index JOIN pg_class AS graph ON graph.oid = indexrelid
-    JOIN pg_am ON pg_am.oid = graph.relam
-    WHERE indrelid = pg_class.oid AND amname = 'hnsw' AND indisvalid))
+SELECT version, count, count >= {few} AND EXISTS
+    (SELECT FROM ({graphs}) AS graphs WHERE indisvalid IS NOT TRUE), first.id, key, vector
+FROM {meta} LEFT JOIN (first LEFT JOIN (new JOIN {keys} USING (id)) USING (id)) ON true
+ORDER BY first.id
 """
 #: The numbers of the vector with a place, of which each has ``size``.
 _NUMBERS = "(%(numbers)s::real[])[(place - 1) * {size} + 1 : place * {size}]::halfvec AS vector"
@@ -157,11 +165,6 @@ UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL (SELECT id, key, held.vect
     held.words <-> asked.words AS far FROM {keys} AS held
     WHERE held.words %% asked.words {condition} ORDER BY far LIMIT spelled) AS hit
 """
-_GRAPHS = """
-SELECT nspname, relname, indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-JOIN pg_namespace ON pg_namespace.oid = relnamespace JOIN pg_am ON pg_am.oid = relam
-WHERE indrelid = %s::regclass AND amname = 'hnsw'
-"""
 
 
 def _room() -> SimpleQueue[None]:
@@ -204,7 +207,7 @@ class PostgresStore(Store):
     # ---- connections --------------------------------------------------------------------------
 
     def _call(self, work: Callable[[Session], T]) -> T:
-        """Return what ``work`` returns of a connection.
+        """Return what ``work`` returns of a connection, which is kept if it is ready for more.
 
         If a connection that was kept turns out to be lost, all is done again by another one.
         """
@@ -217,12 +220,23 @@ class PostgresStore(Store):
         try:
             room.get()
             while True:
-                kept = self._kept()
+                kept, is_sure = self._kept(), False
+                connection = kept or self._connect()
                 try:
-                    return self._with(kept or self._connect(), work)
+                    result = work(connection)
+                    is_sure = True
+                    return result
                 except psycopg.Error as error:
+                    is_sure = True
                     if kept is None or not kept.closed:
                         raise self._refused(error) from None
+                finally:  # an interrupt may come amid any line of psycopg
+                    if is_sure and connection.pgconn.transaction_status == TransactionStatus.IDLE:
+                        self._idle.append(connection)
+                    else:
+                        connection.close()
+        except psycopg.Error as error:  # there is no connection
+            raise self._refused(error) from None
         finally:
             room.put(None)
 
@@ -231,22 +245,6 @@ class PostgresStore(Store):
         with suppress(IndexError):  # which another thread may have taken meanwhile
             return self._idle.pop()
         return None
-
-    def _with(self, connection: Session, work: Callable[[Session], T]) -> T:
-        """Return what ``work`` returns; keep the connection only if it is ready for the next."""
-        is_sure = False  # an interrupt may come amid any line of psycopg
-        try:
-            result = work(connection)
-            is_sure = True
-            return result
-        except psycopg.Error:
-            is_sure = True
-            raise
-        finally:
-            if is_sure and connection.pgconn.transaction_status == TransactionStatus.IDLE:
-                self._idle.append(connection)
-            else:
-                connection.close()
 
     def _connect(self) -> Session:
         given = {"connect_timeout": _PATIENCE, **self._server, "client_encoding": "utf8"}
@@ -368,7 +366,10 @@ class PostgresStore(Store):
         return None if text is None else self.meta_of(text)
 
     def count(self) -> int:
-        return sum(count for (count,) in self._run("SELECT count FROM {meta}"))
+        ((count,),) = self._run("SELECT count FROM {meta}") or [(-1,)]
+        if not 0 <= count < _MOST:
+            self.meta_of(None)
+        return int(count)
 
     def drop(self) -> None:
         def dropped(connection: Session) -> None:
@@ -384,42 +385,38 @@ class PostgresStore(Store):
         """Build what is missing of each partition; only the owner of the tables can."""
         self.count()  # or raise: nothing is there, or the server cannot be reached
         lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"  # until it is closed
-        create = SQL("CREATE INDEX CONCURRENTLY ON {} USING hnsw (vector halfvec_cosine_ops)")
+        create = "CREATE INDEX CONCURRENTLY ON {} USING hnsw (vector halfvec_cosine_ops)"
         try:
             with self._connect() as connection:
                 if connection.execute(lock, [".".join(self._table)]).fetchone() == (False,):
                     return f"{self.place}: another client is building the index"
-                keys = {"table": self._names["keys"].as_string(connection)}
-                for leaf in connection.execute(SQL(_TABLES) + _LEAVES, keys).fetchall():
-                    table = Identifier(*leaf)
-                    if self._is_indexed(connection, table):
-                        continue
+                for table in self._unindexed(connection):
                     try:
-                        connection.execute(create.format(table))
+                        connection.execute(SQL(create.format(table)))
                     except (errors.DiskFull, errors.OutOfMemory):  # shared: a container has little
-                        self._is_indexed(connection, table)
+                        self._unindexed(connection)
                         connection.execute("SET max_parallel_maintenance_workers = 0")
-                        connection.execute(create.format(table))
-                    connection.execute(SQL("ANALYZE {}").format(table))
+                        connection.execute(SQL(create.format(table)))
+                    connection.execute(SQL(f"ANALYZE {table}"))
         except psycopg.Error as error:
             return str(self._refused(error))
         return None
 
-    def _is_indexed(self, connection: Session, table: Identifier) -> bool:
-        """Tell whether a table has its graph; drop what is left of one that was not finished."""
-        found = connection.execute(_GRAPHS, [table.as_string(connection)]).fetchall()
-        for *names, is_valid in found:
-            if is_valid:
-                return True
-            connection.execute(SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(*names)))
-        return False
+    def _unindexed(self, connection: Session) -> list[str]:
+        """Return the tables without a graph, in SQL; drop those graphs that were not finished."""
+        table = {"table": self._names["keys"].as_string(connection)}
+        found = connection.execute(_GRAPHS, table).fetchall()
+        for _, graph, is_valid in found:
+            if is_valid is False:
+                connection.execute(SQL(f"DROP INDEX CONCURRENTLY {graph}"))
+        indexed = {leaf for leaf, _, is_valid in found if is_valid}
+        return list(dict.fromkeys(leaf for leaf, _, _ in found if leaf not in indexed))
 
     # ---- rows ---------------------------------------------------------------------------------
 
     def sample(self, known: Collection[UUID]) -> Sample:
         values = {"known": list(known), "table": self._names["keys"].as_string(None)}
-        scans = SQL(_SCANS).format(few=UNINDEXED, leaves=_LEAVES)
-        found = self._run(_SAMPLE, values, scans=scans, size=SAMPLE)
+        found = self._run(_SAMPLE, values, few=UNINDEXED, graphs=_GRAPHS, size=SAMPLE)
         if not found:
             self.meta_of(None)
         version, count, is_scanned = found[0][:3]
@@ -517,9 +514,9 @@ class PostgresStore(Store):
     def _found(
         self, searches: Sequence[Search], where: Sequence[Condition], *, scans: bool = False
     ) -> list[Hits]:
-        condition, values = _condition(where)
-        vectors, vector = _sent([search.vector for search in searches])
-        values |= vectors
+        values, vector = _sent([search.vector for search in searches])
+        condition = SQL("AND value::jsonb @? %(path)s::jsonpath" if where else "")
+        values["path"] = _path(where)
         values["words"] = [_in_ascii(search.words) for search in searches]
         values["near"] = [search.near for search in searches]
         values["spelled"] = [search.spelled for search in searches]
@@ -610,24 +607,17 @@ def _vector(halfvec: bytes | None) -> NDArray[np.float32] | None:
     return None if halfvec is None else np.frombuffer(halfvec, ">f2", offset=4).astype(np.float32)
 
 
-def _condition(where: Sequence[Condition]) -> tuple[Composed, dict[str, Any]]:
-    """Return conditions in SQL, each after AND, and their parameters."""
-    texts, values = list[str](), dict[str, Any]()
+def _path(where: Sequence[Condition]) -> str:
+    """Return conditions as a path of JSON, which finds something in values that satisfy all.
 
-    def sent(value: Any) -> str:
-        values[name := f"value{len(values)}"] = value
-        return f"%({name})s"
-
+    See https://www.postgresql.org/docs/current/functions-json.html#FUNCTIONS-SQLJSON-PATH. Where
+    a field is missing, or of another type, a comparison is neither true nor an error.
+    """
+    parts = []
     for one in where:
-        field = "value::jsonb" + "".join(f" -> {sent(name)}::text" for name in one.field)
-        if one.one_of:
-            scalars = sent([_dumped(scalar) for scalar in one.one_of])
-            texts.append(f" AND {field} = ANY({scalars}::jsonb[])")
+        field = "@." + ".".join(map(_dumped, one.field))
         bounds = {">": one.gt, ">=": one.gte, "<": one.lt, "<=": one.lte}
-        for sign, bound in bounds.items():
-            if bound is not None:
-                texts.append(
-                    f" AND CASE WHEN jsonb_typeof({field}) = 'number'"
-                    f" THEN ({field})::numeric {sign} {sent(repr(bound))}::numeric ELSE false END"
-                )
-    return SQL("").join(map(SQL, texts)), values
+        told = [f"{field} == {_dumped(scalar)}" for scalar in one.one_of]
+        tests = [f"{field} {sign} {bound!r}" for sign, bound in bounds.items() if bound is not None]
+        parts.append(f"({' || '.join(told) or ' && '.join(tests)})")
+    return f"strict $ ? ({' && '.join(parts)})"

@@ -34,9 +34,8 @@ from fuzzydict.stores.base import (
     Sample,
     Store,
     id_of,
-    is_storable,
-    satisfies,
 )
+from fuzzydict.stores.values import is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 
 try:
@@ -52,7 +51,8 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from fuzzydict.stores.base import Condition, Search
+    from fuzzydict.stores.base import Search
+    from fuzzydict.stores.values import Condition
 
 #: What one vector, dense or sparse, is to find by its name: so many keys, which go into a list.
 _Wanted: TypeAlias = tuple[Any, str, int, list[Hit]]

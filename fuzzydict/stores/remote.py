@@ -21,22 +21,21 @@ from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY
 from fuzzydict.search.keys import exact_text, texts_with_words
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
-from fuzzydict.stores.base import (
-    Alias,
-    Row,
-    as_key,
-    as_value,
-    conditions_of,
-    is_storable,
-    satisfies,
-)
-from fuzzydict.stores.lookup import (
+from fuzzydict.stores.base import Alias, Row
+from fuzzydict.stores.sampling import (
     BUILD,
     Sampling,
     StoreLookup,
     require_few,
     require_nearness,
     size_of,
+)
+from fuzzydict.stores.values import (
+    as_key,
+    as_value,
+    conditions_of,
+    is_storable,
+    satisfies,
 )
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
@@ -46,7 +45,8 @@ if TYPE_CHECKING:
 
     from fuzzydict.results.pooling import StackedValues
     from fuzzydict.search.lookup import Attended, Exact
-    from fuzzydict.stores.base import Condition, Known, Store
+    from fuzzydict.stores.base import Known, Store
+    from fuzzydict.stores.values import Condition
 
 
 T = TypeVar("T")

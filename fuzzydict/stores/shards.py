@@ -54,8 +54,8 @@ from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Scored, left_by_equal
 from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
 from fuzzydict.search.score import NamedScore
-from fuzzydict.stores.lookup import size_of, stacked
 from fuzzydict.stores.remote import RemoteDict
+from fuzzydict.stores.sampling import size_of, stacked
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from fuzzydict import MissingExtraError, OptionError, RemoteDict, StoreError, StoreWarning, connect
-from fuzzydict.stores.base import Alias, Store, conditions_of, id_of
+from fuzzydict.stores.base import Alias, Store, id_of
+from fuzzydict.stores.values import conditions_of
 from tests.support.interrupting import at_line
 from tests.support.postgres import Server, server
 from tests.support.proxy import proxy
@@ -245,7 +246,7 @@ def test_a_server_that_recovers_is_waited_for_ever_longer(
 def test_a_read_takes_three_round_trips_at_most_and_all_else_one(
     postgres: Server, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 500)
+    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", 500)
     with proxy(postgres.sockets) as between:
         d = connect(between.url(table=table.replace(" ", "%20")), create=True)
         d.update({"color": "black", "brand": "Porsche", "price": 3})
@@ -341,6 +342,15 @@ def test_a_meta_that_others_wrote_is_an_error_that_says_what_to_do(
         postgres.run(change)
         with pytest.raises(StoreError, match="damaged; push the keys again into another place"):
             store.meta()
+
+
+def test_a_count_that_cannot_be_is_an_error(
+    postgres: Server, store: PostgresStore, table: str
+) -> None:
+    for count in (-5, 1 << 62):
+        postgres.run(f'UPDATE "{table}_meta" SET count = {count}')
+        with pytest.raises(StoreError, match="damaged"):
+            list(RemoteDict(store).items())
 
 
 # ---- a connection that is lost ------------------------------------------------------------------

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzzydict import MissingExtraError, OptionError, StoreError, StoreWarning, connect
-from fuzzydict.stores.base import Alias, Row, conditions_of, id_of
+from fuzzydict.stores.base import Alias, Row, id_of
+from fuzzydict.stores.values import conditions_of
 from tests.support.stores import META, E, row, rows_of, search
 
 pytest.importorskip("qdrant_client", reason="qdrant-client is not installed (extra qdrant)")

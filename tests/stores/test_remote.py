@@ -21,7 +21,14 @@ from fuzzydict import (
     RemoteDict,
     StoreError,
 )
-from fuzzydict.stores.base import Alias, Condition, Hits, Known, Search, Store
+from fuzzydict.stores.base import (
+    Alias,
+    Hits,
+    Known,
+    Search,
+    Store,
+)
+from fuzzydict.stores.values import Condition
 from tests.stores.conftest import Connect
 from tests.support.memory_store import MemoryStore
 
@@ -53,7 +60,7 @@ def filled(items: dict[str, Any]) -> RemoteDict:
 def test_reads_are_those_of_a_dict_with_the_same_items(
     remote: RemoteDict, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", size)
+    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", size)
     d = FuzzyDict(CAR)
     for mine, its in zip(d.nearest(QUERIES), remote.nearest(QUERIES), strict=True):
         assert (its.key, its.value) == (mine.key, mine.value)
@@ -354,7 +361,7 @@ def test_a_read_takes_three_round_trips_at_most(monkeypatch: pytest.MonkeyPatch)
         assert many.get("govermnent") is not None
         assert many.most_similar(["goverment", "wether", "zzzz"], 3)
         assert calls == ["rows", "rows"] * 2
-    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 0)  # as if they were many
+    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", 0)  # as if they were many
     many.refresh()
     many.get("colour")
     queries = ["goverment", "wether", "zzzz"]
@@ -374,7 +381,7 @@ def test_a_read_takes_three_round_trips_at_most(monkeypatch: pytest.MonkeyPatch)
 
 @as_many
 def test_scores_are_nearly_those_of_all_keys(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", size)
+    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", size)
     many = filled({word: i for i, word in enumerate(words())})
     d = FuzzyDict({word: i for i, word in enumerate(words())})
     queries = ["goverment", "wether", "comittee", "automobile", "frightened", "kitten"]
@@ -384,7 +391,7 @@ def test_scores_are_nearly_those_of_all_keys(size: int, monkeypatch: pytest.Monk
 
 
 def test_statistics_of_many_are_estimated_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("tests.support.memory_store", "fuzzydict.stores.lookup"):
+    for module in ("tests.support.memory_store", "fuzzydict.stores.sampling"):
         monkeypatch.setattr(f"{module}.SAMPLE", 500)
     names = [f"{one} {other}" for one in words()[:40] for other in words()[40:90]]
     d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(names))
@@ -426,7 +433,7 @@ class Empty(MemoryStore):
 
 
 def test_a_query_that_is_like_no_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", 0)
+    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", 0)
     d = RemoteDict(Empty()).open(create=True)
     d.update(CAR)
     with pytest.raises(NoMatchError, match="the nearest is"):
@@ -444,7 +451,7 @@ def vectors_of_few(texts: list[str]) -> Any:
 def test_an_encoder_may_know_none_of_the_words(
     connect: Connect, keys: list[str], size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzzydict.stores.lookup.SAMPLE", size)
+    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", size)
     d = RemoteDict(connect(), embedding=vectors_of_few).open(create=True)
     d.update(dict.fromkeys(keys, 1))
     same = FuzzyDict(dict.fromkeys(keys, 1), embedding=vectors_of_few)

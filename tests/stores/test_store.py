@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import StoreError
-from fuzzydict.stores.base import Alias, Row, Store, conditions_of, id_of, satisfies
+from fuzzydict.stores.base import Alias, Row, Store, id_of
+from fuzzydict.stores.values import conditions_of, satisfies
 from fuzzydict.text.words import plain
 from tests.stores.conftest import Connect
 from tests.support.memory_store import MemoryStore

@@ -18,15 +18,15 @@ from fuzzydict.stores.base import (
     Search,
     Store,
     id_of,
-    satisfies,
 )
+from fuzzydict.stores.values import satisfies
 from tests.support.stores import nearness, spelling
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from uuid import UUID
 
-    from fuzzydict.stores.base import Condition
+    from fuzzydict.stores.values import Condition
 
 
 class MemoryStore(Store):

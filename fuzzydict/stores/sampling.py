@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.search.align import Query
     from fuzzydict.search.score import Meaning
-    from fuzzydict.stores.base import Condition, Hits, Store
+    from fuzzydict.stores.base import Hits, Store
+    from fuzzydict.stores.values import Condition
 
 
 #: How an index is built.
