@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial as with_arguments
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -51,8 +51,8 @@ from fuzzydict.results.pooling import (
 from fuzzydict.search.align import Found, align
 from fuzzydict.search.judge import Judged
 from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
-from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Scored, left_by_equal
-from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
+from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored, left_by_equal
+from fuzzydict.search.retrieve import CANDIDATES, candidates, largest
 from fuzzydict.search.score import NamedScore
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
@@ -60,6 +60,10 @@ from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from fuzzydict.search.score import Meaning
+
+T = TypeVar("T")
 
 #: What runs a function for each of several things, as the builtin ``map`` does.
 Map = Callable[[Callable[[Any], Any], list[Any]], Iterable[Any]]
@@ -193,13 +197,21 @@ def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
 # ---- what each shard is asked, in its process ----------------------------------------------------
 
 
+def _reduced(together: Callable[[T, T], T], several: Iterable[T | None]) -> T | None:
+    """Return all that is not None, together."""
+    found = None
+    for one in several:
+        found = one if found is None else found if one is None else together(found, one)
+    return found
+
+
 class _Described(NamedTuple):
     """What a shard is, and what it knows of the queries."""
 
     options: dict[str, Any]  # by their names, as they are compared
     slots: int  # how many keys it has, dead ones included
     hashes: NDArray[np.uint32]  # of its living keys; different keys may have one
-    counted: _Counted
+    counted: _Counted | None
     known: dict[Any, Any]  # queries that are keys, themselves; and the keys of aliases
 
 
@@ -208,7 +220,7 @@ class _Described(NamedTuple):
 _Counted: TypeAlias = tuple[Statistics, "NDArray[np.uint32]", "NDArray[np.float32]"]
 
 
-def _merged(several: list[_Counted]) -> _Counted:
+def _merged(*several: _Counted) -> _Counted:
     """Return what all count."""
     statistics, hashes, vectors = zip(*several, strict=True)
     counts, stems, ngrams, _ = zip(*statistics, strict=True)
@@ -222,18 +234,16 @@ def _merged(several: list[_Counted]) -> _Counted:
 
 def _described(queries: list[Any], shard: _Shard) -> _Described:
     """Return what a shard is."""
-    d, source = shard.options, shard.source
-    meaning = items_of(d).lookup.meaning
-    options = {"embedding": meaning.fingerprint()} | {name: getattr(d, name) for name in _OPTIONS}
-    slots, hashes, empty = 0, [np.zeros(0, np.uint32)], stacked([], size_of(meaning))
-    nothing: Any = Statistics(0, {}, np.zeros(1, np.int64), usual_of(empty))
-    counted: _Counted = nothing, hashes[0], empty
+    d, source, counted, slots = shard.options, shard.source, None, 0
+    options = {"embedding": items_of(d).lookup.meaning.fingerprint()}
+    options |= {name: getattr(d, name) for name in _OPTIONS}
+    hashes = [np.zeros(0, np.uint32)]
     for _, keys, _ in shard.parts():
         slots += len(keys)
         hashes.append(keys.hashes[keys.alive])
         sample = keys.sample(USUAL)
         new = keys.statistics, keys.hashes[sample], keys.vectors[sample]
-        counted = _merged([counted, new]) if keys.count else counted
+        counted = _reduced(_merged, [counted, new if keys.count else None])
     texts = [query for query in queries if isinstance(query, str)]
     if isinstance(source, RemoteDict):
         found, words = source.known(queries), {text: same_text(text) for text in texts}
@@ -262,36 +272,51 @@ class _Asked(NamedTuple):
     statistics: Statistics  # of all keys
     temperature: float  # of the weights
 
-    def compared(self, keys: Keys, lookup: Exact) -> Iterator[tuple[slice, Any]]:
-        """Yield what some of the queries see of n keys, in bounded memory.
+
+class _Part(Exact):
+    """Some of the keys of all shards, compared as among all."""
+
+    def __init__(self, keys: Keys, meaning: Meaning, scorer: Any, of_all: Statistics) -> None:
+        super().__init__(keys.with_statistics(of_all), meaning, scorer)
+        self.count = of_all.total
+
+    def vectors(self, texts: list[str]) -> NDArray[np.float32]:
+        """Return the vectors of queries, (L, E), or raise if there is nothing to compare."""
+        return self.meaning.of_queries(self._asked(texts), self.keys)
+
+    def seen(self, asked: _Asked) -> Iterator[tuple[slice, Any]]:
+        """Yield what some of the queries see of the n keys, in bounded memory.
 
         That is a `Glance`, or the scores of a named scorer, (l, n).
         """
-        meaning, score = lookup.meaning, lookup.score
-        weights, queries = meaning.judge.glance, list(map(meaning.query, self.texts))
-        keys = keys.with_statistics(self.statistics)
-        at_once = min(max(SCORES // max(len(keys), 1), 1), QUERIES)
-        for rows in slices(len(queries), at_once) if keys.count else ():
-            vectors = self.vectors[rows]
-            if isinstance(score, NamedScore):
-                yield rows, score.scores(vectors, keys).astype(np.float64)
+        pairs = zip(asked.texts, asked.vectors, strict=True)
+        queries = [self.meaning.query(text)._replace(vector=vector) for text, vector in pairs]
+        at_once = min(max(SCORES // max(len(self.keys), 1), 1), QUERIES)
+        for rows in slices(len(queries), at_once) if self.keys.count else ():
+            if self._is_named:
+                yield rows, self._scores(Listing(queries[rows], self.keys)).astype(np.float64)
             else:
-                is_encoded = meaning.is_encoded
-                yield rows, glance(queries[rows], keys, vectors, weights, is_encoded=is_encoded)
+                yield rows, self._glance(queries[rows], self.keys)
 
 
-def _candidates(asked: _Asked, shard: _Shard) -> list[NDArray[Any]]:
+def _parts(asked: _Asked, shard: _Shard) -> Iterator[tuple[int, _Part, StackedValues]]:
+    """Yield the place of the first key of each part of a shard, the part, and its values."""
+    d = shard.options
+    meaning = items_of(d).lookup.meaning
+    for first, keys, values in shard.parts():
+        yield first, _Part(keys, meaning, d.scorer, asked.statistics), values
+
+
+def _candidates(asked: _Asked, shard: _Shard) -> list[NDArray[Any]] | None:
     """Return the keys of a shard that are most worth a look, C for each of L queries, in order.
 
     How much they are, infinitely if one equals the query; then the fields of `Found`, with their
-    places among the keys of all shards; and the keys: each is an array (L, C).
+    places among the keys of all shards; and the keys: each is an array (L, C). None without keys.
     """
-    lookup = items_of(shard.options).lookup
-    kinds = np.float32, np.intp, *[np.float32] * 3, object
-    chosen = [np.zeros((len(asked.texts), 0), kind) for kind in kinds]
-    for first, keys, _ in shard.parts():
-        blocks: list[list[Any]] = []
-        for rows, seen in asked.compared(keys, lookup):
+
+    def of_part(first: int, part: _Part) -> list[NDArray[Any]] | None:
+        keys, blocks = part.keys, list[list[Any]]()
+        for rows, seen in part.seen(asked):
             for row, text in zip(seen.odds, asked.texts[rows], strict=True):
                 if (slot := keys.slot_of(text)) is not None:
                     row[slot] = np.inf
@@ -299,17 +324,14 @@ def _candidates(asked: _Asked, shard: _Shard) -> list[NDArray[Any]]:
             names = np.array([exact_text(keys.names[i]) for i in slots.ravel().tolist()], object)
             odds = np.take_along_axis(seen.odds, slots, 1)
             blocks.append([odds, slots + first, *found, names.reshape(slots.shape)])
-        if blocks:
-            new = [np.concatenate(several) for several in zip(*blocks, strict=True)]
-            chosen = _best([chosen, new])
-    return chosen
+        return [np.concatenate(some) for some in zip(*blocks, strict=True)] or None
+
+    return _reduced(_best, (of_part(first, part) for first, part, _ in _parts(asked, shard)))
 
 
-def _best(several: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
+def _best(*several: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Return the best candidates of several, which come in the order of their places."""
     arrays = [np.concatenate(some, axis=1) for some in zip(*several, strict=True)]
-    if not arrays[0].size:
-        return arrays
     columns = largest(arrays[0], min(CANDIDATES, arrays[0].shape[1]))
     return [np.take_along_axis(array, columns, 1) for array in arrays]
 
@@ -329,25 +351,16 @@ class _Sums(NamedTuple):
     names: NDArray[Any]  # of the other keys the one with the most weight, (L,)
 
 
-def _added(temperature: float, several: Iterable[_Sums | None]) -> _Sums | None:
-    """Return the sums of all, or None without keys that a query reaches; raise PoolingError."""
-    sums = None
-    for new in several:
-        if sums is None or new is None:
-            sums = sums or new
-            continue
-        if new.kind != sums.kind:
-            raise PoolingError(
-                f"the value of {quoted(sums.name)} {sums.kind}, that of {quoted(new.name)} "
-                f"{new.kind}; values can only be pooled if all have one shape, or all are texts"
-            )
-        sums = sums._replace(
-            rest=merge(sums.rest, new.rest, temperature),
-            others=sums.others + new.others,
-            own=sums.own + new.own,
-            names=np.where((new.rest.max > sums.rest.max)[:, 0], new.names, sums.names),
+def _added(temperature: float, a: _Sums, b: _Sums) -> _Sums:
+    """Return the sums of both; raise PoolingError if their values cannot be pooled together."""
+    if a.kind != b.kind:
+        raise PoolingError(
+            f"the value of {quoted(a.name)} {a.kind}, that of {quoted(b.name)} {b.kind}; values "
+            f"can only be pooled if all have one shape, or all are texts"
         )
-    return sums
+    names = np.where((b.rest.max > a.rest.max)[:, 0], b.names, a.names)
+    rest = merge(a.rest, b.rest, temperature)
+    return a._replace(rest=rest, others=a.others + b.others, own=a.own + b.own, names=names)
 
 
 def _summed(asked: _Asked, places: Any, top: Any, below: Any, shard: _Shard) -> _Sums | None:
@@ -360,7 +373,7 @@ def _summed(asked: _Asked, places: Any, top: Any, below: Any, shard: _Shard) -> 
         below: the log-odds of the candidates, less these, (L, C).
         shard: is asked.
     """
-    lookup, count = items_of(shard.options).lookup, len(asked.texts)
+    count = len(asked.texts)
 
     def of_all(rows: slice, array: NDArray[Any], nothing: Any = 0.0) -> NDArray[Any]:
         full = np.full((count, *array.shape[1:]), nothing, array.dtype)
@@ -368,11 +381,12 @@ def _summed(asked: _Asked, places: Any, top: Any, below: Any, shard: _Shard) -> 
         return full
 
     def sums() -> Iterator[_Sums]:
-        for first, keys, values in shard.parts():
-            for rows, seen in asked.compared(keys, lookup):
+        for first, part, values in _parts(asked, shard):
+            keys = part.keys
+            for rows, seen in part.seen(asked):
                 scores = seen
                 if places is not None:
-                    scores = lookup.meaning.judge.rest_odds(seen.odds, top[rows])
+                    scores = part.meaning.judge.rest_odds(seen.odds, top[rows])
                     here = (places[rows] >= first) & (places[rows] < first + len(keys))
                     scores[np.nonzero(here)[0], places[rows][here] - first] = below[rows][here]
                 scores, living = scores[:, keys.alive], keys.living()
@@ -396,7 +410,7 @@ def _summed(asked: _Asked, places: Any, top: Any, below: Any, shard: _Shard) -> 
                 more = of_all(rows, others), of_all(rows, own), of_all(rows, names, "")
                 yield _Sums(kind, shape, living[0], Partial(top_, total, weighted), *more)
 
-    return _added(asked.temperature, sums())
+    return _reduced(with_arguments(_added, asked.temperature), sums())
 
 
 # ---- what is asked and judged, in this process ---------------------------------------------------
@@ -417,11 +431,10 @@ class _AllShards:
         for number, one in enumerate(told):
             shards[number] = shards[number]._replace(first=place, slots=one.slots)
             place += one.slots
-        of_all, _, _ = _merged([one.counted for one in told])
-        meaning = items_of(self._options).lookup.meaning
-        no_keys = Keys(meaning.table).with_statistics(of_all)
-        self._lookup = Exact(no_keys, meaning, self._options.scorer)
-        self._lookup.count = of_all.total
+        counted = _reduced(_merged, [one.counted for one in told])
+        no_keys = Keys((meaning := items_of(self._options).lookup.meaning).table)
+        of_all = counted[0] if counted else no_keys.statistics
+        self._lookup = _Part(no_keys, meaning, self._options.scorer, of_all)
         # A key counts before an alias; of several shards that know one the last, as in one dict.
         known = [pair for one in told for pair in one.known.items()]
         self._known = dict(known) | {query: key for query, key in known if query == key}
@@ -482,7 +495,7 @@ class _AllShards:
             return PooledBlock(errors, [], [])
         texts = require_texts(names)
         rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        vectors = lookup._vectors(lookup._asked(list(rows)), lookup.keys)
+        vectors = lookup.vectors(list(rows))
         given = as_temperature(options.temperature)
         temperature = lookup.score.temperature if given is None else given
         asked = _Asked(list(rows), vectors, lookup.keys.statistics, temperature)
@@ -508,7 +521,8 @@ class _AllShards:
         return NO_KEY if key is None and query is not None else key
 
     def _sums(self, asked: _Asked, *about: Any) -> _Sums:
-        sums = _added(asked.temperature, self._ask(_summed, asked, *about))
+        added = with_arguments(_added, asked.temperature)
+        sums = _reduced(added, self._ask(_summed, asked, *about))
         nothing, count = np.zeros((len(asked.texts), 1)), len(asked.texts)
         names = np.full(count, "", object)
         empty = Partial(nothing - np.inf, nothing, nothing)
@@ -522,7 +536,7 @@ class _AllShards:
 
     def _judged(self, asked: _Asked) -> tuple[_Sums, Partial, list[Scored], list[Any]]:
         """Return attention over all keys, the best of them, and the probability of none."""
-        glances, places, *seen, names = _best(self._ask(_candidates, asked))
+        glances, places, *seen, names = _best(*filter(None, self._ask(_candidates, asked)))
         _, first, slots = np.unique(places, return_index=True, return_inverse=True)
         found, meaning = Found(slots.reshape(places.shape), *seen), self._lookup.meaning
         no_vectors = np.zeros((len(first), 0), np.float32)

@@ -347,10 +347,11 @@ def test_a_meta_that_others_wrote_is_an_error_that_says_what_to_do(
 def test_a_count_that_cannot_be_is_an_error(
     postgres: Server, store: PostgresStore, table: str
 ) -> None:
-    for count in (-5, 1 << 62):
-        postgres.run(f'UPDATE "{table}_meta" SET count = {count}')
+    for number in (-5, 1 << 62):
+        postgres.run(f'UPDATE "{table}_meta" SET count = {number}')
+        items = RemoteDict(store).items()
         with pytest.raises(StoreError, match="damaged"):
-            list(RemoteDict(store).items())
+            list(items)
 
 
 # ---- a connection that is lost ------------------------------------------------------------------
