@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from fuzzydict.io.text_tables import Table
+    from fuzzydict.io.text_tables import Row, Table
 
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
@@ -54,14 +54,10 @@ def open_dict(
     and "value" or those that are given. If such a row looks like a header, a UserWarning says so:
     if a cell is a lower-case word, and all below it are numbers, codes or names.
 
-    Args:
-        path: the file.
-        reading: how it is read. The format is one of `FORMATS`; by default the first bytes show
-            whether it is a saved dict, and otherwise the ending decides; a file without a known
-            ending is JSON. A UserWarning says which delimiter or encoding was guessed.
-        embedding: as in `FuzzyDict`. A saved dict needs the embedding it was made with.
-        scorer: as in `FuzzyDict`; it replaces that of a saved dict, as ``score_cutoff`` does.
-        score_cutoff: as in `FuzzyDict`.
+    The first bytes show whether it is a saved dict, and otherwise the ending decides; a file
+    without a known ending is JSON. A UserWarning says which delimiter or encoding was guessed.
+    A saved dict needs the embedding it was made with; ``scorer`` and ``score_cutoff`` replace its
+    own.
 
     Raises:
         OSError: the file cannot be read.
@@ -330,46 +326,47 @@ Item = tuple[int, Any, Any]  # line number, key, value
 
 
 def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
-    """Yield an item for each row of CSV or of a sheet. Values are as they are in it."""
+    """Return an item for each row of CSV or of a sheet. Values are as they are in it."""
     if table.header is None:
-        return
-    rows = (row for row in table.rows() if row.content)  # the others are blank
-    names, (line, _, first) = (reading.key or "key", reading.value or "value"), table.header
-    columns = [cell_text(name) or "" for name in first]
+        return iter(())
+    rows = [row for row in table.rows() if row.content]  # the others are blank
+    names = reading.key or "key", reading.value or "value"
+    columns = [cell_text(name) or "" for name in table.header.content]
     advice = delimiter_advice(columns)
     if reading.key or reading.value or set(names) <= set(columns):
         key, value = (column_index(name, columns, path, advice) for name in names)
-        for row in rows:
-            yield row.line, cell_text(row.content[key]), row.content[value]
-        return
-    if len(columns) != 2:
+    elif len(columns) == 2:
+        key, value = 0, 1
+        _tell_of_header(columns, rows, f"{path}: line {table.header.line}", reading)
+        rows.insert(0, table.header)
+    else:
         raise FileFormatError(
-            f"{path}: line {line} has {counted_cells(columns)}, where a key and a value were "
-            f"expected; name the columns that hold them with --key and --value{advice}"
+            f"{path}: line {table.header.line} has {counted_cells(columns)}, where a key and a "
+            f"value were expected; name the columns that hold them with --key and --value{advice}"
         )
-    yield line, columns[0], first[1]
-    kinds, count = [set[str](), set[str]()], 0
-    for row in rows:
-        yield row.line, cell_text(row.content[0]), row.content[1]
-        count += 1
-        for kind, cell in zip(kinds, row.content if count < _ROWS else (), strict=False):
-            if text := (cell_text(cell) or "").strip():
-                kind.add(_kind(text))
-    of_first = [_kind(name) for name in columns]
+    return ((row.line, cell_text(row.content[key]), row.content[value]) for row in rows)
+
+
+def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Reading) -> None:
+    """Warn of a first row that looks like a header, and is read as an item."""
+    of_first, kinds = [*map(_kind, columns)], list[set[str]]()
+    for column in (0, 1):
+        texts = ((cell_text(row.content[column]) or "").strip() for row in rows[:_ROWS])
+        kinds.append({_kind(text) for text in texts if text})
     is_number = "number" in of_first
-    is_other = count > 1 and any(
+    is_other = len(rows) > 1 and any(
         kind == "word" and len(others) == 1 and kind not in others
         for kind, others in zip(of_first, kinds, strict=True)
     )
     is_like = not is_number and (kinds[1] == {"number"} or is_other)
     # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
-    if is_like or (reading.side == "dict-" and not is_number and count):
+    if is_like or (reading.side == "dict-" and not is_number and rows):
         looks = "looks like a header, but " if is_like else ""
         message = (
-            f"{path}: line {line} {looks}was read as an item; if it is a header, add "
+            f"{place} {looks}was read as an item; if it is a header, add "
             f"--key {shlex.quote(columns[0])} --value {shlex.quote(columns[1])}"
         )
-        warnings.warn(printable(message), stacklevel=3)
+        warnings.warn(printable(message), stacklevel=4)
 
 
 def _kind(cell: str) -> str:

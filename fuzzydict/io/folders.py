@@ -177,7 +177,7 @@ def map_parts(
             **(basis or {}),
             "the embedding": as_embedding(d.embedding).fingerprint()["name"],
             "the score of this release": weights_digest(),
-            "the decisions": sorted([one.text, one.key] for one in decided),
+            "the decisions": sorted([one.query, one.target] for one in decided),
         }
         notes = _Notes(output, began, mapper.states, end)
         counts = mapper.map(answers, notes)

@@ -95,22 +95,14 @@ def read_examples(
 ) -> list[tuple[str, str | None]]:
     """Return the examples in a file, such as a corrected review, in the order of the file.
 
-    Args:
-        path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
-            are ignored. A blank target, or null, means that no key should match. A query with
-            several right keys has a row for each; in JSON Lines they may be an array. In a review
-            in CSV or TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is
-            not read. A UserWarning says what is guessed, as for `open_table`.
-        format: "csv", "tsv" or "jsonl"; by default the file's ending says.
+    They are in a table with the columns (in JSON Lines, the fields) ``query`` and ``target``;
+    others are ignored. A blank target, or null, means that no key should match: None. A query with
+    several right keys has a row for each; in JSON Lines they may be an array. In a review in CSV or
+    TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is not read.
 
-    Returns:
-        Pairs of query and target; None means that no key should match.
-
-    Raises:
-        OSError: the file cannot be read.
-        FileFormatError: the file is not of its format, lacks a column, has a blank query, or has
-            both a key and no key as targets of a query; the message names the lines.
-        OptionError: the format is another one.
+    FileFormatError, with the lines, says that the file is not of its format, lacks a column, has a
+    blank query, or both a key and no key as targets of a query; OptionError that its ending and
+    ``format`` name none of "csv", "tsv" and "jsonl".
     """
     examples: list[tuple[str, str | None]] = []
     first: dict[str, Example] = {}
@@ -128,7 +120,7 @@ def read_examples(
 
 
 class Example(NamedTuple):
-    """An example and the number of its line; ``target`` is None if no key should match."""
+    """A query and the key that it should find, None for no key, in a line of a file."""
 
     line: int
     query: str
@@ -212,14 +204,6 @@ class MatchedKeys(Protocol):
     def most_similar(self, query: Any, /, topn: int | None) -> Any: ...  # noqa: D102
 
 
-class Decision(NamedTuple):
-    """The key that a person chose for a text, or None for no key; and the row that says so."""
-
-    text: str
-    key: str | None
-    place: str
-
-
 class DecidedFile:
     """A review as it stands in its file, checked against the dict that it is about.
 
@@ -232,7 +216,7 @@ class DecidedFile:
         table, self._lines = _examples(self.data, path)
         self.dialect = table.dialect
         self.columns: list[str] = table.header.content if table.header else []  # not of JSON Lines
-        self.decisions: list[Decision] = []  # what the decided rows say
+        self.decisions: list[Example] = []  # what the decided rows say
         self._own: set[str] = set()  # queries that are keys
         asked: dict[int, str] = {}  # texts that nobody has decided on, by the numbers of lines
         impossible = []
@@ -246,14 +230,14 @@ class DecidedFile:
                     asked[row.line] = same_text(query)
                     continue
             if key == query if query in d else key is None or key in d:  # an equal key is found
-                self.decisions.append(Decision(query, key, f"{path}: line {row.line}"))
+                self.decisions.append(row._replace(target=key))
             else:
                 impossible.append(row)
         if impossible:
             raise _impossible(impossible, path, d)
         self._asked = asked
         #: The texts that no row decides on.
-        self.undecided = set(asked.values()) - {same_text(one.text) for one in self.decisions}
+        self.undecided = set(asked.values()) - {same_text(one.query) for one in self.decisions}
 
     def without(self, texts: Container[str]) -> Iterator[str]:
         """Yield the file's lines but for those that ask about these texts, or decided ones."""
@@ -314,19 +298,19 @@ class Decided:
 
     def __init__(self, d: MatchedKeys, paths: Iterable[Path]) -> None:
         self.files = {path: DecidedFile(path, d) for path in paths}
-        first: dict[str, Decision] = {}
-        for decision in (one for file in self.files.values() for one in file.decisions):
-            before = first.setdefault(same_text(decision.text), decision)
-            if before.key != decision.key:
+        first: dict[str, tuple[Path, Example]] = {}
+        for path, row in ((path, row) for path, one in self.files.items() for row in one.decisions):
+            place, before = first.setdefault(same_text(row.query), (path, row))
+            if before.target != row.target:
                 raise FileFormatError(
-                    f"{decision.place}: the target of {quoted(decision.text)} is "
-                    f"{_shown(decision.key)}, and at {before.place} that of {quoted(before.text)} "
-                    f"is {_shown(before.key)}; these are one text, for case, accents and "
-                    f"punctuation make no difference: keep one row"
+                    f"{path}: line {row.line}: the target of {quoted(row.query)} is "
+                    f"{_shown(row.target)}, and at {place}: line {before.line} that of "
+                    f"{quoted(before.query)} is {_shown(before.target)}; these are one text, for "
+                    f"case, accents and punctuation make no difference: keep one row"
                 )
         self._keys: dict[str, str | None] = {
             **{same_text(alias): key for alias, key in d.aliases.items()},
-            **{text: decision.key for text, decision in first.items()},
+            **{text: row.target for text, (_, row) in first.items()},
         }
 
     def __contains__(self, text: str) -> bool:

@@ -18,7 +18,7 @@ from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
@@ -307,7 +307,8 @@ class _Parquet(Table):
 # as a whole by openpyxl, so what they may hold is bounded before.
 
 _MAX_BYTES = 2**28  # of a workbook's parts, unpacked
-_MAX_TAGS = 2**24  # in them; a cell has four
+_MAX_TAGS = 2**24  # in its sheets and the texts in them; a cell has four
+_MAX_OTHER_TAGS = 2**19  # in the other parts: styles, names, comments ...
 _MAX_CELLS = 2**22  # of a sheet, and of merged cells and links
 _MAX_COLUMNS = 2**14
 _MAX_TEXT = 32_767  # characters of a cell
@@ -326,7 +327,7 @@ class _Sheet(Table):
         _check_workbook(file, name)
         with warnings.catch_warnings(record=True) as caught, _reading_workbook(name):
             warnings.simplefilter("always")
-            self._book = _load(file, rich_text=True)
+            self._book = _load(file, name, rich_text=True)
         for text in dict.fromkeys(str(one.message) for one in caught):
             if any(word in text for word in ("dropped", "lost", "removed")):
                 warnings.warn(printable(f"{name}: {text}"), stacklevel=4)
@@ -369,7 +370,7 @@ class _Sheet(Table):
         """Show the values of formulas in their places; return one without a value by its column."""
         if formulas:
             with warnings.catch_warnings(action="ignore"):
-                self._shown = _load(file, data_only=True)[self._sheet.title]
+                self._shown = _load(file, self.name, data_only=True)[self._sheet.title]
         unknown: dict[int, str] = {}
         for cell in formulas:
             computed = self._shown.cell(cell.row, cell.column)
@@ -518,29 +519,28 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
             "An .xlsx workbook needs openpyxl, which is not installed; install it with: "
             "pip install openpyxl"
         ) from error
-    too_large = FileFormatError(
-        f"{name} holds more than is read of a workbook ({_MAX_BYTES} bytes when unpacked, "
-        f"{_MAX_TAGS} tags, {_MAX_CELLS} merged cells); save the table as CSV or Parquet"
-    )
-    tags = cells = 0
+    tags = {True: 0, False: 0}  # in the cells and their texts, or in the other parts
+    cells = 0
     with _reading_workbook(name), ZipFile(file) as archive:
         if sum(part.file_size for part in archive.infolist()) > _MAX_BYTES:
-            raise too_large
+            raise _too_large(name)
         for part in archive.namelist():
             if not part.lower().endswith((".xml", ".rels", ".vml")):
                 continue
             data = archive.read(part)
             if b"\0" in data:
                 raise FileFormatError(f"{name}: {part} is not in UTF-8; save it again")
-            tags += data.count(b"<")
+            if b"<!DOCTYPE" in data:
+                raise FileFormatError(f"{name}: {part} defines a type, as no workbook does")
+            tags["/worksheets/" in part or part.endswith("sharedStrings.xml")] += data.count(b"<")
             for reference in _RANGE.findall(data):
                 try:
                     left, top, right, bottom = openpyxl.utils.range_boundaries(reference.decode())
                     cells += (right - left + 1) * (bottom - top + 1)
                 except (TypeError, ValueError):  # as of a whole column
                     cells += _MAX_CELLS + 1 if b":" in reference else 0
-            if tags > _MAX_TAGS or cells > _MAX_CELLS:
-                raise too_large
+            if tags[True] > _MAX_TAGS or tags[False] > _MAX_OTHER_TAGS or cells > _MAX_CELLS:
+                raise _too_large(name)
         has_pictures = any(part.startswith("xl/media/") for part in archive.namelist())
         if has_pictures and not openpyxl.drawing.image.PILImage:
             warnings.warn(  # openpyxl would drop them without a word
@@ -550,11 +550,37 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
             )
 
 
-def _load(file: BinaryIO, **options: bool) -> Any:
-    from openpyxl import load_workbook
+def _too_large(name: str) -> FileFormatError:
+    return FileFormatError(
+        f"{name} holds more than is read of a workbook ({_MAX_BYTES} bytes when unpacked, "
+        f"{_MAX_TAGS} tags in its sheets and {_MAX_OTHER_TAGS} elsewhere, {_MAX_CELLS} merged "
+        f"cells); save the table as CSV or Parquet"
+    )
+
+
+def _load(file: BinaryIO, name: str, **options: bool) -> Any:
+    """Read a workbook, of which many sheets may name one part: all are read twice at most."""
+    from openpyxl.reader.excel import ExcelReader
+
+    class Archive(ZipFile):
+        left = 0  # bytes
+
+        def open(self, name: Any, *given: Any, **options: Any) -> Any:
+            self.left -= (name if isinstance(name, ZipInfo) else self.getinfo(name)).file_size
+            if self.left < 0:
+                raise EOFError
+            return super().open(name, *given, **options)
 
     file.seek(0)
-    return load_workbook(file, **options)
+    reader = ExcelReader(file, **options)
+    with Archive(file) as archive:
+        archive.left = 2 * sum(part.file_size for part in archive.infolist()) + 2**16
+        reader.archive = archive
+        try:
+            reader.read()
+        except EOFError as error:
+            raise (_too_large(name) if archive.left < 0 else error) from None
+    return reader.wb
 
 
 def _sheet_of(book: Any, name: str, sheet: str | None) -> Any:

@@ -298,14 +298,29 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
 def test_a_workbook_that_would_fill_the_memory_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(old: bytes, new: bytes, message: str = "holds more than is read of a work") -> None:
+    def refuse(
+        old: bytes, new: bytes, message: str = "holds more than is read of a w", part: str = SHEET
+    ) -> None:
         path = workbook(tmp_path / "t.xlsx", ["c", "d"], ["x", "y"])
-        refused(repacked(path, SHEET, lambda data: data.replace(old, new)), message)
+        refused(repacked(path, part, lambda data: data.replace(old, new)), message)
 
     merged = b'<mergeCells count="1"><mergeCell ref="A3:XFD1048576"/></mergeCells><pageMargins'
     refuse(b"<pageMargins", merged)
     far = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
     refuse(b"</sheetData>", far, "has cells in 1048576 rows and 16384 columns, more than")
+    for part, end in {
+        "xl/styles.xml": b"</fonts>",
+        "xl/workbook.xml": b"</workbook>",
+        "[Content_Types].xml": b"</Types>",
+        "docProps/core.xml": b"</cp:coreProperties>",
+    }.items():
+        refuse(end, b"<a/>" * 2**19 + end, part=part)
+    again = b'<sheet name="%d" sheetId="%d" r:id="rId1" xmlns:r="http://schemas.openxmlformats.org/'
+    again += b'officeDocument/2006/relationships"/>'
+    sheets = b"".join(again % (number, number) for number in range(9, 999))
+    refuse(b"</sheets>", sheets + b"</sheets>", part="xl/workbook.xml")
+    typed = b'<!DOCTYPE a [<!ENTITY b "c">]><worksheet'
+    refuse(b"<worksheet", typed, "sheet1.xml defines a type, as no workbook does")
     for limit, most in {"_MAX_TAGS": 50_000, "_MAX_BYTES": 200_000}.items():
         with monkeypatch.context() as patched:
             patched.setattr(tables, limit, most)

@@ -57,9 +57,9 @@ class Teaching:
         if output is None or self._form == "fuzzydict" or self._state is None:
             return
         self._before = Decided(d, [output]).files[output]
-        for decision in self._before.decisions:
-            if plain(decision.text) and not dict.__contains__(d, decision.text):
-                d.aliases[decision.text] = decision.key
+        for one in self._before.decisions:
+            if plain(one.query) and not dict.__contains__(d, one.query):
+                d.aliases[one.query] = one.target
 
     def __len__(self) -> int:
         return len(self._taught)
