@@ -1,6 +1,7 @@
 """How often `index="usearch"` finds what comparing with every key finds, and how much sooner.
 
     python -m tests.benchmarks.engines [--part given|texts]... [--keys N] [--queries N] [--seed N]
+        [--embedding english]
 
 Two dicts of the same keys take turns, query by query: one compares with all of them, the other
 asks its engine. "given": vectors of 100 numbers with the structure of real ones, with the cosine;
@@ -71,7 +72,7 @@ class Structured:
         return found
 
 
-def given(count: int, seed: int) -> Subject:
+def given(count: int, seed: int, _: str | None) -> Subject:
     """Return a dict of vectors with structure, and the cosine as its scorer."""
     made, chance = Structured(count, seed), random.Random(1)
     d = FuzzyDict(dict.fromkeys(made.keys, 0), embedding=made.encode, scorer="cosine")
@@ -82,10 +83,10 @@ def given(count: int, seed: int) -> Subject:
     }
 
 
-def texts(count: int, seed: int) -> Subject:
+def texts(count: int, seed: int, embedding: str | None) -> Subject:
     """Return a dict of keys of two words each, with the default score."""
     keys = key_texts(count, seed)
-    d = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=float("-inf"))
+    d = FuzzyDict(dict.fromkeys(keys, 0), embedding=embedding, score_cutoff=float("-inf"))
     words = [word for word in Brown().words if word.isalpha()]
     return d, {
         "keys with a slip": any_slips(keys),
@@ -94,7 +95,7 @@ def texts(count: int, seed: int) -> Subject:
     }
 
 
-PARTS: Mapping[str, Callable[[int, int], Subject]] = {"given": given, "texts": texts}
+PARTS: Mapping[str, Callable[[int, int, str | None], Subject]] = {"given": given, "texts": texts}
 
 
 def main() -> None:
@@ -104,9 +105,10 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=1000, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="of the keys")
+    parser.add_argument("--embedding", choices=["english"], help="of texts; by default Brown")
     options = parser.parse_args()
     for part in options.part or PARTS:
-        exact, queries = PARTS[part](options.keys, options.seed)
+        exact, queries = PARTS[part](options.keys, options.seed, options.embedding)
         first = next(iter(queries.values()))
         encoding = timed(partial(exact.nearest, next(first)))
         d = exact.copy()
