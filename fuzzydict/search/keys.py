@@ -167,11 +167,6 @@ class Statistics(NamedTuple):
     background: Background  # the cosines to expect of two of them
 
 
-#: What is known of each key by a number.
-_OF_KEYS: dict[str, Any] = {"counts": np.intp, "hashes": np.uint32, "inverse_lengths": np.float32}
-_OF_KEYS |= {"ngrams": np.uint16, "ngram_counts": np.int64}
-
-
 class Changes(NamedTuple):
     """What was written to a dict since its last keys were made."""
 
@@ -221,14 +216,13 @@ class Keys:
         self.of_dict: Sequence[Any] = ()  # see `Changes`
         self.has_slot = self.alive
         self.generation = object()  # another one if the slots are numbered anew
-        facts = {name: np.zeros(1, kind) for name, kind in _FACTS.items()}
-        facts["stem"][0] = -1
-        arrays = {name: np.zeros(0, kind) for name, kind in _OF_KEYS.items()}
-        arrays |= {"vectors": np.zeros((0, 0), np.float32)}
-        arrays |= {"columns": np.zeros((0, MOST_WORDS), np.int32)}
-        arrays |= {"word_units": np.zeros((1, table.size), np.float32)}
-        arrays |= {"word_hashes": np.zeros(1, np.uint32)} | facts
-        self._rows = {name: Rows(rows) for name, rows in arrays.items()}
+        empty: dict[str, Any] = {name: (1, kind) for name, kind in _FACTS.items()}
+        empty |= {"word_units": ((1, table.size), np.float32), "word_hashes": (1, np.uint32)}
+        empty |= {"vectors": ((0, 0), np.float32), "inverse_lengths": (0, np.float32)}
+        empty |= {"columns": ((0, MOST_WORDS), np.int32), "counts": (0, np.intp)}
+        empty |= {"hashes": (0, np.uint32), "ngrams": (0, np.uint16), "ngram_counts": (0, np.int64)}
+        self._rows = {name: Rows(np.zeros(*of)) for name, of in empty.items()}
+        self._rows["stem"].rows[0] = -1
         self._word_counts = np.zeros(1, np.int64)  # how often each word stands in a living key
         self._may_append = [True]  # to the lists and dicts; one takes it
         self._inverted: Inverted | None = None  # the n-grams of the first keys
@@ -238,20 +232,10 @@ class Keys:
         self._show()
 
     @classmethod
-    def of(
-        cls,
-        table: WordTable,
-        names: Sequence[str],
-        vectors: NDArray[np.float32],
-        statistics: Statistics | None = None,
-    ) -> Keys:
-        """Return keys, all different and with words, whose vectors are known, (n, E).
-
-        ``statistics`` are those of all keys, if these are some of them.
-        """
+    def of(cls, table: WordTable, names: Sequence[str], vectors: NDArray[np.float32]) -> Keys:
+        """Return keys, all different and with words, whose vectors are known, (n, E)."""
         changes = Changes(names, np.ones(len(names), np.bool_), None, list(names))
-        keys = cls(table).changed(changes, vectors)
-        return keys if statistics is None else keys.with_statistics(statistics)
+        return cls(table).changed(changes, vectors)
 
     def _show(self) -> None:
         """Show the rows as arrays, and count what is alive."""

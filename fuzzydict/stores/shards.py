@@ -540,7 +540,8 @@ class _AllShards:
         _, first, slots = np.unique(places, return_index=True, return_inverse=True)
         found, meaning = Found(slots.reshape(places.shape), *seen), self._lookup.meaning
         no_vectors = np.zeros((len(first), 0), np.float32)
-        keys = Keys.of(meaning.table, names.ravel()[first].tolist(), no_vectors, asked.statistics)
+        keys = Keys.of(meaning.table, names.ravel()[first].tolist(), no_vectors)
+        keys = keys.with_statistics(asked.statistics)
         queries, judge = list(map(meaning.query, asked.texts)), meaning.judge
         blocks = list[Judged]()
         for rows in slices(len(queries), QUERIES):

@@ -34,8 +34,8 @@ TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 NAMES = st.lists(TEXTS, min_size=1, max_size=12, unique=True)
 
 
-def keys_of(names: Sequence[str], statistics: Any = None) -> Keys:
-    return Keys.of(WordTable(Brown()), names, Brown().encode(names), statistics)
+def keys_of(names: Sequence[str]) -> Keys:
+    return Keys.of(WordTable(Brown()), names, Brown().encode(names))
 
 
 def assert_same_statistics(one: Keys, other: Keys) -> None:
@@ -93,7 +93,7 @@ def test_some_of_the_keys_know_what_all_know(names: list[str], data: st.DataObje
     keys = keys_of(names)
     slots = sorted(data.draw(st.sets(st.sampled_from(range(len(names))), min_size=1)))
     chosen = [names[slot] for slot in slots]
-    for some in (keys.some(np.array(slots)), keys_of(chosen, keys.statistics)):
+    for some in (keys.some(np.array(slots)), keys_of(chosen).with_statistics(keys.statistics)):
         assert some.living() == chosen
         assert some.total == len(names)
         assert some.statistics is keys.statistics

@@ -78,17 +78,6 @@ def test_after_any_writes_it_finds_what_a_comparison_with_all_finds(data: st.Dat
             check_found(graph, keys, queries, data.draw(st.integers(1, 12)))
 
 
-@pytest.mark.usefixtures("walking")
-def test_hundreds_of_equal_vectors_hide_next_to_no_other() -> None:
-    equal = np.repeat(vectors_of(1, 30), 300, axis=0)
-    vectors = np.concatenate([equal, vectors_of(2000, 30, 2), 0 * equal])
-    np.random.default_rng(0).shuffle(vectors)
-    queries = vectors_of(200, 30, 3)
-    found = np.array(Neighbours().near(Vectors(vectors), queries, 16))
-    wanted = (queries @ vectors.T).argmax(axis=1)
-    assert (found == wanted[:, None]).any(axis=1).mean() >= 0.9
-
-
 def test_vectors_that_are_equal_zero_or_large_are_found() -> None:
     first = np.repeat(np.abs(vectors_of(1)), 300, axis=0)
     more = np.array([[0.0] * 6, [1e30, *[0.0] * 5], [0.0, -1.0, *[0.0] * 4]], np.float32)
@@ -280,10 +269,3 @@ def test_only_what_is_new_is_told_to_the_graph(monkeypatch: pytest.MonkeyPatch) 
     other.get("deep")
     d.get("deep")
     assert told == [50, 2, 1]
-
-
-def test_learning_leaves_the_index_in_place() -> None:
-    d = FuzzyDict({"red": 1.0, "blue": 2.0, "grey": 3.0}, index="usearch")
-    d.fit(["crimson", "navy", "ash"] * 4, ["red", "blue", "grey"] * 4)
-    assert d.index == "usearch"
-    assert d["crimson"] in (1.0, 2.0, 3.0)
