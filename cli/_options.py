@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
-from click.shell_completion import split_arg_string
 
 from fuzzydict import (
     ArgumentTypeError,
@@ -29,7 +28,8 @@ from fuzzydict import (
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.text_tables import ENDINGS, Reading
+from fuzzydict.io.tables import TABLES
+from fuzzydict.io.text_tables import ENDINGS, Reading, cell_text, format_by_ending
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 from fuzzydict.search.taught import SynonymRules
@@ -138,7 +138,7 @@ def columns_of(*files: str) -> Completion:
     """Return what completes the name of a column, which all of some files must have."""
 
     def names(ctx: click.Context) -> list[str]:
-        first, *others = (_columns(ctx, file) for file in files)
+        first, *others = (_columns(*_file(ctx, file)) for file in files)
         return [name for name in first if all(name in columns for columns in others)]
 
     return _completing(names)
@@ -146,12 +146,7 @@ def columns_of(*files: str) -> Completion:
 
 def sheets_of(file: str) -> Completion:
     """Return what completes the name of a sheet."""
-
-    def names(ctx: click.Context) -> list[str]:
-        path, reading = _file(ctx, file)
-        return list(_workbook(path).sheetnames) if reading["format"] == "xlsx" else []
-
-    return _completing(names)
+    return _completing(lambda ctx: _workbook(_file(ctx, file)[0]).sheetnames)
 
 
 def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
@@ -159,33 +154,25 @@ def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
         begin = incomplete.casefold()
         try:
             with warnings.catch_warnings(action="ignore"):
-                offered = dict.fromkeys(names(ctx))
+                offered = dict.fromkeys(filter(None, names(ctx)))
         except Exception:  # whatever is wrong, a command that runs will say so
             return []
         # A name with the end of a line cannot be typed.
         found = [n for n in offered if n.casefold().startswith(begin) and n.isprintable()]
-        shell = os.environ.get("_FUZZYDICT_COMPLETE", "").partition("_")[0]
-        words, place = os.environ["COMP_WORDS"], os.environ["COMP_CWORD"]
-        if shell != "bash":  # the others quote names, and replace the whole of --option=value
-            if shell == "fish":  # it splits there
-                found = [name for name in found if "," not in name]
-            typed = [place] if shell == "fish" else split_arg_string(words)[int(place) :]
-            option, sign = "".join(typed[:1]).partition("=")[:2]
-            return [f"{option}={n}" for n in found] if sign and option[:2] == "--" else found
-        word = words.split("\n")[int(place)]
-        if word[:1] in ("'", '"'):
-            special = "'" if word[0] == "'" else '$`"\\!'  # which the shell would expand
-            return [name for name in found if not set(special) & set(name)]
-        escaped = (re.sub(r"([^\w@%+=:,./-])", r"\\\1", name) for name in found)
-        return [name.replace("\\", r"\\") for name in escaped]  # click's script reads half of it
+        if not os.environ.get("_FUZZYDICT_COMPLETE", "").startswith("bash"):
+            return found  # other shells quote what they insert
+        typed = os.environ["COMP_WORDS"].split("\n")[int(os.environ["COMP_CWORD"])]
+        if typed[:1] in ("'", '"'):  # leave out what would end the quotes, or be expanded
+            special = "'" if typed[0] == "'" else '$`"\\!'
+            return [name for name in found if not {*special} & {*name}]
+        # click's script reads half of the backslashes.
+        return [re.sub(r"([^\w@%+=:,./-])", r"\\\1", n).replace("\\", r"\\") for n in found]
 
     return complete
 
 
-def _file(ctx: click.Context, file: str) -> tuple[Path, dict[str, Any]]:
+def _file(ctx: click.Context, file: str) -> tuple[Path, Reading]:
     """Return the path of a file on a command line, and how it is read."""
-    from fuzzydict.io.tables import table_format
-
     words: list[str | Path] = []
     for parameter in ctx.command.params:
         if isinstance(parameter, click.Argument):
@@ -195,29 +182,27 @@ def _file(ctx: click.Context, file: str) -> tuple[Path, dict[str, Any]]:
     path = Path([*words, *ctx.args][_PLACES[file]]).expanduser()
     if not path.is_file():  # to open a pipe would wait for its writer
         raise FileNotFoundError(path)
-    prefix = f"{file}_" if f"{file}_sheet" in ctx.params else ""
-    reading = {name: ctx.params[prefix + name] for name in ("sheet", "delimiter", "encoding")}
+    side = f"{file}-" if f"{file}_sheet" in ctx.params else ""
+    reading = taken(dict(ctx.params), side)
     form = ctx.params.get("format" if file == "dict" else f"{file}_format")
-    return path, {"format": form or table_format(path), **reading}
+    return path, Reading(form or format_by_ending(path, TABLES), **reading)
 
 
-def _columns(ctx: click.Context, file: str) -> list[str]:
+def _columns(path: Path, reading: Reading) -> list[str]:
     from fuzzydict.io.tables import cell_value, open_table
-    from fuzzydict.io.text_tables import Reading, cell_text
 
-    path, reading = _file(ctx, file)
-    if reading["format"] == "xlsx":
+    if reading.format == "xlsx":
         book = _workbook(path)
         shown = (sheet for sheet in book.worksheets if sheet.sheet_state == "visible")
-        (row,) = (book[reading["sheet"]] if reading["sheet"] else next(shown)).iter_rows(max_row=1)
-        return [*filter(None, (cell_text(cell_value(cell)) for cell in row))]
+        (row,) = (book[reading.sheet] if reading.sheet else next(shown)).iter_rows(max_row=1)
+        return [cell_text(cell_value(cell)) or "" for cell in row]
     table: Path | BytesIO = path
-    if reading["format"] != "parquet":
+    if reading.format != "parquet":
         with path.open("rb") as opened:
             data = opened.read(_READ)
         table = BytesIO(data if len(data) < _READ else data[: data.rfind(b"\n") + 1])
-    with open_table(table, Reading(**reading, side=None)) as read:
-        return [*filter(None, read.names)]
+    with open_table(table, reading) as read:
+        return list(read.names)
 
 
 def _workbook(path: Path) -> Any:
@@ -238,21 +223,11 @@ def _workbook(path: Path) -> Any:
 
 def option(written: str, text: str, **settings: Any) -> Decorator:
     """Return what adds an option, written as the help shows it: "-o --output FILE", a path."""
-    words, settings = _parts(written, settings)
-    return click.option(*words, help=text, **settings)
-
-
-def shared(written: str, text: str, **settings: Any) -> click.Option:
-    """Return an option that several commands have, written as for `option`."""
-    words, settings = _parts(written, settings)
-    return click.Option(words, help=text, **settings)
-
-
-def _parts(written: str, settings: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
     words = written.split()
-    metavar = words.pop() if words[-1].isupper() else None
-    given = {"type": FILE} if metavar == "FILE" else {}
-    return words, {"metavar": metavar, **given, **settings}
+    settings["metavar"] = words.pop() if words[-1].isupper() else None
+    if settings["metavar"] == "FILE":
+        settings.setdefault("type", FILE)
+    return click.option(*words, help=text, **settings)
 
 
 class Choice(click.Choice[str]):
@@ -270,24 +245,24 @@ def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) ->
     return number
 
 
-CUTOFF = shared(
+CUTOFF = option(
     "--score-cutoff",
     "Lowest score that counts as a match; by default 0.5, more likely right than not.",
     type=float,
     callback=no_nan,
 )
-EMBEDDING = shared(
+EMBEDDING = option(
     "--embedding NAME",
     f"`{ENGLISH}`, which is free for commercial use, or a file of word vectors that "
     f"`fuzzydict train` made; by default the Brown vectors, which are for non-commercial use.",
     type=FILE,
 )
-SYNONYMS = shared(
+SYNONYMS = option(
     "--synonyms FILE",
     "Words, and the text that stands for each in all texts, or nothing: a CSV file of two "
     "columns without a header, or a JSON object.",
 )
-SCORER = shared(
+SCORER = option(
     "--scorer",
     "How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
     "and identifiers.",
@@ -295,18 +270,18 @@ SCORER = shared(
 )
 SEED = click.IntRange(0, 2**32 - 1)
 _OF_DICT = (
-    shared(
+    option(
         "--format",
         "Format of DICT; by default what its ending says, or else JSON. A saved dict is "
         "recognized.",
         type=Choice(FORMATS),
     ),
-    shared(
+    option(
         "--key NAME",
         "Column of the keys in a CSV, TSV, JSON Lines or .xlsx file.",
         shell_complete=columns_of("dict"),
     ),
-    shared("--value NAME", "Column of the values.", shell_complete=columns_of("dict")),
+    option("--value NAME", "Column of the values.", shell_complete=columns_of("dict")),
 )
 _READING = {
     "sheet": "Sheet of an .xlsx workbook; by default the first that is not hidden.",
@@ -317,13 +292,13 @@ _READING = {
 }
 
 
-def reading_options(file: str, side: str = "") -> list[click.Option]:
+def reading_options(file: str, side: str = "") -> list[Decorator]:
     """Return the options that say how a table is read: its sheet, delimiter and encoding.
 
     They begin with ``side``, if there are two tables. ``file`` is its name for completion.
     """
     return [
-        shared(
+        option(
             f"--{side}{name} {'SIGN' if name == 'delimiter' else 'NAME'}",
             f"{name.capitalize()} of {file.upper()}." if side else text,
             shell_complete=sheets_of(file) if name == "sheet" else None,
@@ -388,7 +363,7 @@ def dict_command(
     The dict may be beside a table, which then has the options without a side.
     """
     side = "dict-" if beside_table else ""
-    shared: list[click.Parameter] = [CUTOFF] if has_cutoff else []
+    shared = [CUTOFF] if has_cutoff else []
     shared += [*_OF_DICT, EMBEDDING, SYNONYMS, *([SCORER] if is_scored else [])]
     shared += reading_options("dict", side)
     shared += reading_options("table") if beside_table else []
@@ -416,7 +391,8 @@ def dict_command(
             asked(d, **given)
 
         command = click.command(name, cls=Command, example=example)(run)
-        command.params += shared
+        for add in shared:  # at the end of its own
+            add(command)
         return command
 
     return decorate

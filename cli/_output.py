@@ -26,15 +26,13 @@ def echo(*lines: str, err: bool = False, now: bool = True) -> None:
     more, its lines are dropped, and the command goes on.
     """
     stream = sys.stderr if err else sys.stdout
-    if stream is None:  # it was closed before the start
-        return
     try:
-        for line in lines:
+        for line in lines if stream is not None else ():  # it was closed before the start
             print(printable(line, keep="\t"), file=stream)
-        if now:
+        if now and stream is not None:
             stream.flush()
     except OSError as error:
-        _lose(stream)
+        is_lost(stream)
         if not err:
             raise OSError(error.errno, error.strerror, STANDARD_OUTPUT) from error
 
@@ -49,18 +47,12 @@ def is_lost(stream: TextIO | None) -> bool:
     try:
         if stream is not None:
             stream.flush()
-    except OSError:
-        _lose(stream)
-        return True
-    return False
-
-
-def _lose(stream: TextIO | None) -> None:
-    """Throw away what a stream has kept and will get; Python would fail to write it on exit."""
-    if stream is not None:
+    except OSError:  # throw away what it has kept: Python would fail to write it on exit
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+        return True
+    return False
 
 
 def prepare_streams() -> None:

@@ -33,8 +33,8 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     "evaluate",
     cls=Command,
     example="fuzzydict evaluate --peer difflib --peer rapidfuzz data/spelling.json",
-    params=[EMBEDDING],
 )
+@EMBEDDING
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
 @option("--english", "Also measure FuzzyDict without Brown's vectors.", is_flag=True)
 @option("--encoder", f"Also measure FuzzyDict with {ENCODER_NAME}.", is_flag=True)
@@ -119,9 +119,11 @@ def _made_by(ctx: click.Context) -> str:
     for one in ctx.command.params:
         value: Any = ctx.params.get(one.name or "")
         is_given = ctx.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
-        if isinstance(one, click.Option) and is_given and isinstance(value, bool):
+        if not isinstance(one, click.Option) or not is_given:
+            continue
+        if isinstance(value, bool):
             words.append((one.opts if value else one.secondary_opts)[0])
-        elif isinstance(one, click.Option) and is_given:
+        else:
             for part in value if isinstance(value, tuple) else (value,):
                 words += [one.opts[0], part]
     return shown_command("fuzzydict", "evaluate", *words, *ctx.params["paths"])

@@ -116,5 +116,7 @@ def command(
     finish(place, counts, SURE, fails=fail_unmatched)
 
 
-command.params += [*reading_options("left", "left-"), *reading_options("right", "right-")]
-command.params += [EMBEDDING, SYNONYMS, SCORER, CUTOFF]
+for add in (*reading_options("left", "left-"), *reading_options("right", "right-")):
+    add(command)
+for add in (EMBEDDING, SYNONYMS, SCORER, CUTOFF):
+    add(command)

@@ -45,13 +45,6 @@ _OF_DICT = {"format", "key", "value", "dict_sheet", "dict_delimiter", "dict_enco
 _OF_DICT |= {"embedding", "scorer", "score_cutoff"}
 
 
-class _FileOrFolder(click.Path):
-    """Names one of both; which, TABLE tells, so that it is checked later."""
-
-    def convert(self, value: Any, _param: Any, _ctx: Any) -> str:
-        return str(value)
-
-
 @dict_command(
     "map",
     "fuzzydict map data/countries.csv data/orders.csv --column country -o orders.csv",
@@ -64,7 +57,7 @@ class _FileOrFolder(click.Path):
     "-o --output OUT",
     "File to write the table to, which may be TABLE; by default standard output. If TABLE is "
     "a folder, a new one.",
-    type=_FileOrFolder(),
+    type=click.Path(),
 )
 @fail_option
 @format_option("--table-format", "TABLE")
@@ -128,13 +121,13 @@ def command(
     """
     ctx = click.get_current_context()
     dict_file: Path | str = ctx.params["dict_file"]
-    place: Any = None
-    if output is not None:
-        named = next(one for one in ctx.command.params if one.name == "output")
-        place = (FOLDER if table.is_dir() else FILE).convert(output, named, ctx)
     deciding = Deciding(decisions, review, SURE if sure is None else sure)
     _check_files(deciding, dict_file)
     workers = _workers(d, jobs, engine, scheduler)
+    place: Any = None
+    if output is not None:
+        (named,) = (one for one in ctx.command.params if one.name == "output")
+        place = (FOLDER if table.is_dir() else FILE).convert(output, named, ctx)
     source: tuple[Path | BinaryIO, str | None] = table, table_format
     if not table.is_dir():
         source = opened(table, table_format, "--table-format")
@@ -154,9 +147,10 @@ def command(
 
 def _check_files(deciding: Deciding, dict_file: Path | str) -> None:
     """Refuse misuse before any work."""
-    for name, path in {"--review": deciding.review, "--decisions": deciding.decisions}.items():
+    for name in ("review", "decisions"):
+        path = getattr(deciding, name)
         if path is not None and is_same(path, dict_file):
-            raise OptionError(f"{path} is the dict; name another file as {name}")
+            raise OptionError(f"{path} is the dict; name another file as --{name}")
     if deciding.review is not None:
         check_place(deciding.review)
     if deciding.decisions is not None and not deciding.decisions.exists():
@@ -182,13 +176,11 @@ def _workers(
     elif jobs is not None:
         raise click.UsageError("--jobs: the cluster has its own number of workers; leave it out")
     given, matcher = click.get_current_context().params, None
-    is_as_it_stands = isinstance(given["dict_file"], Path) and not (
-        given["scorer"] or given["synonyms"]
-    )
-    if is_as_it_stands and dict_format(given["dict_file"], Reading(given["format"])) == "fuzzydict":
+    file, is_changed = given["dict_file"], given["scorer"] or given["synonyms"]
+    is_saved = isinstance(file, Path) and dict_format(file, Reading(given["format"])) == "fuzzydict"
+    if is_saved and not is_changed:
         embedding: Any = None if given["embedding"] is None else d.embedding
-        cutoff = given["score_cutoff"]
-        matcher = Matcher(given["dict_file"], score_cutoff=cutoff, embedding=embedding)
+        matcher = Matcher(file, score_cutoff=given["score_cutoff"], embedding=embedding)
     return Workers(jobs, scheduler, matcher)
 
 
@@ -204,19 +196,18 @@ def _map_parts(
     ctx, table = click.get_current_context(), source.table
     dict_file = ctx.params["dict_file"]
     if not isinstance(d, FuzzyDict) or not isinstance(dict_file, Path):
-        raise click.UsageError(
+        ctx.fail(
             "a folder, --jobs and --engine need a DICT in a file, which processes open; name the "
-            "file that was pushed",
-            ctx,
+            "file that was pushed"
         )
     if output is None:
-        raise click.UsageError("no place to write to; name one (-o)", ctx)
+        ctx.fail("no place to write to; name one (-o)")
     if not isinstance(table, Path):
-        raise click.UsageError("standard input can be read only once; name a file", ctx)
+        ctx.fail("standard input can be read only once; name a file")
     if not dict_file.is_file():
-        raise click.UsageError(f"{dict_file} is no regular file; save the dict in one", ctx)
+        ctx.fail(f"{dict_file} is no regular file; save the dict in one")
     if table.is_dir() and output.is_file():
-        raise click.UsageError(f"{output} is a file; name a folder for those of {table}", ctx)
+        ctx.fail(f"{output} is a file; name a folder for those of {table}")
     if not table.is_dir():
         check_tables(str(source.reading.format), table, output, dict_file, "dict")
     elif not output.exists():
@@ -227,14 +218,6 @@ def _map_parts(
         if one.name in _OF_DICT:
             basis[f"the option {one.opts[-1]}"] = ctx.params[one.name]
     basis["the option --synonyms"] = dict(d.synonyms)
+    common: dict[str, Any] = {"prefix": prefix, "deciding": deciding, "workers": workers}
     with progress_bars() as progress:
-        return map_parts(
-            d,
-            source,
-            output,
-            prefix=prefix,
-            deciding=deciding,
-            workers=workers,
-            basis=basis,
-            progress=progress,
-        )
+        return map_parts(d, source, output, **common, basis=basis, progress=progress)

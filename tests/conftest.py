@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Generator
 from pathlib import Path
 
@@ -21,6 +22,11 @@ from fuzzydict.embedding.word2vec import Model, brown_sentences
 from fuzzydict.errors import MissingCorpusError
 from tests.support.properties import ALL, SLOW, SOME
 
+#: What a test file imports that does something beside the test, or at a moment of its own.
+_BUSY = re.compile(
+    r"^ *(?:from|import) (?:concurrent|multiprocessing|signal|socket|subprocess|threading)",
+    re.M,
+)
 _PASSED = "fuzzydict/passed"  # in pytest's cache: the tests that passed in the last run
 
 
@@ -30,6 +36,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="leave out tests that passed in the last run, but for those marked 'more'",
     )
+    parser.addoption(
+        "--again",
+        action="store_true",
+        help="only tests that another seed, order or load may change",
+    )
+
+
+def _is_drawn(item: pytest.Item) -> bool:
+    return is_hypothesis_test(getattr(item, "obj", None))
 
 
 def _cache(config: pytest.Config) -> pytest.Cache | None:
@@ -51,8 +66,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if (slow := item.get_closest_marker("slow")) and not SLOW:
             item.add_marker(pytest.mark.skip(reason=f"{slow.args[0]}; set FUZZYDICT_SLOW=1"))
-        if is_hypothesis_test(getattr(item, "obj", None)):
+        if _is_drawn(item):
             item.add_marker("more")
+    if config.getoption("--again"):
+        paths = {item.path for item in items}
+        busy = {path for path in paths if _BUSY.search(path.read_text("utf-8"))}
+        left_out = [i for i in items if i.path not in busy and not _is_drawn(i)]
+        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=left_out)
     if config.getoption("--rest") and (cache := _cache(config)):
         passed = set(cache.get(_PASSED, []))
         left_out = [i for i in items if i.nodeid in passed and not i.get_closest_marker("more")]
@@ -65,15 +86,20 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Keep the names of the tests that passed; with xdist, only the main process has them all."""
-    if not config.getoption("--rest") and (cache := _cache(config)):
+    if not (config.getoption("--rest") or config.getoption("--again")) and (
+        cache := _cache(config)
+    ):
         passed = [report.nodeid for report in terminalreporter.getreports("passed")]
         cache.set(_PASSED, passed)
 
 
 # Speed is measured in benchmarks; a busy machine must not fail a property.
-settings.register_profile("untimed", deadline=None, max_examples=ALL if SLOW else SOME)
+# Where a variable CI is set, Hypothesis would draw the same examples in every run.
+settings.register_profile(
+    "untimed", deadline=None, derandomize=False, max_examples=ALL if SLOW else SOME
+)
 # With --hypothesis-profile=brief: as on another processor, or with other releases.
-settings.register_profile("brief", deadline=None, max_examples=5)
+settings.register_profile("brief", deadline=None, derandomize=False, max_examples=5)
 settings.load_profile("untimed")
 
 

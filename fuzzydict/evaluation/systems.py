@@ -32,11 +32,13 @@ _LIKELY = 0.5  # a cutoff at which difflib is much faster
 class Ranker(ABC):
     """A system over the keys of one dictionary."""
 
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = list(keys)
+
     @abstractmethod
     def best(self, query: str) -> str | None:
         """Return the nearest key in the fastest way there is; this is what is timed."""
 
-    @abstractmethod
     def ranked(
         self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
     ) -> list[list[tuple[str, float]]]:
@@ -44,23 +46,12 @@ class Ranker(ABC):
 
         They are those that there would be if the keys ``without`` were not there.
         """
+        found = (self._ranked(query, topn + len(without)) for query in queries)
+        return [[one for one in some if one[0] not in without][:topn] for some in found]
 
-
-class _OneByOne(Ranker):
-    """A system that is asked for one query at a time, and whose scores depend on one key alone."""
-
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
-
-    def ranked(
-        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[tuple[str, float]]]:
-        left = {place: key for place, key in enumerate(self._keys) if key not in without}
-        return [self._ranked(query, topn, left) for query in queries]
-
-    @abstractmethod
-    def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
-        """Return the ``topn`` nearest of the keys that are left, by their places."""
+    def _ranked(self, query: str, topn: int) -> list[tuple[str, float]]:
+        """Return the nearest keys, where the score of a key does not depend on the others."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -74,9 +65,6 @@ class System:
     never_seen: Callable[[str], bool] | None = None  # whether a text has words unknown to it
 
 
-# ---- FuzzyDict ----------------------------------------------------------------------------
-
-
 def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
     """Return `FuzzyDict` with its default scorer; the embedding is `FuzzyDict`'s."""
     encoder, never_seen = as_embedding(embedding), None
@@ -86,13 +74,8 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
         def never_seen(text: str) -> bool:
             return any(known.row(token) is None for token in known.tokens(text))
 
-    return System(
-        name,
-        partial(_FuzzyRanker, embedding=embedding),
-        is_probability=True,
-        encoder=embedding if isinstance(embedding, Remembering) else encoder,
-        never_seen=never_seen,
-    )
+    kept = embedding if isinstance(embedding, Remembering) else encoder
+    return System(name, partial(_FuzzyRanker, embedding=embedding), True, kept, never_seen)
 
 
 class _FuzzyRanker(Ranker):
@@ -121,9 +104,6 @@ class _FuzzyRanker(Ranker):
         return [[(match.key, match.score) for match in some] for some in found]
 
 
-# ---- plain cosine -------------------------------------------------------------------------
-
-
 def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None = None) -> System:
     """Return the system that ranks keys by the cosine of their vectors alone.
 
@@ -133,9 +113,7 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
     return System(name, over, encoder=encoder, never_seen=never_seen)
 
 
-class _CosineRanker(_OneByOne):
-    """Ranks keys by their cosine with the query, without keys that have no vector."""
-
+class _CosineRanker(Ranker):
     def __init__(self, keys: Sequence[str], encoder: Any) -> None:
         vectors = np.asarray(encoder.encode(list(keys)), np.float32)
         lengths = np.linalg.norm(vectors, axis=1)
@@ -147,10 +125,10 @@ class _CosineRanker(_OneByOne):
         cosines = self._cosines(query)
         return self._keys[int(cosines.argmax())] if len(cosines) else None
 
-    def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
-        cosines, most = self._cosines(query), topn + len(self._keys) - len(left)
-        places = np.argsort(-cosines, kind="stable")[:most].tolist()
-        return [(left[i], float(cosines[i])) for i in places if i in left][:topn]
+    def _ranked(self, query: str, topn: int) -> list[tuple[str, float]]:
+        cosines = self._cosines(query)
+        places = np.argsort(-cosines, kind="stable")[:topn].tolist()
+        return [(self._keys[i], float(cosines[i])) for i in places]
 
     def _cosines(self, query: str) -> NDArray[np.float32]:
         """Return the cosines with the keys, (S,); none if the query has no vector."""
@@ -191,21 +169,20 @@ class Remembering:
 # ---- other libraries ----------------------------------------------------------------------
 
 
-class _Difflib(_OneByOne):
+class _Difflib(Ranker):
     """``difflib.get_close_matches``."""
 
     def best(self, query: str) -> str | None:
         return next(iter(difflib.get_close_matches(query, self._keys, n=1, cutoff=0)), None)
 
-    def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
-        keys = list(left.values())
-        found = difflib.get_close_matches(query, keys, n=topn, cutoff=_LIKELY)
+    def _ranked(self, query: str, topn: int) -> list[tuple[str, float]]:
+        found = difflib.get_close_matches(query, self._keys, n=topn, cutoff=_LIKELY)
         if len(found) < topn:
-            found = difflib.get_close_matches(query, keys, n=topn, cutoff=0)
+            found = difflib.get_close_matches(query, self._keys, n=topn, cutoff=0)
         return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
 
-class _Rapidfuzz(_OneByOne):
+class _Rapidfuzz(Ranker):
     """``rapidfuzz.fuzz.ratio``."""
 
     def best(self, query: str) -> str | None:
@@ -214,10 +191,10 @@ class _Rapidfuzz(_OneByOne):
         found = process.extractOne(query, self._keys, scorer=fuzz.ratio)
         return None if found is None else str(found[0])
 
-    def _ranked(self, query: str, topn: int, left: Mapping[int, str]) -> list[tuple[str, float]]:
+    def _ranked(self, query: str, topn: int) -> list[tuple[str, float]]:
         from rapidfuzz import fuzz, process
 
-        found = process.extract(query, left.values(), scorer=fuzz.ratio, limit=topn)
+        found = process.extract(query, self._keys, scorer=fuzz.ratio, limit=topn)
         return [(key, score / 100) for key, score, _ in found]
 
 
@@ -250,10 +227,7 @@ def sentence_encoder() -> Remembering:
     """Return all-MiniLM-L6-v2, loaded once, from a package that contains the model.
 
     It sets ``HF_HUB_OFFLINE`` for the process, so that nothing is downloaded, and
-    ``HF_HUB_DISABLE_PROGRESS_BARS``.
-
-    Raises:
-        MissingExtraError: the package that contains the model is not installed.
+    ``HF_HUB_DISABLE_PROGRESS_BARS``. A missing package is a MissingExtraError.
     """
     # Both are read when the package is imported.
     os.environ["HF_HUB_OFFLINE"] = os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
-from tests.support.commands import SCRIPT, run
+from tests.support.commands import run
 
 LEFT = 'n,country\n1,"Germny"\n2,qwzzt\n3,\n4,FRANCE\n'
 RIGHT = "country,code,n\nFrance,FR,33\nGermany,DE,49\n"
@@ -123,12 +122,6 @@ def test_sheets_of_workbooks_are_joined(tables: Path) -> None:
 @pytest.mark.usefixtures("tables")
 def test_the_left_table_may_come_from_standard_input() -> None:
     options = ["--on", "country"]
-    done = subprocess.run(
-        [SCRIPT, "join", "-", "right.csv", *options],
-        input=LEFT.encode(),
-        capture_output=True,
-        timeout=60,
-    )
-    written = join("left.csv", "right.csv", "--on", "country")
-    assert (done.returncode, done.stderr.decode()) == (0, COUNTED)
-    assert done.stdout == written.stdout_bytes
+    piped = run("join", "-", "right.csv", *options, lines=LEFT.encode())
+    assert (piped.exit_code, piped.stderr) == (0, COUNTED)
+    assert piped.stdout_bytes == join("left.csv", "right.csv", *options).stdout_bytes

@@ -284,17 +284,8 @@ def test_ctrl_c_ends_all_processes(codes: Path, folder: Path) -> None:
 
     words = "".join(f"1,wrd{i}x{i * 7919 % 10007}\n" for i in range(20_000))
     (folder / "year=2020/part.csv").write_text("n,country\n" + words)
-    command: list[str | Path] = [
-        SCRIPT,
-        "map",
-        codes,
-        folder,
-        *NAMED,
-        "--jobs",
-        "2",
-        "-o",
-        codes.parent / "out",
-    ]
+    command: list[str | Path] = [SCRIPT, "map", codes, folder, *NAMED, "--jobs", "2"]
+    command += ["-o", codes.parent / "out"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, text=True)
     end = time.monotonic() + 120
     while not [*codes.parent.glob("out/.fuzzydict-copy-*/dict.fuzzydict")]:

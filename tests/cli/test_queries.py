@@ -120,10 +120,6 @@ def test_answers_as_json_are_an_object_a_line(car: Path, tmp_path: Path) -> None
 
 
 def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
-    (tmp_path / "car.toml").write_text('color = "black"\nmade = 2024-02-29\n')
-    assert run("lookup", tmp_path / "car.toml", "colour", "made").stdout == "black\n2024-02-29\n"
-    (tmp_path / "bom.json").write_bytes('{"color": "grün"}'.encode("utf-8-sig"))
-    assert run("lookup", tmp_path / "bom.json", "colour").stdout == "grün\n"
     (tmp_path / "car").write_text("id,what,is\n1,color,black\n")
     options = ["--format", "csv", "--key", "what", "--value", "is"]
     assert run("lookup", tmp_path / "car", "colour", *options).stdout == "black\n"
