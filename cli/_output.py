@@ -26,10 +26,12 @@ def echo(*lines: str, err: bool = False, now: bool = True) -> None:
     more, its lines are dropped, and the command goes on.
     """
     stream = sys.stderr if err else sys.stdout
+    if stream is None:  # it was closed before the start
+        return
     try:
-        for line in lines if stream is not None else ():  # it was closed before the start
+        for line in lines:
             print(printable(line, keep="\t"), file=stream)
-        if now and stream is not None:
+        if now:
             stream.flush()
     except OSError as error:
         is_lost(stream)
@@ -44,9 +46,10 @@ def echo_text(text: str) -> None:
 
 def is_lost(stream: TextIO | None) -> bool:
     """Tell whether a stream cannot be written; then it takes no more, and the exit is quiet."""
+    if stream is None:
+        return False
     try:
-        if stream is not None:
-            stream.flush()
+        stream.flush()
     except OSError:  # throw away what it has kept: Python would fail to write it on exit
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

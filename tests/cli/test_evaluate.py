@@ -68,7 +68,15 @@ def test_own_and_free_vectors_and_an_encoder_are_rows(
     monkeypatch.setattr(evaluate_module, "sentence_encoder", lambda: Remembering(Model()))
     mine = tmp_path / "mine.vectors"
     WordVectors(["tiger", "cat", "book"], [[1.0, 0.1], [1.0, 0.0], [0.0, 1.0]]).save(mine)
-    options = ["--embedding", mine, "--english", "--encoder", "--no-peers", "--format", "json"]
+    options: list[str | Path] = [
+        "--embedding",
+        mine,
+        "--english",
+        "--encoder",
+        "--no-peers",
+        "--format",
+        "json",
+    ]
     content = json.loads(evaluate(*options, SPELLING).stdout)
     systems = [f"FuzzyDict, {name}" for name in ("mine.vectors", "english", "all-MiniLM-L6-v2")]
     assert [row["system"] for row in content["retrieval"]] == systems
