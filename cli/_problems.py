@@ -108,7 +108,9 @@ def reporting_problems() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _print_warning
+            warnings.showwarning = lambda message, *_, **__: echo(
+                f"Warning: {' '.join(str(message).split())}", err=True
+            )
             yield
     except click.exceptions.NoArgsIsHelpError as error:
         echo(*error.format_message().split("\n"), err=True)
@@ -138,10 +140,6 @@ def reporting_problems() -> Iterator[None]:
         bug = _without_secrets(f"{type(error).__name__}: {error}")
         report = "please report it with the traceback that FUZZYDICT_DEBUG=1 shows"
         _exit(f"this is a bug in fuzzydict ({bug}); {report}", _BUG)
-
-
-def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    echo("Warning: " + " ".join(str(message).split()), err=True)
 
 
 def _without_secrets(message: str) -> str:

@@ -7,7 +7,7 @@ of 1 - score over the accepted cells is the expected number of mistakes among th
 
 from __future__ import annotations
 
-from fuzzydict import FuzzyDict, Match
+from fuzzydict import FuzzyDict
 from fuzzydict.cli.demos import Picture, demo, echo
 from fuzzydict.results.plotting import plot_heatmap
 
@@ -30,18 +30,14 @@ CELLS = [
 SURE, POSSIBLE = 0.8, 0.1  # choose them by the cost of a mistake and of a look
 
 
-def best(cell: str) -> Match | None:
-    """Return the best match of a cell, or None if it has no letters or digits."""
-    found = COUNTRIES.most_similar(cell, topn=1) if any(map(str.isalnum, cell)) else []
-    return found[0] if found else None
-
-
 @demo
 def main() -> Picture:
     """Cleaning a messy column: take, look at, or leave blank."""
     taken = []
+    shown = [cell for cell in CELLS if any(map(str.isalnum, cell))]  # others cannot be compared
+    ranked = dict(zip(shown, COUNTRIES.most_similar(shown, topn=None), strict=True))
     for cell in CELLS:
-        match = best(cell)
+        match = ranked[cell][0] if cell in ranked else None
         if match is None or match.score < POSSIBLE:
             echo(f"blank    {cell!r}")
         elif match.score < SURE:
@@ -51,9 +47,9 @@ def main() -> Picture:
             echo(f"take     {cell!r}: {match.key}, {match.value} ({match.score:.2f} sure)")
     mistakes = sum(1 - match.score for match in taken)
     echo(f"{len(taken)} of {len(CELLS)} cells taken, {mistakes:.1f} mistakes expected")
-    keys, shown = list(COUNTRIES), [cell for cell in CELLS if best(cell)]
-    ranked = COUNTRIES.most_similar(shown, topn=None)
-    sure = [[m.score for m in sorted(row, key=lambda m: keys.index(m.key))] for row in ranked]
+    keys = list(COUNTRIES)
+    scores = [{match.key: match.score for match in ranked[cell]} for cell in shown]
+    sure = [[row[key] for key in keys] for row in scores]
     labels = {"row_label": "cell", "column_label": "key", "label": "probability"}
     return lambda: plot_heatmap(sure, shown, keys, title="Which country is meant", **labels)
 
