@@ -203,7 +203,7 @@ class _Mapper:
         self.matcher, self._source, self._parts, self._tell = matcher, source, parts, progress
         self._added = new_columns(source.column, prefix)
         self.states = {part.name: part.state() for part in parts}  # as the run begins
-        self._guessed = set[str]()  # names of parts that were opened
+        self._is_checked = False
         self._total, self._done = sum(size for size, _ in self.states.values()), Counter[str]()
 
     def _progress(self, step: str, part: Part, done: int = 0, total: int = 0) -> None:
@@ -217,14 +217,13 @@ class _Mapper:
 
     @contextmanager
     def _opened(self, part: Part) -> Iterator[Table]:
-        """Open a part. What is guessed of it is told when it is opened first."""
+        """Open a part. What is guessed of it is told when it is checked."""
         if part.state() != self.states[part.name]:
             raise FileFormatError(f"{part.source} has changed since it was read; start again")
         with warnings.catch_warnings():
-            if part.name in self._guessed:
+            if self._is_checked:
                 warnings.simplefilter("ignore", UserWarning)
             with open_table(part.source, self._source.reading) as table:
-                self._guessed.add(part.name)
                 table.may_be_empty = part.source != self._source.table
                 yield table
 
@@ -237,6 +236,7 @@ class _Mapper:
                     for _ in blocks:
                         pass
                 check_names(table.names, self._added, table.name)
+        self._is_checked = True
 
     def map(self, answers: _Answers, notes: _Notes | None = None) -> Cleaned:
         """Write the parts that are not written yet; return the numbers of rows of all."""

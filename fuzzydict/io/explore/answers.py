@@ -409,26 +409,24 @@ class Upload(BytesIO):
     def _cells(self, column: str) -> Iterator[tuple[str | None, int]]:
         """Yield the cells of a column, each with how many rows have it."""
         total = 0
-        for cells, counts in self._blocks(column):
-            for cell, rows in zip(cells, counts or repeat(1, len(cells)), strict=True):
-                total += rows
-                if total > _MOST_ROWS:
-                    raise self._too_much(f"more than {_MOST_ROWS:,} rows")
-                yield cell, rows
+        for cell, rows in self._lines() if self.is_lines else self._column(column):
+            total += rows
+            if total > _MOST_ROWS:
+                raise self._too_much(f"more than {_MOST_ROWS:,} rows")
+            yield cell, rows
 
-    def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
-        """Yield cells in blocks, with how many rows have each, if it is not one."""
-        if self.is_lines:
-            text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
-            lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-            yield lines if text else [], None
-            return
+    def _lines(self) -> Iterator[tuple[str, int]]:
+        text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
+        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+        return zip(lines if text else [], repeat(1), strict=False)
+
+    def _column(self, column: str) -> Iterator[tuple[str | None, int]]:
         if not column:
             raise OptionError("column: expected the name of a column")
         self.seek(0)
         with open_table(self, self._reading) as table:
-            for block in table.blocks(column, alone=True):
-                yield block.cells, block.counts
+            for cells, counts, _ in table.blocks(column, alone=True):
+                yield from zip(cells, counts or repeat(1), strict=False)
 
     def _too_much(self, what: str, column: str | None = None) -> OptionError:
         where = "" if column is None else f" in {quoted(column)}"

@@ -1,4 +1,4 @@
-"""Text files of records: how CSV is written, what its rows and values are, and lines of JSON."""
+"""Tables of lines: how CSV is written, what its rows and values are, and lines of JSON."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.review import read_examples
 from fuzzydict.io.tables import open_table
-from fuzzydict.io.text_tables import BLANK, Reading, Table, as_cell, as_json, as_line, csv_row
+from fuzzydict.io.text_tables import BLANK, Reading, Table, as_cell, as_json, as_line
 from tests.io.files import Trickle, clean, written
 from tests.support.properties import examples
 
 COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Curaçao": "CW", "Łódź": "city"})
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
 def table_of(data: bytes | Trickle, form: str = "csv", **reading: Any) -> Table:
@@ -145,21 +144,7 @@ def test_dicts_and_examples_are_read_so_too(tmp_path: Path) -> None:
         assert read_examples(path) == [("Curacao", "Curaçao")]
 
 
-# ---- records ------------------------------------------------------------------------------
-
-
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1), st.sampled_from(["\n", "\r\n"]))
-def test_rows_of_csv_have_their_cells_and_their_text(rows: list[tuple[str, str]], end: str) -> None:
-    rows = [("first", "row"), *((f".{one}", other) for one, other in rows)]
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
-    table = table_of(text.getvalue().encode(), delimiter=",")
-    assert table.header is not None
-    records = [table.header, *table.rows()]
-    assert [tuple(record.content) for record in records] == rows
-    assert "".join(record.raw for record in records) == text.getvalue()
-    for row in rows:
-        assert tuple(next(csv.reader(io.StringIO(csv_row(row, ","), newline="")))) == row
+# ---- rows ------------------------------------------------------------------------------
 
 
 def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
