@@ -190,6 +190,7 @@ def join(
     require_how(how)
     _require_known(join, options)
     columns = [_joined_on("left_on", left_on, on), _joined_on("right_on", right_on, on)]
+    names_of = ("left_on", "right_on") if on is None else ("on, in left", "on, in right")
     cutoff, add_score = as_cutoff(score_cutoff), as_bool("add_score", add_score)
     one_to_one = as_bool("one_to_one", one_to_one)
 
@@ -200,11 +201,11 @@ def join(
                 f"right: expected a frame of {asked.implementation}, as left is, got one of "
                 f"{keys.implementation}"
             )
-        queries = _column(asked, "left_on", columns[0])
-        texts = _column(keys, "right_on", columns[1])
+        queries = _column(asked, names_of[0], columns[0])
+        texts = _column(keys, names_of[1], columns[1])
         names = new_names(asked.columns, keys.columns, suffix, add_score=add_score)
-        asked_texts = texts_of(queries, f"left_on: {quoted(queries.name)}")
-        of_rows = texts_of(texts, f"right_on: {quoted(texts.name)}")
+        asked_texts = texts_of(queries, f"{names_of[0]}: {quoted(queries.name)}")
+        of_rows = texts_of(texts, f"{names_of[1]}: {quoted(texts.name)}")
         d = dict_of(row_of_each(of_rows, texts.name, "right"), **options)
         found = find(d, asked_texts, cutoff, one_to_one=one_to_one)
         rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
@@ -261,7 +262,8 @@ def _joined_on(name: str, given: Any, on: Any) -> Any:
         raise OptionError(f"{name}: give left_on and right_on, or on for a name that both have")
     if not isinstance(column, str | int):
         raise ArgumentTypeError(
-            f"{name}: expected the name of one column, got {type(column).__name__} {quoted(column)}"
+            f"{'on' if given is None else name}: expected the name of one column, got "
+            f"{type(column).__name__} {quoted(column)}"
         )
     return column
 

@@ -186,11 +186,14 @@ def test_a_join_is_what_reads_one_by_one_find(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"on": "fild"}, "left_on: there is no column 'fild' .did you mean 'field'.*; there are"),
+        (
+            {"on": "fild"},
+            "on, in left: there is no column 'fild' .did you mean 'field'.*; there are",
+        ),
         ({"left_on": "field"}, "right_on: give left_on and right_on"),
         ({"left_on": "field", "on": "field"}, "left_on: give left_on and right_on, or on"),
         ({"left_on": "field", "right_on": "nam"}, "did you mean 'name'"),
-        ({"on": ["field"]}, r"left_on: expected the name of one column, got list \['field'\]"),
+        ({"on": ["field"]}, r"on: expected the name of one column, got list \['field'\]"),
         ({"left_on": "count", "right_on": "name"}, "left_on: 'count': expected texts, got int 1"),
         ({"left_on": "field", "right_on": "count"}, "right_on: 'count': expected texts, got int 5"),
         (ON | {"how": "outer"}, "how: expected one of left.* got 'outer'; for the rows of both"),
