@@ -83,12 +83,7 @@ def require_dask() -> None:
 
 @contextmanager
 def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
-    """Yield a client of a scheduler; one that is started here is ended.
-
-    Raises:
-        MissingExtraError: Dask is not installed.
-        WorkerError: the scheduler cannot be reached.
-    """
+    """Yield a client of a scheduler, or raise WorkerError; one that is started here is ended."""
     require_dask()
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
@@ -205,7 +200,6 @@ class _Sent:
 
 
 def _answer(texts: list[str], sent: _Sent, score_cutoff: float | None) -> list[Match | None]:
-    """Answer texts on a worker."""
     return list(sent.d.nearest(texts, default=None, score_cutoff=score_cutoff))
 
 
@@ -230,9 +224,6 @@ def match_dask(
     """Return a lazy frame with the partitions of a column: query, key, value and score.
 
     Workers ask ``answer``, a `Matcher`, in place of the dict; else see `match_column`.
-
-    Raises:
-        ArgumentTypeError: it is no Series of texts.
     """
     from dask.dataframe import Index, Series
 
@@ -304,13 +295,12 @@ def _looked_up(
         with suppress(ValueError):  # there is none
             client = distributed.get_client()
     distinct = [text for text in dict.fromkeys(texts) if text is not None]
-    if client is not None and answer is not None:
+    if client is None or (answer is None and type(d) is not FuzzyDict):
+        return d  # it is asked here, also if it has reads of its own
+    if answer is not None:
         answered = by_dask(client, answer, distinct, len(distinct))
         return _LookedUp(d, {text: m for chunk in answered for text, m in zip(*chunk, strict=True)})
-    if client is None or not isinstance(d, FuzzyDict) or type(d) is not FuzzyDict:
-        return d  # it is asked here, also if it has reads of its own
-    values = dict(d)
-    sent = client.scatter(_Sent(d), broadcast=True, hash=False)
+    values, sent = dict(d), client.scatter(_Sent(d), broadcast=True, hash=False)
     answered = by_dask(client, _answer, distinct, len(distinct), sent, score_cutoff)
     found = {
         text: match and match._replace(value=values[match.key])
@@ -340,11 +330,7 @@ def _lazy(
 
 
 def _beside(part: Any, known: tuple[dict[str | None, int], Any], column: Any, how: str) -> Any:
-    """Return a frame, or a column where ``column`` is None, with the rows of its texts beside it.
-
-    Raises:
-        OptionError: a text is not known.
-    """
+    """Return a frame, or a column if ``column`` is None, with the rows of its texts beside it."""
     import pandas as pd
 
     (place_of, rows), texts = known, _texts(part if column is None else part[column])

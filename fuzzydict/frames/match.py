@@ -285,11 +285,9 @@ def row_of_each(
 ) -> dict[str, int]:
     """Return the row of each text of a column of a table; nulls and blanks are no keys.
 
-    ``source`` is the name of the table, and ``lines`` those of the rows, if it is a file.
-
-    Raises:
-        OptionError: a text comes twice, or differs from another by case, accents or punctuation
-            alone, so that neither of them would be likely enough.
+    ``source`` is the name of the table, and ``lines`` those of the rows, if it is a file. Raise an
+    OptionError if a text comes twice, or differs from another by case, accents or punctuation
+    alone, so that neither of them would be likely enough.
     """
     keys = [(text, row) for row, text in enumerate(texts) if text and not text.isspace()]
     if twins := _first_twins([text for text, _ in keys]):

@@ -148,11 +148,7 @@ class Matcher:
         return f"{type(self).__name__}({self.path!r}{cutoff})"
 
     def open(self) -> FuzzyDict[Any]:
-        """Return the dict, which a process opens once. Nobody may write into it.
-
-        Raises:
-            OptionError, FileNotFoundError: as for the texts of a call.
-        """
+        """Return the dict, which a process opens once; nobody may write into it."""
         from multiprocessing import parent_process
 
         if parent_process() is not None or self._made_in != _this_process():
@@ -239,15 +235,11 @@ def look_up(
     thread; a script starts them below ``if __name__ == "__main__":``. If one ends, the chunks that
     were given out are given to others, three times at most.
 
-    Args:
-        matcher: answers a list of texts by a list of as many: a `Matcher`, as a rule. It is pickled
-            for other processes.
-        texts: each comes once. They are read as they are needed.
-        jobs: how many processes of this machine look them up; by default this one alone.
-        scheduler: the address of a Dask scheduler, or a client of one; or "local" for a Dask
-            cluster on this machine with ``jobs`` workers (by default as many as processors).
-        total: how many texts there are; by default their length, if they have one.
-        progress: called with the number of texts looked up, and how many there are.
+    ``matcher`` answers a list of texts by a list of as many, and is pickled for other processes.
+    ``texts`` come once each, and are read as they are needed; there are ``total``, if they have no
+    length. ``jobs`` processes of this machine look them up, or the workers of ``scheduler``: the
+    address of a Dask scheduler, or a client of one, or "local" for a cluster of ``jobs`` workers.
+    ``progress`` is called with the number of texts looked up, and how many there are.
 
     Raises:
         OptionError: ``jobs`` is no number from 1 on; or was given with the scheduler of a cluster.
@@ -348,10 +340,7 @@ _matcher: Any = None  # of a process of a `_pool`
 
 
 def _begin(matcher: Any, at_end: Connection) -> None:
-    """Make this process one that answers, until the other end of a connection is closed.
-
-    That is done by `_pool`, or by the system if its process is gone.
-    """
+    """Answer until `_pool`, or the system if its process is gone, closes the connection."""
     global _matcher
     _matcher = matcher
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it was not held

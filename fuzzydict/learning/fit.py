@@ -1,11 +1,9 @@
 """What `FuzzyDict.fit` does: from examples to options that are kept, and a report.
 
-1. `learn_from` checks the examples, and encodes their queries once.
-2. If there are enough, some are held out, or each in turn (`split`).
-3. Q and K are trained without these. The held-out examples are asked before and after, without
-   what is remembered, and `Answers.verdict` says whether to keep what was learned.
-4. If each was held out in turn, or none, Q and K are trained on all.
-5. `learn_from` says which key each text is to be another name of.
+The examples are checked, and their queries encoded once. If there are enough, some are held out, or
+each in turn (`split`). Q and K are trained without these, which are asked before and after, without
+what is remembered; `Answers.verdict` says whether to keep what was learned. If each was held out in
+turn, or none, Q and K are trained on all.
 
     L queries, S keys, E numbers of a vector, Ev of a value
 """
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
     from fuzzydict.search.taught import SynonymRules
 
 
-# ---- the arguments, and the dict -------------------------------------------------------------
-
 #: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
 ENOUGH = 100
 _COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
@@ -73,7 +69,6 @@ class Plan:
     validation: float | None = None
     seed: int = 0
     progress: Callable[[int, int], None] | None = None
-    warm_start: bool = False
 
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
@@ -102,14 +97,11 @@ class Plan:
             options |= {"epochs": epochs, "patience": epochs // 5, "learning_rate": 0.1}
             warm = _POOLING_TEMPERATURE if state.loss == "cosine" else 1.0
             options |= {"identity_penalty": 3.0, "start_temperature": warm}
-        elif state.scorer is None:
-            # It is fixed: a cosine that lies a standard deviation above the usual makes a key e
-            # times as likely.
+        elif state.scorer is None:  # a standard deviation more makes a key e times as likely
             spread = state.keys.background.spread
             options["temperature"] = float(np.clip(spread, _COLDEST, _WARMEST))
         if self.validation == 0 or not (pools or len(task.texts) >= task.many):
-            # All are learned from: the loss of a few says little about when to stop early.
-            options["validation"] = 0.0
+            options["validation"] = 0.0  # the loss of a few says little about when to stop early
         given = {name: getattr(self, name) for name in ("rank", "epochs", "learning_rate")}
         return Settings(**options | {name: one for name, one in given.items() if one is not None})
 
@@ -117,36 +109,31 @@ class Plan:
 class DictState:
     """A snapshot of a dict, from which learning starts.
 
-    Args:
-        every: all keys of the dict.
-        found: those that can be compared, S of them living.
-        values: theirs, S of them.
-        embedding: what encodes texts; None where they are compared by their letters alone.
-        options: those that `fit` may set, by name, as they are before it.
-        synonyms: what words are replaced by.
-        is_current: whether the vectors of the keys are projected as the options say.
-
-    Attributes:
-        by: the scorer of vectors; None where they are compared by their letters alone.
-        loss: the name of it for which Q and K are learned; None if they are learned for none.
+    ``every`` are all its keys, ``found`` those that can be compared, and ``values`` theirs. The
+    ``embedding`` is None where texts are compared by their letters alone. ``options`` are those
+    that `fit` may set, as they are before it; ``is_current`` says whether the vectors of the keys
+    are projected as these say.
     """
 
     def __init__(
         self,
+        *,
         every: Collection[Any],
         found: Keys,
         values: list[Any],
         embedding: Any,
         options: Mapping[str, Any],
         synonyms: SynonymRules | None,
-        *,
         is_current: bool,
     ) -> None:
         self.every, self.names, self.values = every, found.living(), values
         self.embedding, self.options, self._found = embedding, options, found
         self.scorer, self._is_current = options["scorer"], is_current
-        spelling = is_spelling(self.scorer)
-        self.by = None if spelling else as_scorer("cosine" if self.scorer is None else self.scorer)
+        #: The scorer of vectors, None where letters alone are compared; and the name of that for
+        #: which Q and K are learned, None if they are learned for none.
+        self.by = None
+        if not is_spelling(self.scorer):
+            self.by = as_scorer("cosine" if self.scorer is None else self.scorer)
         by_dot = "scaled_dot" if isinstance(self.by, ScaledDot | Dot) else None
         self.loss = "cosine" if isinstance(self.by, Cosine) else by_dot
         cutoff: float | None = options["score_cutoff"]
@@ -162,8 +149,9 @@ class DictState:
         found = self._found
         if self._is_current and not len(found.dead):
             return found
-        alive = found.vectors[found.alive] if self._is_current else None
-        vectors = self.meaning.of_keys(self.names) if alive is None else alive
+        vectors = (
+            found.vectors[found.alive] if self._is_current else self.meaning.of_keys(self.names)
+        )
         return Keys.of(self.meaning.table, self.names, vectors)
 
     def asked(self, texts: Sequence[str], scorer: Any) -> Asked:
@@ -172,6 +160,16 @@ class DictState:
         if scorer is None:
             return Asked(queries, self.meaning.of_queries(queries, self.keys))
         return Asked(queries, self.meaning.of_texts(texts))
+
+    def learned_for(self, scorer: Any, learned: Learned) -> Learned:
+        """Return what was learned by a loss for a scorer: of another scale, it may be."""
+        temperature, scale = learned.temperature, getattr(self.by, "scale", 1.0)
+        if scorer is None:
+            temperature = None
+        elif self.loss == "scaled_dot" and scale is not None and temperature is not None:
+            # The scale is 1 for a plain dot, and None for E^-0.5.
+            temperature = float(temperature * scale * self.keys.vectors.shape[1] ** 0.5)
+        return learned._replace(scorer=scorer, temperature=temperature)
 
     def options_of(self, learned: Learned) -> dict[str, Any]:
         """Return the learned options by name."""
@@ -217,23 +215,26 @@ def checked_examples(
     What is wrong with them is raised as `FuzzyDict.fit` documents.
     """
     asked, wanted = _as_lists(queries, targets)
-    pool = [_is_pooled(place, *one) for place, one in enumerate(zip(asked, wanted, strict=True))]
-    if all(pool):
+    places = {name: place for place, name in enumerate(state.names)}
+    right = [
+        _right_keys(place, *pair, places, state.every)
+        for place, pair in enumerate(zip(asked, wanted, strict=True))
+    ]
+    if all(keys is None for keys in right):
         return asked, _numbers(asked, wanted)
-    if any(pool):
-        a, b = pool.index(True), pool.index(False)
+    if None in right:
+        a, b = right.index(None), next(i for i, keys in enumerate(right) if keys is not None)
         raise ArgumentTypeError(
             f"targets: expected keys (or None) for all queries, or numbers for all, got "
             f"{quoted(wanted[a])} for {quoted(asked[a])} and {quoted(wanted[b])} for "
             f"{quoted(asked[b])}"
         )
-    pairs = [pair for pair in zip(asked, wanted, strict=True) if plain(pair[0])]
-    if not pairs:
+    examples = [one for one in zip(asked, right, strict=True) if plain(one[0])]
+    if not examples:
         raise OptionError(
             "queries: none has letters or digits, so that none finds a key; leave them out"
         )
-    places = {name: place for place, name in enumerate(state.names)}
-    return [(query, _right(query, target, places, state.every)) for query, target in pairs]
+    return [(query, keys) for query, keys in examples if keys is not None]
 
 
 def _as_lists(queries: Any, targets: Any) -> tuple[list[Any], list[Any]]:
@@ -265,8 +266,10 @@ def _as_lists(queries: Any, targets: Any) -> tuple[list[Any], list[Any]]:
     return asked, wanted
 
 
-def _is_pooled(place: int, query: Any, target: Any) -> bool:
-    """Tell whether a query has numbers; otherwise it has a key, several keys, or None."""
+def _right_keys(
+    place: int, query: Any, target: Any, places: Mapping[str, int], every: Collection[Any]
+) -> frozenset[int] | None:
+    """Return the places of the right keys of a query, or None if it has numbers to pool."""
     if not isinstance(query, str):
         raise ArgumentTypeError(
             f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
@@ -275,25 +278,20 @@ def _is_pooled(place: int, query: Any, target: Any) -> bool:
         raise OptionError(
             f"queries: {quoted(query)} at {place} has no letters or digits to compare; leave it out"
         )
-    if not isinstance(target, list | tuple | set | frozenset):
-        return target is not None and not isinstance(target, str)
-    others = [item for item in target if not isinstance(item, str)]
-    if not target:
-        raise OptionError(
-            f"targets: number {place} is empty; give the right keys, or None if none is right"
-        )
-    if 0 < len(others) < len(target):
+    wanted: Collection[Any] = () if target is None else (target,)
+    if isinstance(target, list | tuple | set | frozenset):
+        wanted = target
+        if not target:
+            raise OptionError(
+                f"targets: number {place} is empty; give the right keys, or None if none is right"
+            )
+    others = [key for key in wanted if not isinstance(key, str)]
+    if others and len(others) == len(wanted):
+        return None
+    if others:
         raise ArgumentTypeError(
             f"targets: number {place} has keys and {quoted(others[0])}; expected one or the other"
         )
-    return bool(others)
-
-
-def _right(
-    query: str, target: Any, places: Mapping[str, int], every: Collection[Any]
-) -> frozenset[int]:
-    """Return the places of the right keys of a query."""
-    wanted = () if target is None else (target,) if isinstance(target, str) else target
     for key in wanted:
         if key not in places:
             why = (
@@ -312,6 +310,7 @@ def _right(
 
 
 def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float64]:
+    """Return what each query should pool, (L, *shape)."""
     rows: list[NDArray[np.float64]] = []
     for query, target in zip(queries, targets, strict=True):
         name = f"target of {quoted(query)}"
@@ -358,17 +357,6 @@ _LEAST = -20.0  # a log-probability, so that one example does not outweigh all o
 _AT_ONCE = 128  # queries that are compared at a time
 
 
-def _learned_for(scorer: Any, learned: Learned, state: DictState) -> Learned:
-    """Return what was learned by a loss for a scorer: of another scale, it may be."""
-    temperature, scale = learned.temperature, getattr(state.by, "scale", 1.0)
-    if scorer is None:
-        temperature = None
-    elif state.loss == "scaled_dot" and scale is not None and temperature is not None:
-        size = state.keys.vectors.shape[1]
-        temperature = float(temperature * scale * size**0.5)  # 1 for a plain dot, None for E^-0.5
-    return learned._replace(scorer=scorer, temperature=temperature)
-
-
 def _scores(
     state: DictState, learned: Learned, asked: Asked, rights: Sequence[Any]
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]]:
@@ -407,10 +395,8 @@ def _scores(
 class _Keyed:
     """Queries that should find keys, or none.
 
-    Attributes:
-        many: so many examples are held out in one part; of fewer, each is held out in turn.
-        keys_a_step: with how many keys at most the queries of a step are compared.
-        kinds: what kind each example is of; of each kind, the same share is held out.
+    Of ``many`` examples or more one part is held out, of fewer each in turn; of either of the
+    ``kinds`` the same share. A step compares queries with ``keys_a_step`` at most.
     """
 
     many, keys_a_step = 500, Settings.candidates
@@ -422,14 +408,14 @@ class _Keyed:
 
     def train(self, rows: NDArray[np.intp], settings: Settings) -> Learned:
         """Learn Q and K by which queries find each of their right keys."""
-        examples = [(row, key) for row in np.sort(rows) for key in self.right[row]]
-        if not examples:
+        pairs = [(row, key) for row in np.sort(rows) for key in self.right[row]]
+        if not pairs:
             return self.state.nothing
-        queries, right = np.array(examples, np.intp).T
-        x, keys = self.asked.vectors[queries], self.state.keys.vectors
-        pairs = np.stack([np.arange(len(x)), right], axis=1)
-        learned = fit_retrieval(x, keys, pairs, settings)
-        return _learned_for(self.state.scorer, learned, self.state)
+        rows, right = np.array(pairs, np.intp).T
+        each = np.stack([np.arange(len(rows)), right], axis=1)
+        x, keys = self.asked.vectors[rows], self.state.keys.vectors
+        learned = fit_retrieval(x, keys, each, settings)
+        return self.state.learned_for(self.state.scorer, learned)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp], rights: Any = None) -> Answers:
         """Return the answers to those in some rows; other right keys may be given."""
@@ -456,10 +442,10 @@ class _Keyed:
         self, learned: Learned, texts: Mapping[str, NDArray[np.intp]]
     ) -> dict[str, str | None]:
         """Return the key of each text, or None: of several right keys, the nearest."""
-        names, row_of = self.state.names, {text: row for row, text in enumerate(self.texts)}
+        names = self.state.names
         found = {text: names[min(right)] if len(right) else None for text, right in texts.items()}
-        several = {text: right for text, right in texts.items() if len(right) > 1}
-        if several:
+        if several := {text: right for text, right in texts.items() if len(right) > 1}:
+            row_of = {text: row for row, text in enumerate(self.texts)}
             rows = np.array([row_of[text] for text in several])
             nearest = self.ask(learned, rows, list(several.values())).nearest
             found |= {text: names[key] for text, key in zip(several, nearest, strict=True)}
@@ -493,7 +479,7 @@ class _Valued:
         """Learn Q, K and a temperature (and V) by which queries pool their targets."""
         x, y = self.asked.vectors[rows], self.state.keys.vectors
         learned = fit_pooling(x, y, self.values, self.targets[rows], settings)
-        return _learned_for(self.scorer, learned, self.state)
+        return self.state.learned_for(self.scorer, learned)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Errors:
         """Return the errors of those in some rows."""
@@ -515,8 +501,8 @@ _FOLDS = 5
 _TOO_FEW = 4  # of fewer examples, none is held out
 _ASKED, _LEAST_ASKED = 256, 32  # examples to ask, at most; fewer if there are very many keys
 _SCORES = 2**23  # queries times keys that are compared before and after
-# Multiplications of a product. So few take milliseconds in one thread, and as long in several on a
-# quiet machine; on a busy one, these wait for each other ten times as long.
+# Multiplications of a product that take milliseconds in one thread, and no less in several, which
+# wait for each other on a busy machine.
 _FEW = 2**27
 _ONE_AT_A_TIME = RLock()  # for the number of threads is that of the whole process
 
@@ -632,23 +618,23 @@ def _report(
 ) -> FitReport:
     """Return the report on the answers to the examples in some rows, before and after."""
     state, (rows, before, after) = task.state, held_out or training
-    measures = [answers.measures(state.cutoff) for answers in training[1:]]
-    measures += [answers.measures(state.cutoff) for answers in (before, after)]
-    if not held_out:
-        measures[2:] = [Measures()] * 2
+    told = [
+        [answers.measures(state.cutoff) for answers in some[1:]] if some else [Measures()] * 2
+        for some in (training, held_out)
+    ]
     changes = sorted(after.changes(before, state.keys.names), key=lambda one: -one[3])
-    told = [(Change(task.texts[rows[i]], was, now), gain) for i, was, now, gain in changes]
+    named = [(Change(task.texts[rows[i]], was, now), gain) for i, was, now, gain in changes]
     return FitReport(
         **verdict,
         examples=len(task.texts),
         validated=len(rows) if held_out else 0,
-        training_before=measures[0],
-        training_after=measures[1],
-        held_out_before=measures[2],
-        held_out_after=measures[3],
+        training_before=told[0][0],
+        training_after=told[0][1],
+        held_out_before=told[1][0],
+        held_out_after=told[1][1],
         history=learned.history,
-        better=tuple(change for change, gain in told if gain > 0),
-        worse=tuple(change for change, gain in told[::-1] if gain <= 0),
+        better=tuple(change for change, gain in named if gain > 0),
+        worse=tuple(change for change, gain in named[::-1] if gain <= 0),
         options=state.options_of(learned),
     )
 

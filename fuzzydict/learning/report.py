@@ -38,10 +38,8 @@ class Measures(NamedTuple):
     mrr: float = _NAN  # mean reciprocal rank of the best right key
     log_probability: float = _NAN  # mean logarithm of that of the right keys, or of "none"
     rmse: float = _NAN  # root mean squared error of pooled values
-    #: Share of queries that the dict answers correctly: with a right key at or above the cutoff, or
-    #: with none where no key is right.
-    right_at_cutoff: float = _NAN
-    wrong_at_cutoff: float = _NAN  # share of queries answered with a key that is not right
+    right_at_cutoff: float = _NAN  # share answered by a right key, or by none where none is right
+    wrong_at_cutoff: float = _NAN  # share answered by a key that is not right
 
     def shown(self) -> dict[str, str]:
         """Return those that apply, as texts by their names."""
@@ -67,14 +65,11 @@ class Answers(NamedTuple):
     """The answers to L queries, (L,) each."""
 
     rank: NDArray[np.intp]  # of the best right key, from 1; 0 if no key is right
-    # Of the right keys together; of "none" if no key is right (0 for a named scorer, which knows
-    # no "none").
-    log_probability: NDArray[np.float64]
+    log_probability: NDArray[np.float64]  # of the right keys together, or of "none"
     best: NDArray[np.intp]  # the place of the best key,
     score: NDArray[np.float64]  # its score,
     nearest: NDArray[np.intp]  # and the place of the best right key
-    # The score of the best key if the right ones were not in the dict; -inf if there are no others.
-    otherwise: NDArray[np.float64]
+    otherwise: NDArray[np.float64]  # the best score without the right keys; -inf if none is left
 
     def _counts(self, cutoff: float) -> list[int]:
         """Return how many have a right key first, and how many are right and wrong at the cutoff.
@@ -167,20 +162,16 @@ class FitReport:
     All measures are of the dict without its aliases, so that they tell of other queries.
 
     Attributes:
-        kept: whether the dict now has the learned options.
-        reason: why, or why not.
-        examples: number of examples.
-        validated: number of examples that were held out, at once or in turn.
-        remembered: number of texts that are aliases now,
-        refused: and how many of these find no key.
-        training_before: how good the answers to the training examples were,
-        training_after: and are with the learned options (if there are many, for some of them).
-        held_out_before: the same for the held-out examples,
-        held_out_after: each measured with options learned without it.
-        history: mean losses before the first pass over the examples, and after each; empty if
-            nothing was learned.
+        kept: whether the dict now has the learned options; ``reason`` says why, or why not.
+        examples: their number; ``validated`` of them were held out, at once or in turn.
+        remembered: number of texts that are aliases now; ``refused`` of these find no key.
+        training_before: how good the answers to the training examples (or some of many) were;
+            ``training_after`` with the learned options.
+        held_out_before: the same for the held-out examples, and ``held_out_after``, each measured
+            with options learned without it.
+        history: mean losses before the first pass and after each; empty if nothing was learned.
         better: held-out examples with a better answer (training examples, if none are held out),
-        worse: and those with a worse one.
+            and ``worse`` those with a worse one.
         options: the learned options by name, whether they are kept or not.
     """
 
@@ -225,13 +216,11 @@ class FitReport:
         losses = np.array(self.history).T
         width = _SMOOTHING * len(self.history)
         smoothed = gaussian_filter1d(losses, width, mode="nearest").tolist()
-        curves = dict(zip(("training", "held out, to stop early"), smoothed, strict=True))
-        if np.isnan(losses[1]).all():
-            del curves["held out, to stop early"]
-        pools = not np.isnan(self.training_after.rmse)
-        unit = (
-            "mean squared error (of a third of the spread)" if pools else "loss (nats an example)"
-        )
+        names = ("training", "held out, to stop early")
+        curves = dict(zip(names[: 1 if np.isnan(losses[1]).all() else 2], smoothed, strict=False))
+        unit = "loss (nats an example)"
+        if not np.isnan(self.training_after.rmse):
+            unit = "mean squared error (of a third of the spread)"
         return plot_curves(
             curves, title="Learning", x_label="passes over the examples", y_label=unit
         )

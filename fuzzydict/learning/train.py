@@ -34,7 +34,6 @@ class Settings:
     learning_rate: float = 0.03  # how far a step may turn a vector, relative to its length
     epochs: int = 15  # passes over the examples, at most
     patience: int = 3  # passes without a better loss on the held-out examples, and it stops
-    batch_size: int | None = None  # examples a step; None for a fifth of them, at most 256
     candidates: int = 256  # keys drawn for each step beside the right ones, if there are more
     validation: float = 0.1  # share of the examples to hold out; of fewer than 100, none are
     seed: int = 0  # of the batches, and of the factors of low rank
@@ -141,9 +140,8 @@ def fit_pooling(
 
 
 class TrainableProjections:
-    """Q, K, V and the temperature as parameters, with the gradients of each.
+    """Q, K and V, named as `Projections.arrays` does, and ``log_temperature`` as parameters.
 
-    ``parameters`` are arrays by name, as `Projections.arrays` names them, and ``log_temperature``.
     ``value_size`` is None if no values are pooled.
     """
 
@@ -221,10 +219,9 @@ def retrieval_loss(
     those of a query's right keys are added. ``rows`` (n,) are sorted queries, each of which has one
     right key or more, and ``columns`` (n,) which keys these are.
 
-    If only some of all keys are given, ``log_shares`` is the log-probability of each to be among
-    them, (S,) or for all. A key that was drawn with probability ``p`` counts ``1 / p`` times
-    (Bengio and Senécal 2008), so that the softmax's denominator is unbiased (Horvitz and Thompson
-    1952); a query's own right keys count once.
+    If only some of all keys are given, ``log_shares``, (S,) or for all, is the log-probability of
+    each to be among them. A key drawn with probability ``p`` counts ``1 / p`` times, so that the
+    softmax's denominator is unbiased (Bengio and Senécal 2008); the right keys count once.
     """
     heat = query.dtype.type(temperature)
     scaled = query / heat
@@ -274,12 +271,10 @@ def pooling_loss(
 
 
 def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Array]]:
-    """Scale x so that a dot product is the scorer's score; return also the backward function.
+    """Scale queries, or keys, (..., E) so that a dot product is the scorer's score.
 
-    Args:
-        x: queries, or keys, (..., E).
-        scorer: "cosine" scales each vector to length 1 (the zero vector stays), "scaled_dot"
-            divides by ``E^(1/4)``, for queries and for keys; "dot" leaves them.
+    "cosine" makes each vector 1 long (the zero vector stays), "scaled_dot" divides it by
+    ``E^(1/4)``, "dot" leaves it. Return them, and the backward function.
     """
     if scorer == "dot":
         return x, lambda d_y: d_y
@@ -299,8 +294,7 @@ def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Arr
 
 # ---- gradient descent ------------------------------------------------------------------------
 
-_LARGEST = 256  # examples a step, at most
-_STEPS = 5  # steps a pass, if there are few examples
+_STEPS, _LARGEST = 5, 256  # steps a pass, if there are few examples; of a step, the most
 _TOO_FEW = 100  # examples: of fewer, the loss on a share says little, and the share is missed
 _HELD_OUT = 512  # examples in the held-out loss, at most
 
@@ -321,7 +315,7 @@ def descend(
     order = random.permutation(count)
     share = round(settings.validation * count) if count >= _TOO_FEW else 0
     held_out, training = order[:share], order[share:]
-    size = settings.batch_size or min(max(len(training) // _STEPS, 1), _LARGEST)
+    size = min(max(len(training) // _STEPS, 1), _LARGEST)
     steps = -(-len(training) // size)
     total, done = steps * settings.epochs, 0
     adam = Adam(parameters, settings.learning_rate, per_array=True)
@@ -377,13 +371,12 @@ _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # the paper's defaults
 
 
 class Adam:
-    """The optimizer Adam (Kingma and Ba 2015, algorithm 1).
+    """The optimizer Adam (Kingma and Ba 2015, algorithm 1), which changes parameters in place.
 
-    `step` changes the parameters, arrays by name, in place. The learning rate, about how far a
-    number moves in a step, may be set between steps. With ``per_array``, all numbers of an array
-    have one step size, relative to ``E^-0.5``, the root mean square of an identity (E, E). Steps
-    then follow the direction of the mean gradient, so that a projection changes nothing outside
-    the span of its examples.
+    The learning rate, about how far a number moves in a step, may be set between steps. With
+    ``per_array``, all numbers of an array have one step size, relative to ``E^-0.5``, the root mean
+    square of an identity (E, E). Steps then follow the direction of the mean gradient, so that a
+    projection changes nothing outside the span of its examples.
 
     Raises:
         OptionError: the learning rate is not a finite number above 0.

@@ -26,7 +26,7 @@ from fuzzydict._arrays import (
     unbroadcast,
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.nn.scorers import ScaledDot, Scorer, ScorerLike, as_scorer
+from fuzzydict.nn.scorers import ScaledDot, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import centred, finite_tops, normalize, warn_of_empty_rows
 
 
@@ -89,7 +89,7 @@ def attention(
     >>> attention([[1, 0, 2]], key, [[1], [2], [8]], scorer="dot").round(2)
     array([[4.75]])
     """
-    asked = _Asked.of(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
+    asked = _Asked(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
     temperature = positive("temperature", temperature)
     if not need_weights and isinstance(normalizer, str) and normalizer == "softmax":
         return _in_blocks(asked, temperature)
@@ -110,25 +110,23 @@ def attention_forward(
     normalizer: str = "softmax",
     valid_lens: ArrayLike | None = None,
 ) -> tuple[Array, Array, AttentionBackward]:
-    """Compute ``attention``, and return the backward function too.
+    """Compute ``attention``; return the output (..., L, Ev), the weights (..., L, S), and backward.
 
-    Returns:
-        The output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
-        loss with respect to the output to its ``AttentionGradients``.
+    That is a function from the gradient of a loss for the output to ``AttentionGradients``.
 
     >>> output, weights, backward = attention_forward([[1.0]], [[0.0], [1.0]], [[0.0], [2.0]])
     >>> backward(np.ones_like(output)).value.round(3)
     array([[0.269],
            [0.731]])
     """
-    asked = _Asked.of(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
+    asked = _Asked(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
     return _forward(asked, temperature, normalizer)
 
 
 def _forward(
     asked: _Asked, temperature: float, normalizer: str
 ) -> tuple[Array, Array, AttentionBackward]:
-    query, key, value = asked.query, asked.key, asked.value
+    query, key, value = asked.inputs
     scores, scorer_backward = asked.scorer.forward(query, key)
     masked = asked.masked(scores, slice(None), slice(None))
     weights, normalizer_backward = normalize(masked, temperature, normalizer)
@@ -144,20 +142,11 @@ def _forward(
     return output, weights, backward
 
 
-class _Asked(NamedTuple):
-    """The arguments of attention, checked."""
+class _Asked:
+    """The arguments of attention, checked: a mask (..., L, S), and lengths (..., L, 1) of keys."""
 
-    query: Array  # (..., L, E)
-    key: Array  # (..., S, E)
-    value: Array  # (..., S, Ev)
-    scorer: Scorer
-    mask: NDArray[Any] | None  # (..., L, S), bools, or numbers to add
-    lengths: NDArray[Any] | None  # (..., L, 1), of valid keys
-    is_causal: bool
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         query: ArrayLike,
         key: ArrayLike,
         value: ArrayLike,
@@ -166,16 +155,17 @@ class _Asked(NamedTuple):
         attn_mask: ArrayLike | None,
         valid_lens: ArrayLike | None,
         is_causal: bool,
-    ) -> _Asked:
-        scorer = as_scorer(scorer)
+    ) -> None:
+        self.scorer, self.is_causal = as_scorer(scorer), bool(is_causal)
         if scale is not None:
-            if not isinstance(scorer, ScaledDot):
+            if not isinstance(self.scorer, ScaledDot):
                 raise OptionError(
-                    f"scale is for the scorer 'scaled_dot'; {scorer!r} has none: use temperature"
+                    f"scale is for the scorer 'scaled_dot'; {self.scorer!r} has none: use "
+                    f"temperature"
                 )
-            scorer = ScaledDot(scale)
-        q, k, v = as_floats(query=query, key=key, value=value)
-        check_matrices(q, k, same_size=scorer.same_size)
+            self.scorer = ScaledDot(scale)
+        q, k, v = self.inputs = as_floats(query=query, key=key, value=value)
+        check_matrices(q, k, same_size=self.scorer.same_size)
         if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
             raise ShapeError(
                 f"value must have shape (..., S, Ev) with a row for each key: key {k.shape} has "
@@ -183,9 +173,8 @@ class _Asked(NamedTuple):
             )
         broadcast_lead(query=q, key=k, value=v)
         shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
-        mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
-        lengths = None if valid_lens is None else _checked_lengths(valid_lens, shape)
-        return cls(q, k, v, scorer, mask, lengths, bool(is_causal))
+        self.mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
+        self.lengths = None if valid_lens is None else _checked_lengths(valid_lens, shape)
 
     def masked(self, scores: Array, rows: slice, columns: slice) -> Array:
         """Return the scores of a block (..., rows, columns), -inf where a key is left out."""
@@ -325,14 +314,14 @@ def finish(part: Partial) -> Array:
 
 def _in_blocks(asked: _Asked, temperature: float) -> Array:
     """Return the output (..., L, Ev) of softmax attention."""
-    query, key, value = asked.query, asked.key, asked.value
+    query, key, value = asked.inputs
     lead = math.prod(broadcast_lead(query=query, key=key))
     step = min(_KEYS, _SCORES // max(1, lead * min(query.shape[-2], _ROWS)))
     if query.shape[-2] == 1:
         step = min(step, _NUMBERS // max(key.shape[-1], value.shape[-1]))
 
     def part(rows: slice, keys: slice) -> Partial:
-        scores = asked.scorer.score_checked(query[..., rows, :], key[..., keys, :])
+        scores = asked.scorer(query[..., rows, :], key[..., keys, :])
         return partial(asked.masked(scores, rows, keys), value[..., keys, :], temperature)
 
     outputs = []

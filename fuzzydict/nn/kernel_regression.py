@@ -85,11 +85,7 @@ class KernelRegression:
         return predicted.reshape(len(predicted), *self.y_.shape[1:])
 
     def attention(self, X: ArrayLike) -> Array:  # noqa: N803
-        """Return the weight (M, N) of each example in each prediction for X (M, E).
-
-        Raises:
-            FuzzyDictError: as ``predict`` does.
-        """
+        """Return the weight (M, N) of each example in each prediction for X (M, E)."""
         weights: Array = attention(*self._centred(X), scorer=self._scorer, need_weights=True)[1]
         return weights
 
@@ -98,9 +94,6 @@ class KernelRegression:
 
         Several targets are averaged. A target that does not vary scores 1 if it is predicted
         exactly, and 0 otherwise.
-
-        Raises:
-            FuzzyDictError: as ``predict`` does, or because y does not fit.
         """
         _, targets = _examples(X, y)
         predicted = self.predict(X)
@@ -119,11 +112,7 @@ class KernelRegression:
         return {"kernel": self.kernel, "bandwidth": self.bandwidth}
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of the constructor's arguments, with effect from the next ``fit``.
-
-        Raises:
-            OptionError: a name is not an argument of the constructor.
-        """
+        """Change some of the constructor's arguments, with effect from the next ``fit``."""
         for name, value in params.items():
             if name not in self.get_params():
                 raise OptionError(f"no parameter {quoted(name)}; there are kernel and bandwidth")

@@ -98,21 +98,11 @@ class MultiHeadAttention:
         is_causal: bool = False,
         valid_lens: ArrayLike | None = None,
     ) -> Any:
-        """Attend with all heads; errors are those of ``attention``.
+        """Attend with all heads: queries (..., L, E), keys (..., S, kdim), values (..., S, vdim).
 
-        Args:
-            query: Queries (..., L, E); batch axes come first.
-            key: Keys (..., S, kdim).
-            value: Values (..., S, vdim).
-            need_weights: Whether to return the weights too.
-            average_attn_weights: Whether to average the weights over the heads.
-            attn_mask: As in ``attention``, or a mask for each head (..., H, L, S).
-            is_causal: As in ``attention``.
-            valid_lens: As in ``attention``.
-
-        Returns:
-            The output (..., L, E), or with ``need_weights`` the output and the weights (..., L, S),
-            which are (..., H, L, S) if they are not averaged.
+        Return the output (..., L, E), or with ``need_weights`` the output and the weights
+        (..., L, S); without ``average_attn_weights`` these are of each head, (..., H, L, S). Masks
+        and errors are those of ``attention``; a mask may be for each head, (..., H, L, S), too.
         """
         if need_weights:
             output, weights, _ = self.forward(
@@ -134,13 +124,9 @@ class MultiHeadAttention:
     ) -> tuple[Array, Array, AttentionBackward]:
         """Attend with all heads, and return the backward function too.
 
-        Returns:
-            The output (..., L, E), the weights (..., H, L, S) of each head, and a function from the
-            gradient of a loss with respect to the output to its ``AttentionGradients``. That of x
-            in ``heads(x, x, x)`` is the sum of the first three.
-
-        Raises:
-            FuzzyDictError: as ``attention`` does.
+        Return the output (..., L, E), the weights (..., H, L, S) of each head, and a function from
+        the gradient of a loss for the output to its ``AttentionGradients``. That of x in
+        ``heads(x, x, x)`` is the sum of the first three. Errors are those of ``attention``.
         """
         inputs, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
         pooled, weights, inner = attention_forward(*heads, is_causal=is_causal, **masks)

@@ -84,10 +84,6 @@ class Scorer(ABC):
         The gradients of query and key may keep the batch axes to which these were broadcast.
         """
 
-    def score_checked(self, query: Array, key: Array) -> Array:
-        """Score arrays of one dtype whose shapes were checked before."""
-        return self._forward(query, key)[0]
-
     @property
     def parameters(self) -> dict[str, Array]:
         """The arguments of the constructor that can be trained, by name."""
@@ -159,9 +155,6 @@ class ScaledDot(Scorer):
     The spread of the scores of random vectors then does not depend on E (Vaswani et al. 2017,
     equation 1). A ``scale`` above 0 takes the place of the factor ``E ** -0.5``.
 
-    Raises:
-        OptionError: the scale is not a finite number above 0.
-
     >>> ScaledDot()([[1.0, 2.0, 2.0, 0.0]], [[3.0, 4.0, 0.0, 0.0]])
     array([[5.5]])
     """
@@ -187,9 +180,6 @@ class Bilinear(Scorer):
     From Luong et al. 2015, equation 8, "general". Queries (..., L, Eq) and keys (..., S, Ek) may
     differ in size.
 
-    Raises:
-        ShapeError: M is not a matrix, or not finite.
-
     >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
     array([[5.]])
     """
@@ -207,19 +197,15 @@ class Bilinear(Scorer):
                 f"M has shape {self.M.shape} (Eq, Ek), but query {query.shape} and "
                 f"key {key.shape} need {sizes}"
             )
-        m = self.M.astype(query.dtype, copy=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            projected = query @ m  # (..., L, Ek)
-        require_finite(projected, query=query, M=m)
+        projected = linear(query, self.M.T)  # (..., L, Ek)
+        require_finite(projected, query=query, M=self.M)
         scores = _products(projected, key)
 
         def backward(d_scores: Array) -> ScorerGradients:
-            d_projected = d_scores @ key
-            q = np.broadcast_to(query, (*d_projected.shape[:-1], sizes[0]))
-            # The sum of the outer products of all rows.
-            d_m = q.reshape(-1, sizes[0]).T @ d_projected.reshape(-1, sizes[1])
+            d_projected = unbroadcast(d_scores @ key, projected.shape)
+            d_query, d_transposed, _ = linear_backward(d_projected, query, self.M.T)
             d_key = d_scores.swapaxes(-1, -2) @ projected
-            return ScorerGradients(d_projected @ m.T, d_key, {"M": d_m})
+            return ScorerGradients(d_query, d_key, {"M": d_transposed.T})
 
         return scores, backward
 
@@ -232,15 +218,17 @@ class Cosine(Scorer):
     """
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        return self._of_norms(query, key, _inverse_norms(key=key))
+        return self._of_lengths(query, key, _inverse_lengths("key", key))
 
-    def with_norms(self, query: Array, key: Array, k_inverse: Array) -> Array:
-        """Score keys whose ``1 / |k|`` (S,), 0 for the zero vector, took longer than scoring."""
+    def with_lengths(self, query: Array, key: Array, k_inverse: Array) -> Array:
+        """Score keys whose ``1 / |k|`` (S,), 0 for the zero vector, is known."""
         check_matrices(query, key)
-        return self._of_norms(query, key, k_inverse)[0]
+        return self._of_lengths(query, key, k_inverse)[0]
 
-    def _of_norms(self, query: Array, key: Array, k_inverse: Array) -> tuple[Array, ScorerBackward]:
-        q_inverse = _inverse_norms(query=query)  # (..., L)
+    def _of_lengths(
+        self, query: Array, key: Array, k_inverse: Array
+    ) -> tuple[Array, ScorerBackward]:
+        q_inverse = _inverse_lengths("query", query)  # (..., L)
         unit = query * q_inverse[..., None]
         with np.errstate(over="ignore", invalid="ignore"):
             scores: Array = unit @ key.swapaxes(-1, -2)
@@ -262,19 +250,18 @@ class Cosine(Scorer):
         return scores, backward
 
 
-def _inverse_norms(**named: Array) -> Array:
-    """Return ``1 / |x|`` (..., N) for the named vectors (..., N, E), and 0 for the zero vector."""
-    norms = np.sqrt(_squared_norms(**named))
-    return np.divide(1, norms, out=np.zeros(norms.shape, norms.dtype), where=norms > 0)
+def _inverse_lengths(name: str, vectors: Array) -> Array:
+    """Return ``1 / |x|`` (..., N) for vectors (..., N, E), and 0 for the zero vector."""
+    lengths = np.sqrt(_squares(name, vectors))
+    return np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 
-def _squared_norms(**named: Array) -> Array:
-    """Return ``|x|^2`` (..., N) for the one named array of vectors (..., N, E)."""
-    (vectors,) = named.values()
+def _squares(name: str, vectors: Array) -> Array:
+    """Return ``|x|^2`` (..., N) for vectors (..., N, E)."""
     with np.errstate(over="ignore", invalid="ignore"):
-        norms: Array = np.einsum("...e,...e->...", vectors, vectors)
-    require_finite(norms, **named)
-    return norms
+        squares: Array = np.einsum("...e,...e->...", vectors, vectors)
+    require_finite(squares, **{name: vectors})
+    return squares
 
 
 class Kernel(Scorer):
@@ -376,11 +363,11 @@ def squared_distances(query: Array, key: Array) -> Array:
             squared: Array = np.square(query - key.swapaxes(-1, -2))
         require_finite(squared, query=query, key=key)
         return squared
-    query_norms, key_norms = _squared_norms(query=query), _squared_norms(key=key)
+    of_queries, of_keys = _squares("query", query), _squares("key", key)
     with np.errstate(over="ignore", invalid="ignore"):
         squared = -2 * query @ key.swapaxes(-1, -2)
-        squared += query_norms[..., :, None]
-        squared += key_norms[..., None, :]
+        squared += of_queries[..., :, None]
+        squared += of_keys[..., None, :]
     require_finite(squared, query=query, key=key)
     # Rounding can make the distance of equal vectors negative.
     return np.maximum(squared, 0, out=squared)
@@ -392,11 +379,8 @@ _BLOCK = 1 << 20  # numbers of the hidden layer (..., L, S, A) in memory at a ti
 class Additive(Scorer):
     """A hidden layer, ``w' tanh(W_q q + W_k k)`` (Bahdanau et al. 2015, appendix A.1.2).
 
-    By default, the projections of queries and keys are the identity, and the weights of the hidden
-    layer all 1: the score is the sum of ``tanh(q + k)``. W_q is (A, Eq), W_k (A, Ek), w (A,).
-
-    Raises:
-        ShapeError: the parameters do not fit together, or are not finite.
+    W_q is (A, Eq), W_k (A, Ek) and w (A,). By default the projections are the identity and w is
+    all ones: the score is the sum of ``tanh(q + k)``.
 
     >>> Additive()([[0.0, 1.0]], [[0.0, -1.0], [0.0, 99.0]])
     array([[0., 1.]])
@@ -414,8 +398,7 @@ class Additive(Scorer):
         self._parameters = _checked(**{n: one for n, one in given.items() if one is not None})
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        p = {name: array.astype(query.dtype, copy=False) for name, array in self.parameters.items()}
-        projected = []
+        p, projected = self._parameters, []
         for name, vectors in (("query", query), ("key", key)):
             weight = p.get(f"W_{name[0]}")
             if weight is not None and weight.shape[1] != vectors.shape[-1]:
@@ -431,10 +414,10 @@ class Additive(Scorer):
                 f"query {query.shape} and key {key.shape} meet in a hidden layer of sizes "
                 f"{q.shape[-1]} and {k.shape[-1]}; give W_q (A, Eq) and W_k (A, Ek) of one A"
             )
-        w = p.get("w", np.ones(q.shape[-1], q.dtype))
+        w = p.get("w", np.ones(q.shape[-1])).astype(q.dtype, copy=False)
         if w.shape != q.shape[-1:]:
             raise ShapeError(f"w must have shape (A,) = {q.shape[-1:]}, got {w.shape}")
-        lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+        lead = broadcast_lead(query=q, key=k)
         scores = np.empty((*lead, q.shape[-2], k.shape[-2]), q.dtype)
         for keys, hidden in _hidden(q, k):
             scores[..., keys] = hidden @ w
@@ -462,9 +445,6 @@ class Concat(Scorer):
     From Luong et al. 2015, equation 8, "concat". The left and right columns of W, (A, Eq + Ek), are
     the two projections of ``Additive``; w is (A,).
 
-    Raises:
-        ShapeError: W and w do not fit together, or are not finite.
-
     >>> Concat(W=[[1.0, 0.0, 0.0, -1.0]], w=[2.0])([[5.0, 0.0]], [[0.0, 5.0]])
     array([[0.]])
     """
@@ -486,9 +466,8 @@ class Concat(Scorer):
 
         def backward(d_scores: Array) -> ScorerGradients:
             d_query, d_key, d = inner(d_scores)
-            return ScorerGradients(
-                d_query, d_key, {"W": np.hstack([d["W_q"], d["W_k"]]), "w": d["w"]}
-            )
+            d_joint = np.hstack([d["W_q"], d["W_k"]])
+            return ScorerGradients(d_query, d_key, {"W": d_joint, "w": d["w"]})
 
         return scores, backward
 

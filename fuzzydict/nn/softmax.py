@@ -102,10 +102,7 @@ NORMALIZERS = {"softmax": _softmax, "sparsemax": _sparsemax}
 
 
 def centred(scores: Array, tops: Array, temperature: float) -> Array:
-    """Return ``(scores - tops) / temperature``, for tops that are not less; -inf if it overflows.
-
-    The temperature is `as_divisor` of the dtype.
-    """
+    """Return ``(scores - tops) / temperature``, a divisor of their dtype; -inf if it overflows."""
     with np.errstate(over="ignore"):
         if temperature > _HOT:  # scores whose difference overflows may have a weight yet
             return scores / temperature - tops / temperature
@@ -116,11 +113,7 @@ def centred(scores: Array, tops: Array, temperature: float) -> Array:
 
 
 def finite_tops(scores: Array) -> Array:
-    """Return the largest score of each row, (..., 1), or 0 for a row of only -inf.
-
-    Raises:
-        ShapeError: A score is NaN or +inf.
-    """
+    """Return the largest score of each row, (..., 1), or 0 for a row of only -inf."""
     top: Array = scores.max(-1, keepdims=True, initial=-np.inf)
     if not (top < np.inf).all():
         row = np.argwhere(~(top < np.inf))[0][:-1].tolist()

@@ -158,7 +158,7 @@ class NamedScore:
             ShapeError: the scorer returns NaN or +inf.
         """
         if type(self.scorer) is Cosine:
-            found = self.scorer.with_norms(vectors, keys.vectors, keys.inverse_lengths)
+            found = self.scorer.with_lengths(vectors, keys.vectors, keys.inverse_lengths)
         else:
             found = np.asarray(self.scorer(vectors, keys.vectors), np.float32)
             if not isinstance(
