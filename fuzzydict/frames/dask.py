@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import islice
@@ -164,7 +165,7 @@ def _error_of(client: Client, error: Exception) -> Exception:
         return error
     place = quoted(client.scheduler.address if client.scheduler else "the cluster")
     told = f"the workers of {place} failed: {type(error).__name__}: {error}"
-    if isinstance(error, KilledWorker):
+    if isinstance(error, KilledWorker | CancelledError):  # by which what they were sent is lost
         told = (
             f"several workers of {place} ended while they looked up the same texts; see their "
             f"logs: if the memory is full, let fewer run on each machine"
