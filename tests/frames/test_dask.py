@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import os
+import signal
+import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
 import fuzzydict
-from fuzzydict import ArgumentTypeError, FuzzyDict, Matcher, OptionError
+from fuzzydict import ArgumentTypeError, FuzzyDict, Matcher, OptionError, WorkerError
 from tests.support.frames import until
 
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed (extra dask)")
@@ -192,3 +197,41 @@ def test_workers_open_the_file_of_a_matcher(client: Any, tmp_path: Path) -> None
     path.unlink()
     with pytest.raises(FileNotFoundError, match="where every host finds it"):
         client.submit(unopened, ["colour"], pure=False).result()
+
+
+def encode(texts: list[str]) -> Any:
+    """Return vectors (n, 8); a worker that is asked for one of the texts ends, so many times."""
+    folder, times = Path(os.environ["DEATHS"]), int(os.environ["TIMES"])
+    is_spared = (folder / f"spared {os.getpid()}").exists()
+    if "qwzzt" in texts and not is_spared and len(list(folder.glob("dead *"))) < times:
+        (folder / f"dead {os.getpid()}").touch()
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+    seeds = [zlib.crc32(text.lower().encode()) for text in texts]
+    return np.array([np.random.default_rng(seed).normal(size=8) for seed in seeds])
+
+
+@pytest.mark.slow("it starts two clusters, whose workers end")
+@pytest.mark.parametrize("times", [1, 99])
+def test_workers_that_end_amid_a_join_are_replaced_or_told(
+    times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[2])])
+    monkeypatch.setenv("DEATHS", str(tmp_path))
+    monkeypatch.setenv("TIMES", str(times))
+    (tmp_path / f"spared {os.getpid()}").touch()
+    frame = in_parts(TEXTS)
+    options: Any = {"left_on": "field", "right_on": "name", "embedding": encode}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster),
+    ):
+        if times == 1:
+            joined = fuzzydict.join(frame, FIELDS, **options)
+            expected = fuzzydict.join(frame.compute(), FIELDS, **options)
+            assert_same_parts(joined, expected, frame)
+        else:
+            with pytest.raises(WorkerError, match=r"several workers of .* ended"):
+                fuzzydict.join(frame, FIELDS, **options)
+    assert len(list(tmp_path.glob("dead *"))) >= min(times, 2)

@@ -145,11 +145,9 @@ def test_lengths_make_a_dot_product_what_the_scorer_says(scorer: str) -> None:
         {"x": x},
         {"x": lengths_forward(x, scorer)[1](d_y)},
     )
-
-
-def test_the_zero_vector_stays_and_has_no_gradient() -> None:
-    unit, backward = lengths_forward(np.zeros((1, 3)), "cosine")
-    assert unit.tolist() == backward(np.ones((1, 3))).tolist() == [[0, 0, 0]]
+    if scorer == "cosine":  # the zero vector stays, and has no gradient
+        unit, backward = lengths_forward(np.zeros((1, 3)), scorer)
+        assert unit.tolist() == backward(np.ones((1, 3))).tolist() == [[0, 0, 0]]
 
 
 @pytest.mark.parametrize("rank", [None, 2])
