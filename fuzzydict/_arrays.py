@@ -363,7 +363,8 @@ class Rows:
         except IndexError:
             buffer = self.rows
         if len(buffer) < total:
-            buffer = np.empty((int(total * _GROWTH) + 8, *new.shape[1:]), new.dtype)
+            room = max(total, int(len(buffer) * _GROWTH) + 8)
+            buffer = np.empty((room, *new.shape[1:]), new.dtype)
             buffer[:used] = self.rows
         buffer[used:total] = new
         longer = type(self)(buffer[:total])
