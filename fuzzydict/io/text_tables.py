@@ -16,12 +16,13 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from functools import partial
 from io import BytesIO, StringIO
-from itertools import chain, count, islice
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from fuzzydict.errors import OBEYED, FileFormatError, OptionError, printable, qu
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -388,15 +389,19 @@ def _without_mark(first: int, lines: list[str]) -> list[str]:
     return [lines[0].removeprefix(BYTE_ORDER_MARK), *lines[1:]] if first == 1 else lines[:]
 
 
+#: The lines, texts and contents of some rows, as it takes a while to make a `Row` of each.
+_Columns: TypeAlias = tuple[Sequence[int], list[str], list[Any]]
+
+
 class _TextTable(Table):
     """A table of lines. A blank line stays as it is, with nothing beside it."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         self.name, self._file = name, file
-        self._blocks: Iterator[list[Row]] = iter(())
+        self._blocks: Iterator[_Columns] = iter(())
 
     def rows(self) -> Iterator[Row]:
-        return chain.from_iterable(self._blocks)
+        return (row for block in self._blocks for row in map(Row, *block))
 
     def progress(self) -> tuple[int, int] | None:
         try:
@@ -425,14 +430,15 @@ class Csv(_TextTable):
         self.names = []
         self.dialect, begun = _dialect_of(file, name, usual, reading)
         blocks = self._parsed(_line_blocks(file, name, self.dialect.encoding, begun))
-        for rows in blocks:
-            for place, row in enumerate(rows, 1):
+        for block in blocks:
+            for place, row in enumerate(map(Row, *block), 1):
                 if not _is_blank(row):
+                    below = block[0][place:], block[1][place:], block[2][place:]
                     self.header, self.names = row, list(row.content)
-                    self._blocks = map(self._of_equal_width, chain([rows[place:]], blocks))
+                    self._blocks = map(self._of_equal_width, chain([below], blocks))
                     return
 
-    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[list[Row]]:
+    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[_Columns]:
         """Yield the rows of all lines in blocks. One that goes on after its block is read whole."""
 
         def going_on(lines: list[str]) -> Iterator[str]:
@@ -451,37 +457,39 @@ class Csv(_TextTable):
                 with suppress(csv.Error):
                     cells = list(csv.reader(text, delimiter=sign, strict=True))
                     if len(cells) == len(lines):  # no row has several lines
-                        yield [*map(Row, count(first), lines, cells)]
+                        yield range(first, first + len(lines)), lines, cells
                         break
-                rows, used, begun = list[Row](), 0, len(lines)
+                numbers, raws, rows, used, begun = list[int](), list[str](), [], 0, len(lines)
                 reader = csv.reader(chain(text, going_on(lines)), delimiter=sign, strict=True)
                 while used < begun:
                     try:
-                        content = next(reader)
+                        rows.append(next(reader))
                     except csv.Error as error:
                         problem = _csv_problem("".join(lines[used : reader.line_num]), str(error))
                         place = f"{self.name}: line {first + used}"
                         raise FileFormatError(f"{place} {problem}") from error
-                    rows.append(Row(first + used, "".join(lines[used : reader.line_num]), content))
+                    numbers.append(first + used)
+                    raws.append("".join(lines[used : reader.line_num]))
                     used = reader.line_num
-                yield rows
+                yield numbers, raws, rows
                 first, lines = first + used, lines[used:]
 
-    def _of_equal_width(self, rows: list[Row]) -> list[Row]:
+    def _of_equal_width(self, block: _Columns) -> _Columns:
         """Return rows as wide as the header, and blank ones."""
         width = len(self.names)
-        for place, row in enumerate(rows):
-            if len(row.content) == width:
-                continue
-            if not _is_blank(row):
+        if {*map(len, block[2])} <= {width}:
+            return block
+        for place, row in enumerate(map(Row, *block)):
+            if len(row.content) != width and not _is_blank(row):
                 first = self.header.line if self.header else 1
                 raise FileFormatError(
                     f"{self.name}: line {row.line} has {counted_cells(row.content)} where line "
                     f"{first} has {width}; put a cell that holds {self.dialect.delimiter!r} in "
                     f"quotes, and leave no cell out"
                 )
-            rows[place] = row._replace(content=BLANK)
-        return rows
+            if len(row.content) != width:
+                block[2][place] = BLANK
+        return block
 
     def _index(self, column: str) -> int:
         if self.header is None or self.header.line > 1:
@@ -492,8 +500,8 @@ class Csv(_TextTable):
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         index = self._index(column)
         return (
-            CellBlock([cells[index] for _, _, cells in rows if cells], None, rows)
-            for rows in self._blocks
+            CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
+            for _, raws, rows in self._blocks
         )
 
     def contents(self, column: str) -> Contents:
@@ -506,9 +514,9 @@ class Csv(_TextTable):
         with super().copying(output, added):
             # The header is written with the first rows, or at the end if there are none.
             names = self.beside([one.name for one in added])
-            self._begin = _longer(self.header.raw, names) if self.header else ()
+            self._begin = [(self.header.raw, names)] if self.header else []
             yield
-        self.write(CellBlock([], None, []), [])
+        self.write(CellBlock([], None, ([], [])), [])
 
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
@@ -519,23 +527,20 @@ class Csv(_TextTable):
         return text
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, new = [*self._begin], iter(beside)
-        self._begin = ()
-        for _, raw, cells in block.rows:
-            added = next(new) if cells else ""
+        parts, (raws, rows) = list[str](), block.rows
+        if len(beside) < len(rows):
+            new = iter(beside)
+            beside = [next(new) if cells else "" for cells in rows]
+        for raw, added in chain(self._begin, zip(raws, beside, strict=True)):
             if added is not None:
-                parts += _longer(raw, added)
+                row = raw.rstrip("\r\n")
+                parts += row, added, raw[len(row) :]
+        self._begin = []
         self._write(parts)
 
 
 def _is_blank(row: Row) -> bool:
     return not row.raw.strip(f" \r\n{BYTE_ORDER_MARK}")
-
-
-def _longer(raw: str, added: str) -> tuple[str, ...]:
-    """Return a row with more cells at its end, in parts."""
-    row = raw.rstrip("\r\n")
-    return row, added, raw[len(row) :]
 
 
 def _csv_problem(raw: str, error: str) -> str:
@@ -579,26 +584,24 @@ class JsonLines(_TextTable):
     def __init__(self, name: str, file: BinaryIO) -> None:
         super().__init__(name, file)
         blocks = self._parsed(_line_blocks(file, name))
-        first = next(blocks, [])
-        objects = (row.content for row in first if isinstance(row.content, dict))
+        first: _Columns = next(blocks, ((), [], []))
+        objects = (content for content in first[2] if isinstance(content, dict))
         self.names = list(dict.fromkeys(chain.from_iterable(objects)))
         self._blocks = chain([first], blocks)
 
-    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[list[Row]]:
+    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[_Columns]:
         expected = 'one value on each line, such as {"color": "black"}'
         for first, lines in source:
-            rows = list[Row]()
-            texts = _without_mark(first, lines)
-            for line, raw, text in zip(count(first), lines, texts, strict=False):
+            contents = list[Any]()
+            for line, text in enumerate(_without_mark(first, lines), first):
                 is_blank = not text or text.isspace()
-                content = BLANK if is_blank else parse_json(text, self.name, expected, line)
-                rows.append(Row(line, raw, content))
-            yield rows
+                contents.append(BLANK if is_blank else parse_json(text, self.name, expected, line))
+            yield range(first, first + len(lines)), lines, contents
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         found, is_empty = False, True
-        for rows in self._blocks:
-            cells = list[str | None]()
+        for block in self._blocks:
+            cells, rows = list[str | None](), [*map(Row, *block)]
             for line, _, content in rows:
                 if content is BLANK:
                     continue
