@@ -261,7 +261,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """
         with self._lock:
             if self._kept.aliases is None:
-                self._kept.aliases = Aliases(self, self._lock)
+                self._kept.aliases = Aliases(self)
             return self._kept.aliases
 
     @aliases.setter
@@ -314,33 +314,28 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def clear(self) -> None:
         """Remove every item."""
         with self._lock:
-            size, kept = len(self), self._kept
+            size = len(self)
             try:
                 super().clear()
-                kept.encoded = kept.saved = kept.neighbours = kept.reader = None
-                self._forget_aliases(size)
-            except BaseException:  # an interrupt, maybe amid the aliases
-                self._forget_aliases(size)
-                raise
+                kept = self._kept
+                kept.encoded = kept.saved = kept.neighbours = None
+            finally:
+                self._forget(size)
 
     def _remove(self, key: Any, *default: Any) -> Any:
         with self._lock:
             size = len(self)
             try:
-                value = super().pop(key, _GONE)
-                if value is _GONE:
-                    return super().pop(key, *default)
-                self._kept.reader = None
-                self._forget_aliases(size)
-            except BaseException:
-                self._forget_aliases(size)
-                raise
-        return value
+                return super().pop(key, *default)
+            finally:  # an interrupt, too
+                self._forget(size)
 
-    def _forget_aliases(self, size: int) -> None:
-        """Forget the aliases of keys that are gone, if the dict had more keys than now."""
-        if self._kept.aliases and len(self) < size:
-            self._kept.aliases.forget_gone()
+    def _forget(self, size: int) -> None:
+        """Forget the snapshot and the aliases of keys that are gone, if there were more keys."""
+        if len(self) < size:
+            self._kept.reader = None
+            if self._kept.aliases:
+                self._kept.aliases.forget_gone()
 
     # ---- copies -----------------------------------------------------------------------------
 
@@ -660,8 +655,6 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         with self._lock:
             if self._kept.encoded is not None:
                 self._kept.encoded[1].check(list(self))
-            if self._kept.aliases is not None:
-                self._kept.aliases.check()
 
     # ---- what reads ask ---------------------------------------------------------------------
 
@@ -749,9 +742,7 @@ def _after_fork() -> None:
     """
     for d in list(_dicts.values()):
         was_free = d._lock.acquire(blocking=False)
-        d.__dict__["_lock"] = lock = RLock()
-        if d._kept.aliases is not None:
-            d._kept.aliases.use(lock)
+        d.__dict__["_lock"] = RLock()
         if not was_free:
             d._kept.reader = d._kept.neighbours = None
     modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import AbstractContextManager
 from graphlib import CycleError, TopologicalSorter
 from hashlib import blake2b
 from typing import Any, Self
@@ -76,25 +75,19 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
     ('10115', Aliases({'Postal-Code': 'zip'}))
     """
 
-    __reversed__ = dict.__reversed__
+    # As a plain dict it has, by the words of each alias, the alias as it is listed, and its key.
 
-    def __init__(self, keys: dict[Any, Any], lock: AbstractContextManager[Any]) -> None:
-        self._keys, self._lock = keys, lock
-        self._written: dict[str, str] = {}  # each alias as it is listed, by its words
-
-    def use(self, lock: AbstractContextManager[Any]) -> None:
-        """Use another lock, in a forked process."""
-        self._lock = lock
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner  # the dict, whose lock a fork replaces
 
     def find(self, query: str, default: Any = None) -> Any:
         """Return the key of which a query is another name, None if it has none, or a default."""
-        alias = self._written.get(same_text(query))
-        key = default if alias is None else dict.get(self, alias, default)
-        return key if self._is_of(key) else default
+        found: Any = dict.get(self, same_text(query))
+        return found[1] if found is not None and self._is_of(found[1]) else default
 
     def _is_of(self, key: Any) -> bool:
         """Tell whether an alias is of None, or of a key that no method of `dict` removed."""
-        return key is None or dict.__contains__(self._keys, key)
+        return key is None or dict.__contains__(self._owner, key)
 
     def __getitem__(self, alias: str) -> Any:
         key = self.find(alias, _ABSENT) if isinstance(alias, str) else _ABSENT
@@ -103,7 +96,11 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
         return key
 
     def __iter__(self) -> Iterator[str]:
-        return (alias for alias, key in list(dict.items(self)) if self._is_of(key))
+        listed: list[Any] = list(dict.values(self))
+        return (alias for alias, key in listed if self._is_of(key))
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -112,46 +109,39 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
         return dict.__len__(self) > 0  # at once, however many there are
 
     def __delitem__(self, alias: str) -> None:
-        with self._lock:
+        with self._owner._lock:
             if alias not in self:
                 raise KeyError(alias)
-            self._remove(self._written[same_text(alias)])
-
-    def _remove(self, alias: str) -> None:
-        dict.pop(self, alias, None)
-        self._written.pop(same_text(alias), None)  # then, so that each that is listed is found
+            dict.__delitem__(self, same_text(alias))
 
     def pop(self, alias: str, /, *default: Any) -> Any:
         """Remove an alias and return its key, or ``default`` if there is none."""
-        with self._lock:  # of threads that pop one alias, one alone has its key
+        with self._owner._lock:  # of threads that pop one alias, one alone has its key
             return super().pop(alias, *default)
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
-        with self._lock:
-            self._add(checked_aliases(self._require_key, *args, **kwargs))
+        with self._owner._lock:
+            aliases = checked_aliases(self._require_key, *args, **kwargs)
+            dict.update(self, self._by_words(aliases, self))
 
     def replace(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
-        with self._lock:
-            new, before = checked_aliases(self._require_key, aliases), dict(dict.items(self))
+        with self._owner._lock:
+            new = self._by_words(checked_aliases(self._require_key, aliases), {})
+            before = dict(dict.items(self))
             try:
                 dict.clear(self)
-                self._add(new)
+                dict.update(self, new)
             except BaseException:  # an interrupt
-                dict.clear(self)
-                self._add(before)
+                dict.update(self, before)
                 raise
 
     def forget_gone(self) -> None:
         """Forget the aliases of all keys that are gone."""
-        for alias in [alias for alias, of in list(dict.items(self)) if not self._is_of(of)]:
-            self._remove(alias)
-
-    def check(self) -> None:
-        """Assert that each alias is listed once, and found by its words."""
-        assert set(self._written.values()) >= set(dict.keys(self))
-        assert all(words == same_text(alias) for words, alias in self._written.items())
+        for words, (_, key) in list(dict.items(self)):
+            if not self._is_of(key):
+                dict.pop(self, words, None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
@@ -161,15 +151,15 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
         mine, theirs = ({same_text(a): key for a, key in one.items()} for one in (self, other))
         return mine == theirs
 
-    def _add(self, aliases: Mapping[str, Any]) -> None:
+    @staticmethod
+    def _by_words(aliases: Mapping[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+        """Return aliases as they are kept; one that was there ``before`` is listed as then."""
         new: dict[str, Any] = {}
         for alias, key in aliases.items():
             words = same_text(alias)
-            listed = self._written.get(words)
-            if listed is None or not (listed in new or dict.__contains__(self, listed)):
-                listed = self._written[words] = alias
-            new[listed] = key
-        dict.update(self, new)
+            listed, _ = new.get(words) or dict.get(before, words) or (alias, None)
+            new[words] = listed, key
+        return new
 
     def _require_key(self, alias: str, key: Any) -> None:
         try:
@@ -376,17 +366,12 @@ class Synonyms(_Taught):
     (4711, Synonyms({'KST': 'cost center'}))
     """
 
-    def __init__(
-        self,
-        rules: Callable[[], SynonymRules | None],
-        use: Callable[[SynonymRules | None], None],
-        lock: Callable[[], AbstractContextManager[Any]],  # another one in a forked process
-    ) -> None:
-        self._rules, self._use, self._lock = rules, use, lock
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner  # the dict, whose rules and lock are asked for each time
 
     @property
     def _given(self) -> dict[str, str]:
-        rules = self._rules()
+        rules: SynonymRules | None = self._owner._synonyms
         return {} if rules is None else rules.given
 
     def _listed(self, name: Any) -> Any:
@@ -403,7 +388,7 @@ class Synonyms(_Taught):
         return self._given[self._listed(name)]
 
     def __delitem__(self, name: str) -> None:
-        with self._lock():
+        with self._owner._lock:
             listed = self._listed(name)
             self.replace({one: text for one, text in self._given.items() if one != listed})
 
@@ -417,11 +402,11 @@ class Synonyms(_Taught):
         """Add what ``dict.update`` would, or nothing if one of the synonyms is wrong."""
         new = SynonymRules(dict(*args, **kwargs) if kwargs or not args else args[0]).given
         phrases = set(map(phrase_of, new))
-        with self._lock():
+        with self._owner._lock:
             given = self._given.items()
             self.replace({one: to for one, to in given if phrase_of(one) not in phrases} | new)
 
     def replace(self, synonyms: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
         """Forget all synonyms for these, or raise; ``d.synonyms = ...`` does so."""
         rules = SynonymRules(synonyms)
-        self._use(rules if rules.given else None)
+        self._owner._use_synonyms(rules if rules.given else None)
