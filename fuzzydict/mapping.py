@@ -43,7 +43,7 @@ from fuzzydict.results.answers import (
     require_texts,
 )
 from fuzzydict.results.tables import dict_html
-from fuzzydict.saving import Taught, read_saved, write_saved
+from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.search.keys import Keys, exact_text
 from fuzzydict.search.lookup import lookup_by
 from fuzzydict.search.score import is_probability, is_spelling
@@ -524,9 +524,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """
         with self._lock:
             lookup, neighbours = self._current_reader().lookup, self._kept.neighbours
-            options = {name: getattr(self, name) for name in OPTIONS}
-            taught = Taught(self.aliases, self.synonyms.copy())
-            write_saved(path, self, taught, options, lookup.meaning, lookup.keys, neighbours)
+            write_saved(path, self, lookup.meaning, lookup.keys, neighbours)
 
     @classmethod
     def load(
@@ -562,7 +560,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             if value is not None or getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, value)
         dict.update(new, saved.items)
-        new.aliases, new.synonyms = saved.taught  # of the class there may be other synonyms
+        new.aliases, new.synonyms = saved.aliases, saved.synonyms  # a class may have others
         kept, meaning = new._kept, new._current_meaning()
         kept.neighbours = saved.keys.open(meaning)
         if saved.keys.at_once:
@@ -653,6 +651,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def _check(self) -> None:
         """Assert that the arrays are those of the keys, whatever was written."""
         with self._lock:
+            self._notice()
             if self._kept.encoded is not None:
                 self._kept.encoded[1].check(list(self))
 

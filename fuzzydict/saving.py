@@ -64,32 +64,24 @@ _LONGEST = 1e30  # vector of a key
 # ---- the file -------------------------------------------------------------------------------
 
 
-class Taught(NamedTuple):
-    """What a dict was taught: other texts of keys, and words that stand for others."""
-
-    aliases: Mapping[str, Any]
-    synonyms: Mapping[str, str]
-
-
 class Saved(NamedTuple):
     """What the file of a dict holds."""
 
     items: dict[Any, Any]
-    taught: Taught
+    aliases: dict[str, Any]
+    synonyms: dict[str, str]
     options: dict[str, Any]
     keys: SavedKeys
 
 
 def write_saved(
     path: str | os.PathLike[str],
-    items: Mapping[Any, Any],
-    taught: Taught,
-    options: Mapping[str, Any],
+    d: Any,
     meaning: Meaning,
     keys: Keys,
     neighbours: Neighbours | None,
 ) -> None:
-    """Write a dict to a file, atomically.
+    """Write a dict to a file, atomically; these are its keys as they are compared.
 
     Raises:
         ArgumentTypeError: a key or a value is of a type that cannot be saved, and the message
@@ -100,37 +92,36 @@ def write_saved(
             f"vectors of keys that are longer than {_LONGEST:.0e} cannot be saved, for their "
             f"products overflow; scale the embedding down"
         )
+    options = {name: getattr(d, name) for name in OPTIONS}
     writer, projections = _Writer(), options["projections"]
-    is_learned = isinstance(projections, Projections)
-    names, values = (writer.all(parts, items) for parts in (items, items.values()))
-    learned = projections.arrays() if is_learned else {}
-    encoded = {
-        **{name: value for name, value in options.items() if name != "embedding"},
+    arrays: dict[str, NDArray[Any]] = {
+        "keys": writer.all(d, d),
+        "values": writer.all(d.values(), d),
+        "vectors": keys.vectors[keys.alive] if len(keys.dead) else keys.vectors,
+    }
+    if isinstance(projections, Projections):
+        arrays |= {f"{_LEARNED}{name}": array for name, array in projections.arrays().items()}
+        projections = [projections.embedding]
+    saved = options | {
         "scorer": _encoded_scorer(writer, options["scorer"]),
-        "projections": [projections.embedding] if is_learned else projections,
+        "projections": projections,
     }
     meta = {
-        "options": encoded,
         "embedding": meaning.fingerprint(),
-        _EMBEDDING: name_of(options["embedding"]),
-    }
-    arrays: dict[str, NDArray[Any]] = {
-        "keys": names,
-        "values": values,
-        "vectors": keys.vectors[keys.alive] if len(keys.dead) else keys.vectors,
+        _EMBEDDING: name_of(saved.pop("embedding")),
+        "options": saved,
     }
     if neighbours is not None and options["index"] != EXACT:
         graph, labels = neighbours.save(keys)
         if len(graph):
             arrays |= {_GRAPH: graph, _LABELS: labels}
-    if taught.aliases:
-        places = {key: place for place, key in enumerate(items)}
-        pairs = [(text, None if k is None else places[k]) for text, k in taught.aliases.items()]
+    if d.aliases:
+        places = {key: place for place, key in enumerate(d)}
+        pairs = [(text, None if k is None else places[k]) for text, k in d.aliases.items()]
         arrays[_ALIASES] = _as_json(pairs)
-    if taught.synonyms:
-        arrays[_SYNONYMS] = _as_json(list(taught.synonyms.items()))
+    if d.synonyms:
+        arrays[_SYNONYMS] = _as_json(list(d.synonyms.items()))
     arrays |= {f"values {number}": group for number, group in enumerate(writer.groups)}
-    arrays |= {f"{_LEARNED}{name}": array for name, array in learned.items()}
     write_arrays(path, _KIND, meta, arrays)
 
 
@@ -145,8 +136,8 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         graph, labels = unchecked.get(_GRAPH), arrays.pop(_LABELS, None)
         names, values = (arrays.pop(name) for name in ("keys", "values"))
         pairs, synonyms = (arrays.pop(name, None) for name in (_ALIASES, _SYNONYMS))
-        names_of_learned = [name for name in arrays if name.startswith(_LEARNED)]
-        learned = {name[len(_LEARNED) :]: arrays.pop(name) for name in names_of_learned}
+        of_learned = [name for name in arrays if name.startswith(_LEARNED)]
+        learned = {name.removeprefix(_LEARNED): arrays.pop(name) for name in of_learned}
         reader = _Reader([arrays[f"values {n}"] for n in range(len(arrays))], path, trust=trust)
         items = reader.filled(reader.all(names), reader.all(values))
         aliases = {} if pairs is None else _decoded_aliases(pairs, list(items), reader)
@@ -168,7 +159,7 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         # Windows replaces no file that is mapped.
         at_once = vectors.array.nbytes <= little or os.name == "nt"
         keys = SavedKeys(path, list(items), fingerprint, vectors, graph, labels, object(), at_once)
-    return Saved(items, Taught(aliases, rules), options, keys)
+    return Saved(items, aliases, rules, options, keys)
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:
@@ -286,19 +277,21 @@ class SavedKeys(NamedTuple):
                 f"{self.path} is damaged: it has vectors of {found}, and its embedding gives "
                 f"vectors of {size}; restore it from a copy"
             )
-        if (graph := self.graph) is None:
+        if self.graph is None:
             return None
-
-        def read_saved() -> NDArray[np.uint8]:
-            with as_format_errors(self.path):
-                return np.array(graph.checked())
-
-        saved = read_saved() if self.at_once else None
-        neighbours, labels = Neighbours(), np.array(self.labels)
+        saved = self._read_graph() if self.at_once else None
+        neighbours = Neighbours()
         neighbours.restore(
-            self.generation, lambda: read_saved() if saved is None else saved, labels
+            self.generation,
+            lambda: self._read_graph() if saved is None else saved,
+            np.array(self.labels),
         )
         return neighbours
+
+    def _read_graph(self) -> NDArray[np.uint8]:
+        assert self.graph is not None
+        with as_format_errors(self.path):
+            return np.array(self.graph.checked())
 
     def restored(self, meaning: Meaning) -> Keys:
         """Return the keys, whose vectors are checked if they were left in the file.
