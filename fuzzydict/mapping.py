@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from operator import is_
 from os import PathLike
-from threading import RLock
+from threading import RLock, get_ident
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, Never, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -71,12 +71,14 @@ _ENCODING = (
     "embedding: its encode reads or writes the dict whose keys it encodes; do so before or after "
     "a read, or give encode a plain copy: dict(d)"
 )
+#: The dict of which each thread wants a snapshot, by the thread's id, until it has it.
+_wanted: dict[int, FuzzyDict[Any]] = {}
 
 
 class _Kept:
     """What a dict keeps beside its items and options."""
 
-    __slots__ = ("aliases", "encoded", "neighbours", "reader", "saved")
+    __slots__ = ("aliases", "encoded", "encoder", "neighbours", "reader", "saved")
 
     def __init__(self) -> None:
         #: The text keys as arrays, as a read needed them last, and what gave them their vectors.
@@ -84,6 +86,7 @@ class _Kept:
         self.saved: SavedKeys | None = None  # keys in a file, of which no read needed any yet
         self.neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
         self.reader: Reader | None = None  # the last snapshot
+        self.encoder: int | None = None  # the thread that makes another one
         self.aliases: Aliases | None = None  # what was taught, if anything was
 
 
@@ -190,41 +193,31 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def _nearest_value(self, query: Any, score_cutoff: float | None, default: Any = NOT_GIVEN) -> V:
         """Return the value of the nearest key to a query that is none; or the default, if any."""
-        with self._lock:
-            name = self._read_as(query)
-            if name is not query:  # it was taught
-                return dict.__getitem__(self, require_key(query, name))
+        name, value = self._read_as(query), _GONE
+        if name is not query:  # it was taught
+            value = dict.get(self, require_key(query, name), _GONE)
+        elif type(query) is str and score_cutoff is None:
             reader = self._kept.reader
-            if type(query) is str and score_cutoff is None and self._is_current(reader):
-                found = reader.found.get(query)
-                if found is not None:
-                    return self._value_of(query, found, reader, None, default)
+            if self._is_current(reader) and isinstance(key := reader.found.get(query), str):
+                value = dict.get(self, key, _GONE)
+        if value is not _GONE:
+            return cast("V", value)
 
         def find(asked: list[str], reader: Reader) -> list[V]:
-            (best,) = reader.lookup.nearest(asked)
+            found = reader.found.get(asked[0]) if score_cutoff is None else None
             cutoff = self._cutoff(reader.lookup, score_cutoff)
-            found = best.name if is_match(asked[0], *best, cutoff) else best
-            if score_cutoff is None:
-                reader.remember(asked[0], found)
-            return [self._value_of(query, found, reader, score_cutoff, default)]
+            if found is None:
+                (best,) = reader.lookup.nearest(asked)
+                found = best.name if is_match(asked[0], *best, cutoff) else best
+                if score_cutoff is None:
+                    reader.remember(asked[0], found)
+            if isinstance(found, str):
+                return self._values([found])
+            if default is NOT_GIVEN:
+                raise no_match(query, *found, cutoff)
+            return [default]
 
         return self._of_block(require_texts([query]), find)[0]
-
-    def _value_of(
-        self,
-        query: Any,
-        found: str | Scored,
-        reader: Reader,
-        score_cutoff: float | None,
-        default: Any,
-    ) -> V:
-        """Return the value of the key that was found; if none matches, the default, or raise."""
-        if isinstance(found, str):
-            value = dict.get(self, found, _GONE)
-            return self._values([found])[0] if value is _GONE else cast("V", value)
-        if default is NOT_GIVEN:
-            raise no_match(query, *found, self._cutoff(reader.lookup, score_cutoff))
-        return cast("V", default)
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
         with self._lock:
@@ -261,7 +254,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """
         with self._lock:
             if self._kept.aliases is None:
-                self._kept.aliases = Aliases(self)
+                self._kept.aliases = Aliases(self, lambda: self._lock)
             return self._kept.aliases
 
     @aliases.setter
@@ -353,7 +346,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = memo[id(self)] = self._empty()
-        for name in new.__dict__.keys() - OPTIONS.keys() - _DERIVED:
+        for name in new.__dict__.keys() - OPTIONS.keys() - {*_DERIVED, "_learned"}:
             new.__dict__[name] = deepcopy(new.__dict__[name], memo)
         for name, value in _slots_of(self).items():
             object.__setattr__(new, name, deepcopy(value, memo))
@@ -607,13 +600,37 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """Return a snapshot of the keys and options as they are; new keys are encoded in it."""
         if self._is_current(reader := self._kept.reader):
             return reader
-        with self._lock:  # one thread encodes what several need
-            if self._is_current(reader := self._kept.reader):
-                return reader
-            try:
-                return self._made_reader()
-            except RecursionError as error:  # it reads
-                raise RuntimeError(_ENCODING) from error
+        me = get_ident()
+        _wanted[me] = self
+        try:
+            if self._waits_for(me):
+                raise RuntimeError(_ENCODING)
+            with self._lock:  # one thread encodes what several need
+                if self._is_current(reader := self._kept.reader):
+                    return reader
+                try:
+                    self._kept.encoder = me
+                    return self._made_reader()
+                finally:
+                    self._kept.encoder = None
+        finally:
+            _wanted.pop(me, None)
+
+    def _waits_for(self, thread: int) -> bool:
+        """Tell whether a thread would wait for itself: it encodes what a read of this dict needs.
+
+        Of two dicts whose embeddings read each other, each may be encoded by a thread that wants
+        the other.
+        """
+        wanted: FuzzyDict[Any] | None = self
+        for _ in range(len(_wanted)):
+            encoder = None if wanted is None else wanted._kept.encoder
+            if wanted is None or encoder is None:
+                return False
+            if encoder == thread:
+                return bool(wanted._lock._is_owned())  # or an interrupt kept it from saying so
+            wanted = _wanted.get(encoder)
+        return False
 
     def _is_current(self, reader: Reader | None) -> TypeGuard[Reader]:
         return reader is not None and reader.size == len(self) and reader.has_options_of(self)
@@ -739,11 +756,12 @@ def _after_fork() -> None:
 
     What another thread was changing is made again by the next read.
     """
+    _wanted.clear()
     for d in list(_dicts.values()):
         was_free = d._lock.acquire(blocking=False)
         d.__dict__["_lock"] = RLock()
         if not was_free:
-            d._kept.reader = d._kept.neighbours = None
+            d._kept.reader = d._kept.neighbours = d._kept.encoder = None
     modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]
     classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     for attribute in [attribute for one in classes for attribute in vars(one).values()]:

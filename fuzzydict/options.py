@@ -100,7 +100,9 @@ class Configured:
     _adapted: tuple[Any, Any] = _UNSET, None  # an embedding as given, and what it stands for
     _meaning: tuple[Any, Any, Any, Meaning] | None = None  # and what it was made of
     _synonyms: SynonymRules | None = None
-    _learned: LearnedOptions | None = None
+    _learned: tuple[dict[str, Any], dict[str, Any]] | None = (
+        None  # before `fit`, and as it set them
+    )
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -151,18 +153,18 @@ class Configured:
             OptionError: the projections were learned for another embedding.
         """
         with self._lock:
-            adapted, projections = None, None
-            if not is_spelling(self.scorer):
-                adapted, projections = self._adapted_embedding(), self.projections
-            made = self._meaning
+            by_letters = is_spelling(self.scorer)
+            adapted = None if by_letters else self._adapted_embedding()
+            projections = None if by_letters else self.projections
             basis = adapted, projections, self._synonyms
+            made = self._meaning
             if made is None or not all(map(is_, made, basis)):
                 learned = as_projections(projections)
                 if adapted is not None:
                     require_learned_for(adapted, learned)
-                is_learned = learned is not None and not learned.is_identity
-                meaning = Meaning(adapted, learned if is_learned else None, self._synonyms)
-                made = *basis, meaning
+                if learned is not None and learned.is_identity:
+                    learned = None
+                made = *basis, Meaning(adapted, learned, self._synonyms)
                 super().__setattr__("_meaning", made)
         return made[-1]
 
@@ -176,7 +178,7 @@ class Configured:
         >>> d["KST no."], "KST" in d
         (4711, False)
         """
-        return Synonyms(self)
+        return Synonyms(lambda: self._synonyms, self._use_synonyms, lambda: self._lock)
 
     @synonyms.setter
     def synonyms(self, synonyms: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
@@ -193,17 +195,17 @@ class Configured:
         For a dict from a file, which does not record a fit, projections that name an embedding
         were learned, and there were none before.
         """
-        options, learned = {name: getattr(self, name) for name in LEARNED}, self._learned
-        if learned is None:
+        options = {name: getattr(self, name) for name in LEARNED}
+        if self._learned is None:
             projections = options["projections"]
             if isinstance(projections, Projections) and projections.embedding:
                 options["projections"] = None
             return options
+        before, after = self._learned
         for name, now in options.items():
-            then = learned.after[name]
-            is_plain = type(now) is type(then) and isinstance(now, str | float | int)
-            if now is then or (is_plain and now == then):
-                options[name] = learned.before[name]
+            is_plain = type(now) is type(after[name]) and isinstance(now, str | float | int)
+            if now is after[name] or (is_plain and now == after[name]):
+                options[name] = before[name]
         return options
 
     def _set_learned(self, options: Mapping[str, Any]) -> None:
@@ -215,21 +217,11 @@ class Configured:
             if value is not getattr(self, name):  # otherwise the keys would be encoded again
                 setattr(self, name, value)
         after = {name: getattr(self, name) for name in LEARNED}
-        super().__setattr__("_learned", LearnedOptions(before, after))
+        super().__setattr__("_learned", (before, after))
 
 
 for _name, _option in OPTIONS.items():
     setattr(Configured, _name, _option.default)
-
-
-class LearnedOptions(NamedTuple):
-    """The `LEARNED` options before a dict was fitted, and as `fit` set them."""
-
-    before: dict[str, Any]
-    after: dict[str, Any]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # options are not copied either
 
 
 def declared_class(cls: Any) -> Any:
@@ -258,8 +250,8 @@ def empty_of(declared: Any, mode: str) -> Any:
 
 def no_items(cls: type, data: Any, error: Exception) -> Exception:
     """Return the error for what a dict cannot be made of; of texts alone it says what to write."""
-    is_of_texts = isinstance(data, list | tuple | set | frozenset) and data
-    if not is_of_texts or not all(isinstance(one, str) for one in data):
+    is_list = isinstance(data, list | tuple | set | frozenset) and data
+    if not is_list or not all(isinstance(one, str) for one in data):
         return error
     return ArgumentTypeError(
         f"data: expected a mapping, or pairs of a key and a value, got texts alone; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager
 from graphlib import CycleError, TopologicalSorter
 from hashlib import blake2b
 from typing import Any, Self
@@ -14,6 +15,7 @@ from fuzzydict.text.words import plain, same_text
 
 _ABSENT: Any = object()
 Phrase = tuple[str, ...]  # plain words in their first spellings
+_Lock = Callable[[], AbstractContextManager[Any]]  # that of the dict, another after a fork
 
 
 class _Taught(MutableMapping[str, Any]):
@@ -77,8 +79,8 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
 
     # As a plain dict it has, by the words of each alias, the alias as it is listed, and its key.
 
-    def __init__(self, owner: Any) -> None:
-        self._owner = owner  # the dict, whose lock a fork replaces
+    def __init__(self, keys: dict[Any, Any], lock: _Lock) -> None:
+        self._keys, self._lock = keys, lock
 
     def find(self, query: str, default: Any = None) -> Any:
         """Return the key of which a query is another name, None if it has none, or a default."""
@@ -87,7 +89,7 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
 
     def _is_of(self, key: Any) -> bool:
         """Tell whether an alias is of None, or of a key that no method of `dict` removed."""
-        return key is None or dict.__contains__(self._owner, key)
+        return key is None or dict.__contains__(self._keys, key)
 
     def __getitem__(self, alias: str) -> Any:
         key = self.find(alias, _ABSENT) if isinstance(alias, str) else _ABSENT
@@ -109,25 +111,25 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
         return dict.__len__(self) > 0  # at once, however many there are
 
     def __delitem__(self, alias: str) -> None:
-        with self._owner._lock:
+        with self._lock():
             if alias not in self:
                 raise KeyError(alias)
             dict.__delitem__(self, same_text(alias))
 
     def pop(self, alias: str, /, *default: Any) -> Any:
         """Remove an alias and return its key, or ``default`` if there is none."""
-        with self._owner._lock:  # of threads that pop one alias, one alone has its key
+        with self._lock():  # of threads that pop one alias, one alone has its key
             return super().pop(alias, *default)
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
-        with self._owner._lock:
+        with self._lock():
             aliases = checked_aliases(self._require_key, *args, **kwargs)
             dict.update(self, self._by_words(aliases, self))
 
     def replace(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
-        with self._owner._lock:
+        with self._lock():
             new = self._by_words(checked_aliases(self._require_key, aliases), {})
             before = dict(dict.items(self))
             try:
@@ -366,12 +368,17 @@ class Synonyms(_Taught):
     (4711, Synonyms({'KST': 'cost center'}))
     """
 
-    def __init__(self, owner: Any) -> None:
-        self._owner = owner  # the dict, whose rules and lock are asked for each time
+    def __init__(
+        self,
+        rules: Callable[[], SynonymRules | None],
+        use: Callable[[SynonymRules | None], None],
+        lock: _Lock,
+    ) -> None:
+        self._rules, self._use, self._lock = rules, use, lock
 
     @property
     def _given(self) -> dict[str, str]:
-        rules: SynonymRules | None = self._owner._synonyms
+        rules = self._rules()
         return {} if rules is None else rules.given
 
     def _listed(self, name: Any) -> Any:
@@ -388,7 +395,7 @@ class Synonyms(_Taught):
         return self._given[self._listed(name)]
 
     def __delitem__(self, name: str) -> None:
-        with self._owner._lock:
+        with self._lock():
             listed = self._listed(name)
             self.replace({one: text for one, text in self._given.items() if one != listed})
 
@@ -402,11 +409,11 @@ class Synonyms(_Taught):
         """Add what ``dict.update`` would, or nothing if one of the synonyms is wrong."""
         new = SynonymRules(dict(*args, **kwargs) if kwargs or not args else args[0]).given
         phrases = set(map(phrase_of, new))
-        with self._owner._lock:
+        with self._lock():
             given = self._given.items()
             self.replace({one: to for one, to in given if phrase_of(one) not in phrases} | new)
 
     def replace(self, synonyms: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
         """Forget all synonyms for these, or raise; ``d.synonyms = ...`` does so."""
         rules = SynonymRules(synonyms)
-        self._owner._use_synonyms(rules if rules.given else None)
+        self._use(rules if rules.given else None)
