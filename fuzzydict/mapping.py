@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from fuzzydict.learning.fit import DictState
     from fuzzydict.learning.report import FitReport
     from fuzzydict.saving import SavedKeys
-    from fuzzydict.search.lookup import Exact, Scored
+    from fuzzydict.search.lookup import Exact
     from fuzzydict.search.neighbours import Neighbours
     from fuzzydict.search.score import Meaning
 
@@ -601,9 +601,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         if self._is_current(reader := self._kept.reader):
             return reader
         me = get_ident()
+        before = _wanted.get(me)  # whose keys this thread encodes
         _wanted[me] = self
         try:
-            if self._waits_for(me):
+            if before is not None and self._waits_for(me):
                 raise RuntimeError(_ENCODING)
             with self._lock:  # one thread encodes what several need
                 if self._is_current(reader := self._kept.reader):
@@ -614,7 +615,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 finally:
                     self._kept.encoder = None
         finally:
-            _wanted.pop(me, None)
+            if before is None:
+                _wanted.pop(me, None)
+            else:
+                _wanted[me] = before
 
     def _waits_for(self, thread: int) -> bool:
         """Tell whether a thread would wait for itself: it encodes what a read of this dict needs.
@@ -625,10 +629,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         wanted: FuzzyDict[Any] | None = self
         for _ in range(len(_wanted)):
             encoder = None if wanted is None else wanted._kept.encoder
-            if wanted is None or encoder is None:
-                return False
-            if encoder == thread:
-                return bool(wanted._lock._is_owned())  # or an interrupt kept it from saying so
+            if encoder is None or encoder == thread:
+                return encoder == thread
             wanted = _wanted.get(encoder)
         return False
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from operator import is_
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding

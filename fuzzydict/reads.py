@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
-from itertools import chain
-from operator import attrgetter
+from itertools import chain, compress
+from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
@@ -22,14 +22,12 @@ from fuzzydict.results.answers import (
     Matches,
     MatchLists,
     as_queries,
-    compared_texts,
     has_words,
     is_match,
     naming_the_place,
     no_match,
     no_matches,
     require_key,
-    require_match,
     require_texts,
     taught_none,
 )
@@ -97,37 +95,21 @@ class GoneError(RuntimeError):
 
 
 class Reader:
-    """A snapshot of a dict in memory, which reads use until a key or an option changes.
-
-    Attributes:
-        size: the number of items of the dict.
-        lookup: finds keys.
-        found: the keys that the last queries found; of a query that matches none, the best key and
-            its score. Values are read from the dict each time.
-        stacked: the values as one array, if `pool` was asked.
-    """
+    """A snapshot of a dict in memory, which reads use until a key or an option changes."""
 
     __slots__ = ("_best", "_is_fixed", "_options", "found", "lookup", "size", "stacked")
 
     def __init__(self, d: Any, lookup: Exact) -> None:
         self.size, self._options, self.lookup = len(d), _options(d), lookup
         self._is_fixed = d.scorer is None or isinstance(d.scorer, str)  # an object may change
+        #: The keys that the last queries found; of one that matches none, the best, and its score.
         self.found: dict[object, str | Scored] = {}
         self._best: dict[str, Scored] = {}  # of queries that came in lists
-        self.stacked: StackedValues | None = None
+        self.stacked: StackedValues | None = None  # the values as one array, if they were pooled
 
     def has_options_of(self, d: Any) -> bool:
         """Tell whether the dict has the very options; a class may have set another one."""
-        meaning, embedding, index, projections, score_cutoff, scorer, temperature = self._options
-        return (
-            meaning is d._meaning
-            and embedding is d.embedding
-            and index is d.index
-            and projections is d.projections
-            and score_cutoff is d.score_cutoff
-            and scorer is d.scorer
-            and temperature is d.temperature
-        )
+        return all(map(is_, self._options, _options(d)))
 
     def nearest(self, asked: list[str]) -> list[Scored]:
         """Return the best key of each query; those of short queries are remembered."""
@@ -230,22 +212,27 @@ class Reads(Configured, Generic[V, ReaderT]):
         lookup = reader.lookup
         names = [self._read_as(query, reader) for query in queries]
         certain = [self._is_certain(name, reader) for name in names]
-        several = zip(names, certain, strict=True)
-        asked = [exact_text(name) for name, sure in several if not sure and has_words(name)]
-        scored = iter(reader.nearest(asked) if asked and lookup.count else [])
+        compared = [
+            not is_certain and lookup.count > 0 and has_words(name)
+            for name, is_certain in zip(names, certain, strict=True)
+        ]
+        asked = list(map(exact_text, compress(names, compared)))
+        scored = iter(reader.nearest(asked) if asked else [])
         found: list[Scored | NoMatchError] = []
-        for query, name, is_certain in zip(queries, names, certain, strict=True):
+        for query, name, is_certain, is_compared in zip(
+            queries, names, certain, compared, strict=True
+        ):
+            best = Scored(name, 1.0)
             try:
-                if is_certain:
-                    found.append(Scored(name, 1.0))
-                elif has_words(name) and lookup.count:
-                    found.append(require_match(query, name, next(scored), cutoff))
-                else:
-                    lookup.nearest(require_texts([require_key(query, name)]))  # tells why
+                if is_compared:
+                    best = next(scored)
+                elif not is_certain:
+                    lookup.nearest(require_texts([require_key(query, name)]))  # tells why not
+                matches = is_certain or is_match(name, *best, cutoff)
+                found.append(best if matches else no_match(query, *best, cutoff))
             except NoMatchError as error:
                 found.append(error)
-        names = [one.name for one in found if isinstance(one, Scored)]
-        values = iter(self._values(names, reader))
+        values = iter(self._values([one.name for one in found if isinstance(one, Scored)], reader))
         return [
             Match(one.name, next(values), one.score, query=query)
             if isinstance(one, Scored)
@@ -414,13 +401,12 @@ class Reads(Configured, Generic[V, ReaderT]):
 
         def attend(some: list[Any], reader: ReaderT) -> list[Attention]:
             names = [self._read_as(one, reader) for one in some]
-            asked = compared_texts(some, names, [False] * len(names), is_list=is_list)
+            asked = self._texts_of(some, names, [False] * len(names), is_list=is_list)
             texts = [one for one in asked if one is not None]
             groups = self._attended(reader, texts, attn_mask, topn) if texts else []
-            told = self._attentions(groups, reader)
-            nothing = self._no_attention(reader) if None in asked else ()
+            told = chain.from_iterable(self._attentions(group, reader) for group in groups)
             return [
-                Attention(one, *(nothing if text is None else next(told)))
+                Attention(one, *(self._nothing(reader) if text is None else next(told)))
                 for one, text in zip(some, asked, strict=True)
             ]
 
@@ -428,26 +414,22 @@ class Reads(Configured, Generic[V, ReaderT]):
             found = self._of_blocks(queries, attend, at_once=attn_mask is not None)
         return Attentions(found) if is_list else found[0]
 
-    def _attentions(self, groups: list[Attended], reader: ReaderT) -> Iterator[tuple[Any, ...]]:
+    def _attentions(self, some: Attended, reader: ReaderT) -> Iterator[tuple[Any, ...]]:
         """Yield the fields of the `Attention` of each query but for its text."""
         pooling = self._adapted_embedding(), as_projections(self.projections)
-        for some in groups:
-            values = self._values(some.names, reader)
-            weights = chain.from_iterable(weights_of(some.scores, some.temperature))
-            rows = zip(
-                some.query, some.scores, weights, some.left_out.tolist(), some.none, strict=True
-            )
-            for vector, scores, weight, left_out, none in rows:
-                told = values, scores, weight, *pooling, left_out, none
-                yield some.names, vector, some.keys, *told
+        values = self._values(some.names, reader)
+        weights = chain.from_iterable(weights_of(some.scores, some.temperature))
+        rows = zip(some.query, some.scores, weights, some.left_out.tolist(), some.none, strict=True)
+        for vector, scores, weight, left_out, none in rows:
+            yield some.names, vector, some.keys, values, scores, weight, *pooling, left_out, none
 
-    def _no_attention(self, reader: ReaderT) -> tuple[Any, ...]:
+    def _nothing(self, reader: ReaderT) -> tuple[Any, ...]:
         """Return those fields for a query that has nothing to compare."""
-        keys, nothing = reader.lookup.meaning.of_texts([]), np.zeros(0)
+        keys = reader.lookup.meaning.of_texts([])
         vector, scores = np.zeros(keys.shape[1], np.float32), np.zeros(0, np.float32)
         none = 1.0 if isinstance(reader.lookup.score, JudgedScore) else None
         pooling = self._adapted_embedding(), as_projections(self.projections)
-        return [], vector, keys, [], scores, nothing, *pooling, 0.0, none
+        return [], vector, keys, [], scores, np.zeros(0), *pooling, 0.0, none
 
     def pool(
         self,
@@ -565,7 +547,25 @@ class Reads(Configured, Generic[V, ReaderT]):
         """
         names = [self._read_as(query, reader) for query in queries]
         alone = [not has_words(name) and self._is_certain(name, reader) for name in names]
-        return names, alone, compared_texts(queries, names, alone, is_list=is_list)
+        return names, alone, self._texts_of(queries, names, alone, is_list=is_list)
+
+    @staticmethod
+    def _texts_of(
+        queries: list[Any], names: list[Any], alone: list[bool], *, is_list: bool
+    ) -> list[str | None]:
+        """Return the text that each query is compared as; None for a key that is ``alone``.
+
+        In a list it is None for a text without words, too, which otherwise the lookup refuses.
+        """
+        texts = [
+            query if name is NO_KEY else name for query, name in zip(queries, names, strict=True)
+        ]
+        return [
+            None
+            if is_alone or (is_list and isinstance(text, str) and not has_words(text))
+            else require_texts([text])[0]
+            for text, is_alone in zip(texts, alone, strict=True)
+        ]
 
     def _matches(
         self, queries: list[Any], names: list[Any], found: list[list[Scored]], reader: ReaderT

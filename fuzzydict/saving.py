@@ -277,21 +277,20 @@ class SavedKeys(NamedTuple):
                 f"{self.path} is damaged: it has vectors of {found}, and its embedding gives "
                 f"vectors of {size}; restore it from a copy"
             )
-        if self.graph is None:
+        if (graph := self.graph) is None:
             return None
-        saved = self._read_graph() if self.at_once else None
+        saved = self._read_graph(graph) if self.at_once else None
         neighbours = Neighbours()
         neighbours.restore(
             self.generation,
-            lambda: self._read_graph() if saved is None else saved,
+            lambda: self._read_graph(graph) if saved is None else saved,
             np.array(self.labels),
         )
         return neighbours
 
-    def _read_graph(self) -> NDArray[np.uint8]:
-        assert self.graph is not None
+    def _read_graph(self, graph: Unchecked) -> NDArray[np.uint8]:
         with as_format_errors(self.path):
-            return np.array(self.graph.checked())
+            return np.array(graph.checked())
 
     def restored(self, meaning: Meaning) -> Keys:
         """Return the keys, whose vectors are checked if they were left in the file.

@@ -30,7 +30,6 @@ from fuzzydict.text.words import label, plain
 if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.embedding.projections import Projections
-    from fuzzydict.search.lookup import Scored
 
 
 _SHOWN = 10  # bars of a chart
@@ -77,22 +76,6 @@ def require_texts(queries: list[Any]) -> list[str]:
     return list(map(exact_text, queries))
 
 
-def compared_texts(
-    queries: list[Any], names: list[Any], alone: list[bool], *, is_list: bool
-) -> list[str | None]:
-    """Return the text that each query, read as its name, is compared as; None for nothing.
-
-    ``alone`` tells which of them equal a key that is not compared. A text without words is none to
-    compare if the queries came as a list; otherwise the lookup refuses it.
-    """
-    texts: list[str | None] = []
-    for query, name, is_alone in zip(queries, names, alone, strict=True):
-        text = query if name is NO_KEY else name
-        is_empty = is_list and isinstance(text, str) and not has_words(text)
-        texts.append(None if is_alone or is_empty else require_texts([text])[0])
-    return texts
-
-
 def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
     """Tell whether the best key of a query, read as ``name``, is a match.
 
@@ -107,13 +90,6 @@ def require_key(query: Any, name: Any) -> Any:
     if name is NO_KEY:
         raise taught_none(query)
     return name
-
-
-def require_match(query: Any, name: Any, best: Scored, cutoff: float) -> Scored:
-    """Return the best key of a query, read as ``name``, if it is a match; otherwise raise."""
-    if not is_match(name, *best, cutoff):
-        raise no_match(query, *best, cutoff)
-    return best
 
 
 def taught_none(query: Any) -> NoMatchError:

@@ -10,7 +10,7 @@ from itertools import chain
 from numbers import Number
 from operator import is_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from fuzzydict.nn.softmax import softmax
 if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.embedding.projections import Projections
-    from fuzzydict.search.lookup import Attended
+    from fuzzydict.search.lookup import Attended, Scored
 
 
 _WEIGHTS = 1 << 19  # weights at a time: 4 MB, which fit into a processor's cache
@@ -65,9 +65,8 @@ def pooled(
 
 def reached_by(scores: NDArray[Any]) -> NDArray[np.intp] | None:
     """Return the places of the keys with a score above -inf, (L, S), for any query; None if all."""
-    if scores.min(initial=0) > -np.inf:
-        return None
-    return np.flatnonzero(~np.isneginf(scores).all(axis=0))
+    some_are_not = scores.min(initial=0) == -np.inf
+    return np.flatnonzero(~np.isneginf(scores).all(axis=0)) if some_are_not else None
 
 
 def shaped(
@@ -84,25 +83,13 @@ def shaped(
 #: best key is with one below. `tests.benchmarks.pooling` measures what this tells apart.
 DOUBTFUL = 0.5
 _PACKAGE = (str(Path(__file__).parents[1]),)
-
-
-class Doubt(NamedTuple):
-    """The best key of a query and its score, and the probability that no key is right, if known."""
-
-    key: Any
-    score: float
-    none: float | None
-
-    def __str__(self) -> str:
-        if self.none is not None and self.none > DOUBTFUL:
-            return f"none is right with probability {self.none:.2f}"
-        return f"the best, {quoted(self.key)}, is right with probability {self.score:.2f}"
+#: The best key of a query, and the probability that no key is right, if it is known.
+Doubt: TypeAlias = tuple["Scored", float | None]
 
 
 def doubts_about(attended: Iterable[Attended]) -> list[Doubt]:
     """Return the doubt about each query, in order."""
-    pairs = (pair for some in attended for pair in zip(some.best, some.none, strict=True))
-    return [Doubt(*best, none) for best, none in pairs]
+    return [pair for some in attended for pair in zip(some.best, some.none, strict=True)]
 
 
 def warn_of_doubt(queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers: bool) -> None:
@@ -112,21 +99,23 @@ def warn_of_doubt(queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers
     read.
     """
     doubtful = [
-        row
-        for row, (_, score, none) in enumerate(doubts)
+        (query, best, none)
+        for query, (best, none) in zip(queries, doubts, strict=True)
         # A number stands between others by chance, too.
-        if none is not None and (none > DOUBTFUL or (of_numbers and score < DOUBTFUL))
+        if none is not None and (none > DOUBTFUL or (of_numbers and best.score < DOUBTFUL))
     ]
     if not doubtful:
         return
-    first, more = doubtful[0], len(doubtful) - 1
-    query = quoted(queries[first])
-    others = f", nor like {more} more of the queries" if more else ""
+    first, best, none = doubtful[0]
+    query, why = quoted(first), f"none is right with probability {none:.2f}"
+    if none is None or none <= DOUBTFUL:
+        why = f"the best, {quoted(best.name)}, is right with probability {best.score:.2f}"
+    others = f", nor like {len(doubtful) - 1} more of the queries" if doubtful[1:] else ""
     place: dict[str, Any] = {"stacklevel": 4}
     if sys.version_info >= (3, 12):
         place = {"skip_file_prefixes": _PACKAGE}
     warnings.warn(
-        f"pool: no key is like {query} ({doubts[first]}){others}; "
+        f"pool: no key is like {query} ({why}){others}; "
         f"such a pool means little: see d.attend({query}), or raise score_cutoff to refuse it",
         DoubtfulPoolWarning,
         **place,
@@ -184,9 +173,8 @@ class StackedValues:
 
     def are_texts(self, places: NDArray[np.intp] | None = None) -> bool:
         """Tell whether all values, or those at some places, are texts."""
-        values = self._values
-        some = values if places is None else [values[place] for place in places.tolist()]
-        return all(isinstance(value, str) for value in some)
+        some = range(len(self._values)) if places is None else places.tolist()
+        return all(isinstance(self._values[place], str) for place in some)
 
     def array(self, places: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """Return all values or those at some places, (S, *shape), with texts as vectors (S, E).
@@ -195,13 +183,12 @@ class StackedValues:
             PoolingError: a value is not a number, array or list of finite numbers, or differs in
                 shape from the first; the message names its key.
         """
-        if places is None or self._array is not None:
-            if self._array is None:
-                self._array = self._stacked(self._keys, self._values)
-            return self._array if places is None else self._array[places]
-        return self._stacked(
-            *([some[i] for i in places.tolist()] for some in (self._keys, self._values))
-        )
+        if places is not None and self._array is None:
+            some = places.tolist()
+            return self._stacked([self._keys[i] for i in some], [self._values[i] for i in some])
+        if self._array is None:
+            self._array = self._stacked(self._keys, self._values)
+        return self._array if places is None else self._array[places]
 
     def _stacked(self, keys: Sequence[str], values: Sequence[Any]) -> NDArray[np.float64]:
         kinds = set(map(type, values))
