@@ -22,14 +22,10 @@ _Float = TypeVar("_Float", bound=np.floating[Any])
 
 
 def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
-    """Convert the arguments to arrays of one floating dtype, without a copy where possible.
+    """Return the arguments as arrays of one floating dtype, without a copy where possible.
 
-    The dtype is that of the floating arguments, at least float32 and at most float64. Integers
-    take it too; without floating arguments it is float64.
-
-    Raises:
-        ArgumentTypeError: An argument does not hold real numbers.
-        ShapeError: An argument is a ragged list.
+    It is that of the floating arguments, from float32 to float64; without any it is float64. What
+    holds no real numbers raises ArgumentTypeError, and a ragged list ShapeError.
     """
     arrays = {name: _as_numbers(name, argument) for name, argument in arguments.items()}
     if len(arrays) == 1:
@@ -97,10 +93,7 @@ def broadcast_lead(**matrices: Array) -> tuple[int, ...]:
 
 
 def require_finite(result: Array, **sources: Array) -> None:
-    """Raise ShapeError if ``result`` is not finite; name the source that is not.
-
-    The sources are larger than the result, so they are checked only if the result is not finite.
-    """
+    """Raise ShapeError if ``result`` is not finite, naming the source that is not."""
     if np.isfinite(result).all():
         return
     for name, source in sources.items():
@@ -121,18 +114,13 @@ def require_finite(result: Array, **sources: Array) -> None:
 
 
 def real_number(name: str, number: Any, expected: str = "a number") -> float:
-    """Return a real number as a float; it may be infinite.
+    """Return a real number of Python or numpy as a float, which may be infinite.
 
-    Numbers are those of Python, of Fraction and Decimal and of numpy, and arrays without axes. A
-    bool, a text or a complex number is none. ``expected`` tells what the argument takes.
+    What is none, as a bool or a text, raises ArgumentTypeError; NaN, or what is too large for a
+    float, OptionError. ``expected`` tells what the argument takes.
 
-    Raises:
-        ArgumentTypeError: It is no real number.
-        OptionError: It is NaN, or too large for a float.
-
-    Example:
-        >>> real_number("scale", np.float32(0.5)), real_number("scale", np.array(2))
-        (0.5, 2.0)
+    >>> real_number("scale", np.float32(0.5)), real_number("scale", np.array(2))
+    (0.5, 2.0)
     """
     if type(number) is float and number == number:  # as most are, and no NaN
         return number
@@ -174,17 +162,12 @@ def share(name: str, number: Any, most: float = 1.0) -> float:
 def whole_number(
     name: str, number: Any, least: int = 1, most: int | None = None, *, other: str = ""
 ) -> int:
-    """Return a whole number from ``least`` to ``most``; a bool or a float is none.
+    """Return a whole number from ``least`` to ``most``, or raise; a bool or a float is none.
 
-    ``other`` tells, in the message, what else the argument takes.
+    ``other`` tells what else the argument takes.
 
-    Raises:
-        ArgumentTypeError: It is no whole number.
-        OptionError: It is out of range.
-
-    Example:
-        >>> whole_number("epochs", np.int64(3))
-        3
+    >>> whole_number("epochs", np.int64(3))
+    3
     """
     limits = f"of {least} or more" if most is None else f"from {least} to {most}"
     wrong = f"{name} must be a whole number {limits}{other}, got {quoted(number)}"

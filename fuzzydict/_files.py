@@ -68,11 +68,11 @@ def _crc32(array: NDArray[Any]) -> int:
 
 
 class Stored(NamedTuple):
-    """The content of a file of arrays. The arrays are mapped and read-only."""
+    """The content of a file of arrays, which are mapped and read-only."""
 
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
-    unchecked: dict[str, Unchecked]  # the arrays named in ``later``
+    unchecked: dict[str, Unchecked]  # those that are read later
 
 
 def write_arrays(
@@ -81,14 +81,7 @@ def write_arrays(
     meta: Mapping[str, Any],
     arrays: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Write ``arrays`` and ``meta`` (JSON types) to ``path`` as a file of this ``kind``.
-
-    The file is replaced as by `replacing`.
-
-    Raises:
-        OSError: the file cannot be written.
-        ArgumentTypeError: an array has a dtype that cannot be stored.
-    """
+    """Write arrays and ``meta``, of JSON's types, to a file of this ``kind``, as by `replacing`."""
     raw: dict[str, NDArray[Any]] = {}
     for name, given in arrays.items():
         array = np.asarray(given, order="C")
@@ -254,13 +247,10 @@ def texts_of(array: NDArray[Any]) -> list[str]:
 def array_of(
     arrays: Mapping[str, NDArray[Any]], name: str, dtypes: str, *shape: int | None
 ) -> NDArray[Any]:
-    """Return an array of a file, once it is what it should be.
+    """Return an array of a file, once it is what it should be, or raise KeyError or ValueError.
 
-    It has one of the ``dtypes``, such as "f4 f8", and this shape, where None stands for any number.
-
-    Raises:
-        KeyError: there is none of this name.
-        ValueError: it has another dtype or shape, or numbers that are not finite.
+    It has one of the ``dtypes``, such as "f4 f8", this shape, where None stands for any number, and
+    finite numbers.
     """
     array = arrays[name]
     if array.dtype.str[1:] not in dtypes.split():
@@ -309,12 +299,10 @@ def as_format_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces ``path`` when the block ends without an error.
 
-    It is renamed once it is on the disk, so ``path`` always holds the whole old file or the whole
-    new one, and the old one can be read meanwhile. If the block fails, the temporary file is
-    removed. It has the permissions of the file that it replaces from the beginning, or those that
-    the umask gives a new file. A link stays a link.
-
-    A path that is not a regular file, such as a pipe or a device, is written to directly.
+    It is renamed once it is on the disk, so that ``path`` always holds the whole old file or the
+    whole new one. If the block fails, it is removed. It has the permissions of the file that it
+    replaces from the beginning, or those that the umask gives. A link stays a link. What is no
+    regular file, such as a pipe, is written to directly.
 
     Raises:
         OSError: the file cannot be written, is a folder, or is a link in a loop of links; the

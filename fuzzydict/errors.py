@@ -49,12 +49,9 @@ class FuzzyDictError(Exception):
 class NoMatchError(FuzzyDictError, KeyError):
     """No key is near enough to the query; the message names the best key and its score.
 
-    ``args`` holds only the query, as the KeyError of a plain dict holds the key.
-
-    Attributes:
-        message: the text of the error.
-        key, score, cutoff: the best key, its score, and the cutoff that the score is below; None
-            if there was no key to compare with.
+    ``args`` holds only the query, as the KeyError of a plain dict holds the key. ``key``, ``score``
+    and ``cutoff`` are the best key, its score, and the cutoff that the score is below; None if
+    there was no key to compare with.
     """
 
     def __init__(

@@ -196,25 +196,23 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         name, value = self._read_as(query), _GONE
         if name is not query:  # it was taught
             value = dict.get(self, require_key(query, name), _GONE)
-        elif type(query) is str and score_cutoff is None:
-            reader = self._kept.reader
-            if self._is_current(reader) and isinstance(key := reader.found.get(query), str):
-                value = dict.get(self, key, _GONE)
+        elif type(query) is str and self._is_current(reader := self._kept.reader):
+            best = reader.best.get(query)
+            cutoff = reader.cutoff if score_cutoff is None else score_cutoff
+            if best is not None and best.score >= cutoff and best.score > -np.inf:
+                value = dict.get(self, best.name, _GONE)
+            elif best is not None and default is not NOT_GIVEN:
+                return cast("V", default)
         if value is not _GONE:
             return cast("V", value)
 
         def find(asked: list[str], reader: Reader) -> list[V]:
-            found = reader.found.get(asked[0]) if score_cutoff is None else None
-            cutoff = self._cutoff(reader.lookup, score_cutoff)
-            if found is None:
-                (best,) = reader.lookup.nearest(asked)
-                found = best.name if is_match(asked[0], *best, cutoff) else best
-                if score_cutoff is None:
-                    reader.remember(asked[0], found)
-            if isinstance(found, str):
-                return self._values([found])
+            (best,) = reader.nearest(asked)
+            cutoff = reader.cutoff if score_cutoff is None else score_cutoff
+            if is_match(asked[0], *best, cutoff):
+                return self._values([best.name])
             if default is NOT_GIVEN:
-                raise no_match(query, *found, cutoff)
+                raise no_match(query, *best, cutoff)
             return [default]
 
         return self._of_block(require_texts([query]), find)[0]
@@ -434,13 +432,11 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     ) -> FitReport:
         """Remember examples, and learn from many of them what other queries mean.
 
-        If the targets are keys, the queries become `aliases`, beside those that are there: they
-        are answered as shown from now on. From 100 examples on, Q and K are learned too, and the
-        temperature of a named scorer. If the targets are numbers or arrays, the queries are to
-        pool them: Q, K and the temperature are learned, and "cosine" replaces the default scorer.
-
-        What is learned is kept if it answers held-out examples better, aliases aside. The guide
-        "Learning from examples" tells what is held out, and when a result is kept.
+        If the targets are keys, the queries become `aliases`, beside those that are there. From 100
+        examples on, Q and K are learned too, and the temperature of a named scorer. If the targets
+        are numbers or arrays, the queries are to pool them: Q, K and the temperature are learned,
+        and "cosine" replaces the default scorer. What is learned is kept if it answers held-out
+        examples better, aliases aside; see the guide "Learning from examples".
 
         Args:
             queries: texts, or a mapping from texts to their targets.
@@ -535,8 +531,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         If they are damaged, fuzzy reads raise the error.
 
         A file is refused if to compare each key that is no text with all others of its dict, also
-        of dicts among the values, takes over 25 million comparisons: more than 5,000 integers in
-        one dict, say. To open it may take hours; ``trust`` reads it, if you trust who wrote it.
+        of dicts among the values, takes over 25 million comparisons: that is more than 5,000
+        integers in one dict. ``trust`` reads it, if you trust who wrote it.
 
         Raises:
             FileNotFoundError: there is no such file.
@@ -658,7 +654,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         kept.encoded, kept.saved = (meaning, keys), None
         lookup, neighbours = lookup_by(self.index, keys, meaning, self.scorer, kept.neighbours)
         kept.neighbours = neighbours
-        kept.reader = reader = Reader(self, lookup)
+        kept.reader = reader = Reader(self, lookup, self._cutoff(lookup))
         return reader
 
     def _notice(self) -> None:

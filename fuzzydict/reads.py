@@ -58,8 +58,7 @@ AttnMask = Sequence[bool] | Callable[[str], bool]
 
 #: What stands for an argument that was not given.
 NOT_GIVEN: Any = object()
-_REMEMBERED_KEYS = 1024  # queries whose keys are remembered
-_REMEMBERED_BEST = 16_384  # queries of lists whose best keys are
+_REMEMBERED = 16_384  # queries whose best keys are remembered
 _SHORT = 64  # characters of a query that is remembered
 _options = attrgetter(
     *("_meaning", "embedding", "index", "projections", "score_cutoff", "scorer", "temperature")
@@ -97,14 +96,12 @@ class GoneError(RuntimeError):
 class Reader:
     """A snapshot of a dict in memory, which reads use until a key or an option changes."""
 
-    __slots__ = ("_best", "_is_fixed", "_options", "found", "lookup", "size", "stacked")
+    __slots__ = ("_is_fixed", "_options", "best", "cutoff", "lookup", "size", "stacked")
 
-    def __init__(self, d: Any, lookup: Exact) -> None:
-        self.size, self._options, self.lookup = len(d), _options(d), lookup
+    def __init__(self, d: Any, lookup: Exact, cutoff: float) -> None:
+        self.size, self._options, self.lookup, self.cutoff = len(d), _options(d), lookup, cutoff
         self._is_fixed = d.scorer is None or isinstance(d.scorer, str)  # an object may change
-        #: The keys that the last queries found; of one that matches none, the best, and its score.
-        self.found: dict[object, str | Scored] = {}
-        self._best: dict[str, Scored] = {}  # of queries that came in lists
+        self.best: dict[str, Scored] = {}  # the best keys of the last short queries
         self.stacked: StackedValues | None = None  # the values as one array, if they were pooled
 
     def has_options_of(self, d: Any) -> bool:
@@ -113,22 +110,16 @@ class Reader:
 
     def nearest(self, asked: list[str]) -> list[Scored]:
         """Return the best key of each query; those of short queries are remembered."""
-        known = {text: self._best.get(text) for text in asked}
+        known = {text: self.best.get(text) for text in asked}
         new = [text for text, one in known.items() if one is None]
         if new:
             found = dict(zip(new, self.lookup.nearest(new), strict=True))
             known |= found
             if self._is_fixed:
                 short = {text: one for text, one in found.items() if len(text) <= _SHORT}
-                make_room(self._best, _REMEMBERED_BEST - len(short))
-                self._best.update(short)
+                make_room(self.best, _REMEMBERED - len(short))
+                self.best.update(short)
         return [cast("Scored", known[text]) for text in asked]
-
-    def remember(self, query: str, found: str | Scored) -> None:
-        """Remember the key of a short query, or that none matches."""
-        if self._is_fixed and len(query) <= _SHORT:
-            make_room(self.found, _REMEMBERED_KEYS)
-            self.found[query] = found
 
 
 class Reads(Configured, Generic[V, ReaderT]):

@@ -157,15 +157,9 @@ class Match(_Item):
     """A key, its value, and how well it matches the query; and, outside the tuple, two more.
 
     The default score is the probability that the key is the right one, and 1 if it equals the
-    query. With a named scorer it is the score of that scorer.
-
-    Attributes:
-        key: the key.
-        value: its value.
-        score: how well the key matches.
-        query: what was asked; None for a match that no read made.
-        matches: whether the key is an answer: its score reaches the cutoff of the read, or it
-            equals the query, or the query was taught to be another name of it.
+    query. With a named scorer it is the score of that scorer. Beside the three, ``query`` is what
+    was asked, None for a match that no read made; and ``matches`` is whether the key is an answer:
+    its score reaches the cutoff of the read, it equals the query, or the query is an alias of it.
 
     >>> match = Match("color", "black", 0.97, query="colour")
     >>> match, match.query, match.matches
@@ -306,13 +300,11 @@ class Attention:
 
     @cached_property
     def output(self) -> Any:
-        """The pooled value: the weighted sum of the values, projected by V if that is learned.
+        """The weighted sum of the values, projected by V if that is learned.
 
         Numbers give a float, arrays and lists of numbers an array of their shape, and texts the
-        pooled vector (E,).
-
-        It raises a PoolingError, which names the first key whose value cannot be pooled, or a
-        NoMatchError if there are no keys.
+        pooled vector (E,). It raises a PoolingError, which names the first key whose value cannot
+        be pooled, or a NoMatchError if there are no keys.
         """
         if not self.names:
             raise NoMatchError(self.text, f"{quoted(self.text)} attends to no key")
@@ -327,11 +319,11 @@ class Attention:
         return [(self.names[i], float(self.weights[i]), self.values[i]) for i in best]
 
     def plot(self, n: int | None = None, *, kind: str = "weights") -> Any:
-        """Draw the attention; return the matplotlib ``Axes``.
+        """Draw the attention as bars, or by kind "map" as points; return the matplotlib ``Axes``.
 
         Args:
             n: how many keys to show or name, those with the largest weights.
-            kind: "weights" for bars, or "map" for the vectors of query and keys as points.
+            kind: "weights", or "map" for the vectors of query and keys as points.
 
         Raises:
             OptionError: the kind is unknown.

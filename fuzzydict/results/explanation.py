@@ -53,10 +53,9 @@ class Word(NamedTuple):
 class Explanation:
     """Why a query matches this key, or no key. The numbers are those of the lookup itself.
 
-    With a named scorer there are scores, but neither parts nor ``none``. If ``equal``, that key is
-    the answer, and its default score is 1; parts and ``none`` then show what the comparison alone
-    gives. A key without letters and digits, or that is not a text, is only found exactly: then only
-    ``best`` is given. In a list of queries, one that has nothing to compare has no ``best``.
+    With a named scorer there are scores, but neither parts nor ``none``. If ``equal``, parts and
+    ``none`` show what the comparison alone gives. A key that is only found exactly has neither. In
+    a list of queries, one that has nothing to compare has no ``best``.
 
     Attributes:
         query: the query.
@@ -126,8 +125,8 @@ class Explanation:
         """Return the line that says what matches, and why."""
         query = quoted(self.query, _WIDE)
         if self.best is None:
-            why = "it has no letters or digits to compare"
-            return f"{query} was taught: no key" if self.taught else f"{query} finds nothing: {why}"
+            nothing = f"{query} finds nothing: it has no letters or digits to compare"
+            return f"{query} was taught: no key" if self.taught else nothing
         key = quoted(self.best.key, _WIDE)
         score, cutoff = f"{self.best.score:.3f}", f"{self.cutoff:.3f}"
         if self.equal:
@@ -138,9 +137,8 @@ class Explanation:
             return f"{query} finds nothing: every key is farther than the scorer's width"
         if not self.matches:
             return f"{query} finds nothing: the best, {key}, has {score}, below the cutoff {cutoff}"
-        if self.cutoff == -np.inf:
-            return f"{query} finds {key} with {score}; there is no cutoff"
-        return f"{query} finds {key} with {score}; the cutoff is {cutoff}"
+        end = "there is no cutoff" if self.cutoff == -np.inf else f"the cutoff is {cutoff}"
+        return f"{query} finds {key} with {score}; {end}"
 
     def _word_rows(self) -> list[list[str]]:
         shown = self.words if len(self.words) <= _WORDS else self.words[: _WORDS - 1]
@@ -152,8 +150,9 @@ class Explanation:
             if stand_in is not None or (known and trust != 1):
                 what += f" (trust {trust:.2f})"
             rows.append([shortened(text, _LABEL), what])
-        rest = len(self.words) - len(shown)
-        return [*rows, ["…", f"and {rest} more words"]] if rest else rows
+        if rest := len(self.words) - len(shown):
+            rows.append(["…", f"and {rest} more words"])
+        return rows
 
     def _notes(self) -> list[str]:
         notes = [

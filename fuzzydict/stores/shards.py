@@ -39,7 +39,6 @@ from fuzzydict.results.answers import (
     taught_none,
 )
 from fuzzydict.results.pooling import (
-    Doubt,
     PooledBlock,
     StackedValues,
     as_output,
@@ -510,7 +509,7 @@ class _AllShards:
             for query, text, place in zip(queries, texts, places, strict=True)
             if not is_match(text, *best[place], cutoff)
         ]
-        doubts = [Doubt(*best[place], none[place]) for place in places]
+        doubts = [(best[place], none[place]) for place in places]
         if errors:
             return PooledBlock(errors, doubts, [])
         outputs = shaped(finish(attention), sums.shape, as_projections(options.projections))

@@ -15,7 +15,6 @@ import pytest
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, NoMatchError, OptionError
 from fuzzydict.search.taught import Aliases
-from tests.results.test_tables import Table
 
 VECTORS = {"red": [1.0, 0.0], "navy": [0.0, 1.0], "violet": [0.8, 0.6], "rouge": [0.1, 0.9]}
 SCORERS = [None, "cosine", "dot", "gaussian", lambda q, k: q @ k.T]
@@ -249,14 +248,3 @@ def test_aliases_are_saved(tmp_path: Path) -> None:
     d.aliases.clear()
     d.save(tmp_path / "d")
     assert FuzzyDict.load(tmp_path / "d").aliases == {}
-
-
-def test_a_table_of_a_list_of_queries_names_them() -> None:
-    d = colors()
-    found = d.nearest(["Rouge", "beige", "navy"], default=None)
-    assert found.unmatched == ("beige",)
-    page = found._repr_html_()
-    assert Table(page).rows[0] == ["query", "key", "score", "value"]
-    assert [row[:2] for row in Table(page).rows[1:]] == [
-        *(["Rouge", "red"], ["beige", "no match"], ["navy", "navy"])
-    ]

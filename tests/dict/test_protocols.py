@@ -233,7 +233,7 @@ def test_these_make_the_same_kind_with_the_same_options(
     items = {"color": 1.0, "brand": 2.0}
     options = {"score_cutoff": 0.2, "temperature": 0.3, "scorer": "cosine"}
     d = FuzzyDict(items, mode=mode, embedding=VECTORS, **options)  # type: ignore[arg-type]
-    d.aliases = {"hue": "color", "beige": None}
+    d.aliases, d.synonyms = {"hue": "color", "beige": None}, {"tint": "colour"}
     if read_before:
         d.get("colour")
     other = COPIES[way](d)
@@ -241,10 +241,13 @@ def test_these_make_the_same_kind_with_the_same_options(
     assert {name: getattr(other, name) for name in options} == options
     assert other.items() - items.items() <= {("more", 1.0)}
     assert other.nearest("colour") == d.nearest("colour")
-    assert other.aliases == d.aliases
+    assert (other.aliases, other.synonyms) == (d.aliases, d.synonyms)
+    assert other.nearest("tint") == d.nearest("tint")
     del other.aliases["beige"]
+    other.synonyms["make"] = "brand"
     other["colour"] = 5.0
     assert (d, d.aliases) == (items, {"hue": "color", "beige": None})
+    assert d.synonyms == {"tint": "colour"}
     other._check()
     d._check()
 

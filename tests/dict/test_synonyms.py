@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import pickle
@@ -266,34 +265,6 @@ def test_those_that_were_taken_before_a_fork_can_be_changed_after_it() -> None:
     is_over.set()
     thread.join()
     assert os.waitpid(child, 0)[1] == 0
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        *(copy.copy, copy.deepcopy, FuzzyDict),
-        lambda d: [d.save("d.fuzzydict"), FuzzyDict.load("d.fuzzydict")][1],
-        lambda d: pickle.loads(pickle.dumps(d)),
-        lambda d: d | {"other": 5},
-        lambda d: {"other": 5} | d,
-        lambda d: FuzzyDict({"other": 5}) | d,
-    ],
-)
-@pytest.mark.parametrize("is_read", [True, False])
-def test_what_makes_a_dict_gives_it_the_same(
-    make: Any, is_read: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    d = costs()
-    if is_read:
-        assert d["KST name"] == 1
-    new = make(d)
-    assert new.synonyms == SYNONYMS
-    assert (new["KST name"], new["acme"]) == (1, 3)
-    new.synonyms["WXYZ"] = "supplier"
-    assert (new["wxyz"], d.get("wxyz")) == (4, None)
-    assert d.synonyms == SYNONYMS
-    new._check()
 
 
 def test_a_file_with_wrong_ones_is_refused(tmp_path: Path) -> None:

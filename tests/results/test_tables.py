@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
+
+import pytest
 
 from fuzzydict import FuzzyDict
 from fuzzydict.results.tables import Number, html_table
@@ -50,8 +53,47 @@ def test_titles_cells_and_notes_are_text_beside_bars_and_shades() -> None:
     assert re.findall(r"background:rgba\(0,114,178,([\d.]+)\)", page) == ["0.50", "0.25"]
 
 
-def shown(d: FuzzyDict[Any]) -> str:
-    return d._repr_html_()
+def shown(what: Any) -> str:
+    page: str = what._repr_html_()
+    return page
+
+
+MARKUP = "<script>alert('x') & more</script>"
+PAGES: dict[str, Callable[[FuzzyDict[Any], str], Any]] = {
+    "match": lambda d, query: d.nearest(query),
+    "matches": lambda d, query: d.most_similar(query),
+    "of several": lambda d, query: d.most_similar([query, "a"]),
+    "attention": lambda d, query: d.attend(query),
+    "attentions": lambda d, query: d.attend([query, "a"]),
+    "explanation": lambda d, query: d.explain(query),
+    "by a function": lambda d, query: FuzzyDict(d, embedding=lengths).explain(query + "b"),
+    "by a scorer": lambda d, query: FuzzyDict(d, embedding=lengths, scorer="dot").explain(query),
+    "explanations": lambda d, query: d.explain([query, "w " * 100, 5]),
+    "dict": lambda d, _: d,
+}
+
+
+def lengths(texts: list[str]) -> list[list[int]]:
+    return [[len(text), text.count("a"), 1] for text in texts]
+
+
+@pytest.mark.parametrize("what", PAGES)
+@pytest.mark.parametrize(
+    "key", [MARKUP, "a" * 500, "a\nb", "\x00a", "'a' \"b\"", "&lt;a&gt;", "\ud800a"]
+)
+def test_any_page_is_whole_and_escaped_fetches_nothing_and_hides_no_text(
+    what: str, key: str
+) -> None:
+    d = FuzzyDict({key: key, "other": {"<b>": "</td>"}, 5: "five"})
+    page = shown(PAGES[what](d, key))
+    cells = [cell for row in Table(page).rows for cell in row]
+    assert any(cell and cell[:5] in key.replace("\n", " ").replace("\0", " ") for cell in cells)
+    assert all(len(cell) < 100 for cell in cells)
+    assert not re.search("<(script|b)>", page)
+    assert not re.search(r"(src|href|class|id)=|https?:|url|[;'\s]color:", page)
+    shades = re.findall(r"rgba?\(([^)]*)\)|#[0-9a-f]{3,6};", page)
+    assert all(0 < float(shade.split(",")[3]) < 0.6 for shade in shades)
+    assert shades or what in ("dict", "by a scorer")
 
 
 def test_a_dict_shows_its_size_and_a_sample_of_its_items() -> None:
@@ -88,17 +130,16 @@ def test_a_dict_shows_what_it_was_taught() -> None:
 
 
 def test_everything_in_a_dict_is_escaped_and_short() -> None:
-    markup, large = "<script>alert(1)</script>", list(range(10**5))
+    large = list(range(10**5))
 
     class Hostile:
         def __repr__(self) -> str:
             raise RuntimeError("no")
 
-    d: FuzzyDict[Any] = FuzzyDict({markup: markup, "a": [markup], "b": Hostile(), "c" * 500: 1})
-    d.aliases[markup + "!"] = markup
+    d: FuzzyDict[Any] = FuzzyDict({MARKUP: [MARKUP], "b": Hostile(), "c" * 500: 1})
+    d.aliases[MARKUP + "!"] = MARKUP
     page = shown(d)
-    assert not re.search("<(script|b)>", page)
-    assert "&lt;script&gt;" in page
+    assert "<script" not in page
     assert "an object of Hostile" in page
     assert all(len(cell) <= 24 for row in Table(page).rows for cell in row)
     values: list[Any] = ["x" * 10**7, b"x" * 10**7, large, dict.fromkeys(large), set(large)]
