@@ -83,6 +83,7 @@ def read(d: FuzzyDict[int], query: str) -> Walk:
     """Return the walk of ``d[query]``, whether or not a key matches."""
     for one in ("some other query", "anothr", query):
         d.nearest(one, score_cutoff=0)
+    d._current_reader().best.clear()  # so that it is not remembered
 
     def ask() -> None:
         with suppress(NoMatchError):

@@ -57,9 +57,9 @@ def car(**options: Any) -> FuzzyDict[Any]:
 def test_get_many_is_get_of_each(
     queries: list[Any], cutoff: float | None, options: dict[str, Any]
 ) -> None:
-    d, absent = car(**options), object()
+    d, other, absent = car(**options), car(**options), object()  # neither remembers for the other
     found = d.get_many(queries, absent, score_cutoff=cutoff)
-    expected = [d.get(query, absent, score_cutoff=cutoff) for query in queries]
+    expected = [other.get(query, absent, score_cutoff=cutoff) for query in queries]
     assert [one is absent for one in found] == [one is absent for one in expected]
     numbers = [one for one in found if one is not absent]
     assert numbers == pytest.approx([one for one in expected if one is not absent], rel=1e-4)
