@@ -78,9 +78,7 @@ def lengths(texts: list[str]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("what", PAGES)
-@pytest.mark.parametrize(
-    "key", [MARKUP, "a" * 500, "a\nb", "\x00a", "'a' \"b\"", "&lt;a&gt;"]
-)
+@pytest.mark.parametrize("key", [MARKUP, "a" * 500, "a\nb", "\x00a", "'a' \"b\"", "&lt;a&gt;"])
 def test_any_page_is_whole_and_escaped_fetches_nothing_and_hides_no_text(
     what: str, key: str
 ) -> None:
