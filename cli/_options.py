@@ -28,8 +28,7 @@ from fuzzydict import (
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.tables import TABLES
-from fuzzydict.io.text_tables import ENDINGS, Reading, cell_text, format_by_ending
+from fuzzydict.io.text_tables import ENDINGS, Reading, cell_text
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 from fuzzydict.search.taught import SynonymRules
@@ -173,6 +172,8 @@ def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
 
 def _file(ctx: click.Context, file: str) -> tuple[Path, Reading]:
     """Return the path of a file on a command line, and how it is read."""
+    from fuzzydict.io.tables import table_format
+
     words: list[str | Path] = []
     for parameter in ctx.command.params:
         if isinstance(parameter, click.Argument):
@@ -185,7 +186,7 @@ def _file(ctx: click.Context, file: str) -> tuple[Path, Reading]:
     side = f"{file}-" if f"{file}_sheet" in ctx.params else ""
     reading = taken(dict(ctx.params), side)
     form = ctx.params.get("format" if file == "dict" else f"{file}_format")
-    return path, Reading(form or format_by_ending(path, TABLES), **reading)
+    return path, Reading(form or table_format(path), **reading)
 
 
 def _columns(path: Path, reading: Reading) -> list[str]:
