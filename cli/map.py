@@ -45,6 +45,13 @@ _OF_DICT = {"format", "key", "value", "dict_sheet", "dict_delimiter", "dict_enco
 _OF_DICT |= {"embedding", "scorer", "score_cutoff"}
 
 
+class _FileOrFolder(click.Path):
+    """Names one of both; which, TABLE tells, so that it is checked later."""
+
+    def convert(self, value: Any, _param: Any, _ctx: Any) -> str:
+        return str(value)
+
+
 @dict_command(
     "map",
     "fuzzydict map data/countries.csv data/orders.csv --column country -o orders.csv",
@@ -57,7 +64,7 @@ _OF_DICT |= {"embedding", "scorer", "score_cutoff"}
     "-o --output OUT",
     "File to write the table to, which may be TABLE; by default standard output. If TABLE is "
     "a folder, a new one.",
-    type=click.Path(),
+    type=_FileOrFolder(),
 )
 @fail_option
 @format_option("--table-format", "TABLE")
