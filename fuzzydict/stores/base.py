@@ -111,7 +111,7 @@ class Store(Protocol):
     Several threads may use a store at once.
 
     All methods raise StoreError if the database cannot be reached, or refuses, and but for `meta`,
-    `create`, `drop` and `close` if nothing was created. The message names ``place``, and never a
+    `create` and `close` if nothing was created. The message names ``place``, and never a
     password. Rows that cannot be what `write` wrote are left out, with a StoreWarning.
 
     Keys, words and values that are written are `is_storable`. Those that are looked up, removed or
@@ -167,9 +167,6 @@ class Store(Protocol):
 
     def aliases(self) -> Iterator[Alias]:
         """Yield all aliases."""
-
-    def drop(self) -> None:
-        """Remove everything that `create` made, if it did."""
 
     def close(self) -> None:
         """Close the connections; a later call makes another."""

@@ -183,7 +183,7 @@ class PostgresStore(Store):
     keeps every number and the order of fields; no index has them, and each page of the table has
     some room, so that a value that is written anew changes no index.
 
-    Each call but `create`, `drop` and `build_index` is one statement, sent in one round trip. It
+    Each call but `create` and `build_index` is one statement, sent in one round trip. It
     connects when it is first asked; each thread that asks has a connection of its own meanwhile.
 
     Args:
@@ -370,14 +370,6 @@ class PostgresStore(Store):
         if not 0 <= count < _MOST:
             self.meta_of(None)
         return int(count)
-
-    def drop(self) -> None:
-        def dropped(connection: Session) -> None:
-            with connection.transaction():
-                if self._exists(connection):
-                    connection.execute(self._sql("DROP TABLE {keys}, {aliases}, {meta}"))
-
-        self._call(dropped)
 
     # ---- the index ------------------------------------------------------------------------------
 

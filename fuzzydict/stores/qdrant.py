@@ -240,9 +240,6 @@ class QdrantStore(Store):
             found = self._ask("retrieve", [_META_ID])
             self._set_meta((found[0].payload if found else None) or {})
 
-    def drop(self) -> None:
-        self._ask("delete_collection")
-
     def count(self) -> int:
         """Return the number of keys; of more than a million, about."""
         about = int(self._ask("count", _KEYS, exact=False).count)

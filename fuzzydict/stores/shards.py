@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial as with_arguments
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from fuzzydict.results.answers import (
     taught_none,
 )
 from fuzzydict.results.pooling import (
-    PooledBlock,
     StackedValues,
     as_output,
     joined_outputs,
@@ -52,7 +51,6 @@ from fuzzydict.search.judge import Judged
 from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored, left_by_equal
 from fuzzydict.search.retrieve import CANDIDATES, candidates, largest
-from fuzzydict.search.score import NamedScore
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
 from fuzzydict.text.words import plain, same_text
@@ -283,6 +281,11 @@ class _Part(Exact):
         """Return the vectors of queries, (L, E), or raise if there is nothing to compare."""
         return self.meaning.of_queries(self._asked(texts), self.keys)
 
+    @property
+    def is_named(self) -> bool:
+        """Whether a named scorer compares, so that there are no candidates."""
+        return self._is_named
+
     def seen(self, asked: _Asked) -> Iterator[tuple[slice, Any]]:
         """Yield what some of the queries see of the n keys, in bounded memory.
 
@@ -471,70 +474,58 @@ class _AllShards:
 
     def pool(self, queries: Any, cutoff: float | None) -> Any:
         """Return `FuzzyDict.pool` of all items."""
-        asked, blocks = as_queries(queries), list[PooledBlock]()
+        asked, lookup, options = as_queries(queries), self._lookup, self._options
+        names = [self._read_as(one) for one in asked]
+        refused = zip(asked, names, strict=True)
+        errors = [taught_none(query) for query, name in refused if name is NO_KEY]
+        blocks, different = list[tuple[Any, ...]](), dict[str, int]()
         with naming_the_place(asked):
-            for some in slices(len(asked), _TOGETHER):
-                blocks.append(self._pooled(asked[some], cutoff))
-        if errors := [error for block in blocks for error in block.errors]:
-            raise no_matches(errors, "leave them out")
-        outputs = joined_outputs([output for block in blocks for output in block.outputs])
-        doubts = [doubt for block in blocks for doubt in block.doubts]
-        warn_of_doubt(asked, doubts, of_numbers=outputs.ndim == 1)
-        return outputs if isinstance(queries, list) else as_output(outputs[0])
-
-    def _pooled(self, queries: list[Any], cutoff: float | None) -> PooledBlock:
-        """Return what is pooled for some queries, or the errors of those that match nothing."""
-        names, lookup, options = (
-            [self._read_as(one) for one in queries],
-            self._lookup,
-            self._options,
-        )
-        refused = zip(queries, names, strict=True)
-        if errors := [taught_none(query) for query, name in refused if name is NO_KEY]:
-            return PooledBlock(errors, [], [])
-        texts = require_texts(names)
-        rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        vectors = lookup.vectors(list(rows))
-        given = as_temperature(options.temperature)
-        temperature = lookup.score.temperature if given is None else given
-        asked = _Asked(list(rows), vectors, lookup.keys.statistics, temperature)
-        sums, attention, best, none = (
-            self._named(asked) if isinstance(lookup.score, NamedScore) else self._judged(asked)
-        )
+            texts = [] if errors else require_texts(names)
+            different.update((text, row) for row, text in enumerate(dict.fromkeys(texts)))
+            for some in slices(len(different), _TOGETHER) if different else ():
+                some_texts, given = list(different)[some], as_temperature(options.temperature)
+                softness = lookup.score.temperature if given is None else given
+                vectors = lookup.vectors(some_texts)
+                block = _Asked(some_texts, vectors, lookup.keys.statistics, softness)
+                blocks.append(self._named(block) if lookup.is_named else self._judged(block))
+        best: list[Scored] = [one for block in blocks for one in block[1]]
+        none = [one for block in blocks for one in block[2]]
         given = as_cutoff(options.score_cutoff) if cutoff is None else cutoff
         cutoff = lookup.score.pool_cutoff if given is None else given
-        places = [rows[text] for text in texts]
-        errors = [
-            no_match(query, *best[place], cutoff)
-            for query, text, place in zip(queries, texts, places, strict=True)
-            if not is_match(text, *best[place], cutoff)
-        ]
-        doubts = [(best[place], none[place]) for place in places]
+        rows = [different[text] for text in texts]
+        for query, text, row in zip(asked, texts, rows, strict=bool(rows)):
+            if not is_match(text, *best[row], cutoff):
+                errors.append(no_match(query, *best[row], cutoff))
         if errors:
-            return PooledBlock(errors, doubts, [])
-        outputs = shaped(finish(attention), sums.shape, as_projections(options.projections))
-        return PooledBlock([], doubts, [outputs[places]])
+            raise no_matches(errors, "leave them out")
+        outputs = joined_outputs([block[0] for block in blocks])[rows]
+        doubts = [(best[row], none[row]) for row in rows]
+        warn_of_doubt(asked, doubts, of_numbers=outputs.ndim == 1)
+        return outputs if isinstance(queries, list) else as_output(outputs[0])
 
     def _read_as(self, query: Any) -> Any:
         key = self._known.get(query, query)
         return NO_KEY if key is None and query is not None else key
 
-    def _sums(self, asked: _Asked, *about: Any) -> _Sums:
+    def _sums(self, asked: _Asked, *about: Any) -> _Sums | None:
         added = with_arguments(_added, asked.temperature)
-        sums = _reduced(added, self._ask(_summed, asked, *about))
-        nothing, count = np.zeros((len(asked.texts), 1)), len(asked.texts)
-        names = np.full(count, "", object)
-        empty = Partial(nothing - np.inf, nothing, nothing)
-        return sums or _Sums("", (), "", empty, np.zeros(count), nothing, names)
+        return _reduced(added, self._ask(_summed, asked, *about))
 
-    def _named(self, asked: _Asked) -> tuple[_Sums, Partial, list[Scored], list[Any]]:
-        """Return attention by a named scorer, and the best keys."""
-        sums = self._sums(asked, None, None, None)
+    def _outputs(self, attention: Partial, sums: _Sums) -> NDArray[np.float64]:
+        return shaped(finish(attention), sums.shape, as_projections(self._options.projections))
+
+    def _named(self, asked: _Asked) -> tuple[Any, list[Scored], list[Any]]:
+        """Return what a named scorer pools, (L, *shape), the best keys, and None for each."""
+        sums, none = self._sums(asked, None, None, None), [None] * len(asked.texts)
+        if sums is None:  # no query reaches a key
+            return np.zeros(len(none)), [Scored("", -np.inf)] * len(none), none
         best = list(map(Scored, sums.names.tolist(), sums.rest.max[:, 0].tolist()))
-        return sums, sums.rest, best, [None] * len(best)
+        total = sums.rest.sum  # 0 if no key is reached, of which an error tells
+        attention = sums.rest._replace(sum=np.where(total == 0, 1, total))
+        return self._outputs(attention, sums), best, none
 
-    def _judged(self, asked: _Asked) -> tuple[_Sums, Partial, list[Scored], list[Any]]:
-        """Return attention over all keys, the best of them, and the probability of none."""
+    def _judged(self, asked: _Asked) -> tuple[Any, list[Scored], list[Any]]:
+        """Return what is pooled, (L, *shape), the best keys, and the probability of none."""
         glances, places, *seen, names = _best(*filter(None, self._ask(_candidates, asked)))
         _, first, slots = np.unique(places, return_index=True, return_inverse=True)
         found, meaning = Found(slots.reshape(places.shape), *seen), self._lookup.meaning
@@ -552,7 +543,8 @@ class _AllShards:
         is_key = np.isposinf(glances.max(axis=1))  # which has its own value
         is_best = np.where(is_key[:, None], np.isposinf(glances), is_best)
         below = np.where(is_best, 0.0, np.minimum(said.odds - top[:, None], -1e-9))
-        sums, ties = self._sums(asked, places, top, below), np.count_nonzero(is_best, axis=1)
+        sums = cast("_Sums", self._sums(asked, places, top, below))
+        ties = np.count_nonzero(is_best, axis=1)
         scale, score = said.scale(sums.others), np.where(is_key, 1.0, right)
         none = np.where(is_key, 0.0, np.maximum(0.0, 1 - ties * score - scale * sums.others))
         logs = np.where(is_key, left_by_equal(asked.temperature), np.log(scale))
@@ -560,7 +552,7 @@ class _AllShards:
         own = Partial(np.log(score)[:, None], ties[:, None], sums.own)
         of_best = names[np.arange(len(names)), is_best.argmax(axis=1)].tolist()
         best = list(map(Scored, of_best, score.tolist()))
-        return sums, merge(rest, own, asked.temperature), best, none.tolist()
+        return self._outputs(merge(rest, own, asked.temperature), sums), best, none.tolist()
 
 
 def _are_equal(a: Any, b: Any) -> bool:

@@ -38,22 +38,17 @@ from .wordnet import wordnet_synonyms
 _WARM = 20  # queries before the first that counts
 _HEADER = ["keys", "queries", "a read", "p95", "processor here", "best key found"]
 _HEADER += ["score off by (p95)"]
+_CALLS = ["call", "round trips", "on the wall", "processor here"]
+_THREADS = ["reads", "one thread", "four threads"]
 
 
 class Engine(NamedTuple):
-    """An empty store to measure.
-
-    Attributes:
-        remote: the dict in it.
-        settle: builds what the engine would build in the background.
-        size: tells the bytes that it takes on the disk, and those of the indexes if they are known.
-        between: what counts round trips, if anything does.
-    """
+    """An empty store to measure."""
 
     remote: RemoteDict
-    settle: Callable[[], object]
-    size: Callable[[], tuple[int, int | None]]
-    between: Proxy | None = None
+    settle: Callable[[], object]  # builds what the engine would build in the background
+    size: Callable[[], tuple[int, int | None]]  # bytes on the disk, and of the indexes, if known
+    between: Proxy | None = None  # what counts round trips, if anything does
 
 
 def _postgres(latency: float, embedding: str | None) -> Engine:
@@ -94,48 +89,45 @@ def _qdrant(_: float, embedding: str | None) -> Engine:
     return Engine(remote, client.optimize, size)
 
 
-_ENGINES: Mapping[str, Callable[[float, str | None], Engine]] = {
-    "postgres": _postgres,
-    "qdrant": _qdrant,
-}
-
-
 def main() -> None:
     """Measure an engine and print what was found."""
     parser = argparse.ArgumentParser(description="Measure a dict in a store.")
-    parser.add_argument("engine", choices=_ENGINES)
+    parser.add_argument("engine", choices=["postgres", "qdrant"])
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=200, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="of the keys")
     parser.add_argument("--latency", type=float, default=0.0, help="milliseconds, of PostgreSQL")
     parser.add_argument("--embedding", help="that of the keys, such as english")
     options = parser.parse_args()
-    engine = _ENGINES[options.engine](options.latency / 1e3, options.embedding)
+    start = _postgres if options.engine == "postgres" else _qdrant
+    engine = start(options.latency / 1e3, options.embedding)
     keys = key_texts(options.keys, options.seed)
     exact = FuzzyDict(
         dict.fromkeys(keys, 0), score_cutoff=float("-inf"), embedding=options.embedding
     )
     exact.nearest("anything")
     with engine.remote as remote:
-        writing = _written(remote, exact, engine.settle)
+        began = time.perf_counter()
+        remote.update(exact)
+        engine.settle()
+        writing = time.perf_counter() - began
         size, indexes = engine.size()
         print(f"Writing: {len(exact) / writing:,.0f} keys a second, with the index", flush=True)
         of_indexes = f", {indexes / len(exact):,.0f} of them in indexes" if indexes else ""
         print(f"On the disk: {size / len(exact):,.0f} bytes a key{of_indexes}\n", flush=True)
         rows = list[list[str]]()
         for kind, asked in _queries(list(exact)).items():
-            queries = islice(asked, _WARM + options.queries)
-            rows.append([f"{len(exact):,}", kind, *_measured(exact, remote, queries)])
+            found = compared(exact, remote, islice(asked, _WARM + options.queries), _WARM)
+            times = shown(figures(found.other)), f"{np.quantile(found.other, 0.95) * 1e3:.0f} ms"
+            right = f"{found.found:.3f}", f"{found.off:.1%}"
+            told = [kind, *times, shown(figures(found.processor)), *right]
+            rows.append([f"{len(exact):,}", *told])
         print_report(f"A dict in {options.engine}", _HEADER, rows)
         if engine.between is not None:
             title = f"Calls, with {options.latency:g} ms a round trip"
             print_report(title, _CALLS, _calls(engine.remote, engine.between, list(exact)))
             title = f"Reads a second, with {options.latency:g} ms a round trip"
             print_report(title, _THREADS, _threads(engine.remote, list(exact)))
-
-
-_CALLS = ["call", "round trips", "on the wall", "processor here"]
-_THREADS = ["reads", "one thread", "four threads"]
 
 
 def _calls(remote: RemoteDict, between: Proxy, names: Sequence[str]) -> list[list[str]]:
@@ -183,17 +175,6 @@ def _threads(remote: RemoteDict, names: Sequence[str]) -> list[list[str]]:
     return rows
 
 
-def _written(remote: RemoteDict, exact: FuzzyDict[int], settle: Callable[[], object]) -> float:
-    start = time.perf_counter()
-
-    def tell(done: int, total: int) -> None:
-        print(f"{done:,} of {total:,}: {time.perf_counter() - start:,.0f} s", flush=True)
-
-    remote.update(exact, progress=tell)
-    settle()
-    return time.perf_counter() - start
-
-
 def _queries(names: Sequence[str]) -> Mapping[str, Iterator[str]]:
     return {
         "keys with a slip": any_slips(names),
@@ -212,18 +193,6 @@ def _synonyms(names: Sequence[str]) -> Iterator[str]:
                 known.add(query)
                 yield query
                 break
-
-
-def _measured(exact: FuzzyDict[int], remote: RemoteDict, queries: Iterator[str]) -> list[str]:
-    """Return the cells of a row after the first two."""
-    found = compared(exact, remote, queries, _WARM)
-    return [
-        shown(figures(found.other)),
-        f"{np.quantile(found.other, 0.95) * 1e3:.0f} ms",
-        shown(figures(found.processor)),
-        f"{found.found:.3f}",
-        f"{found.off:.1%}",
-    ]
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ def maker_of(kind: str, request: pytest.FixtureRequest) -> Connect:
         store = QdrantStore("qdrant://local/test", local)
         return lambda: store
     port = request.getfixturevalue("qdrant_port")
+    maker = client(host="127.0.0.1", grpc_port=port, prefer_grpc=True, check_compatibility=False)
+    request.addfinalizer(lambda: maker.delete_collection("test"))
     return lambda: QdrantStore(f"qdrant://127.0.0.1:{port}/test?shards=2")
 
 
@@ -60,13 +62,9 @@ def maker_of(kind: str, request: pytest.FixtureRequest) -> Connect:
         pytest.param("qdrant-server", marks=pytest.mark.more),
     ]
 )
-def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
-    """Return what makes clients of one place, which is dropped after the test."""
-    connect = maker_of(request.param, request)
-    yield connect
-    client = connect()
-    client.drop()
-    client.close()
+def connect(request: pytest.FixtureRequest) -> Connect:
+    """Return what makes clients of one place."""
+    return maker_of(request.param, request)
 
 
 @pytest.fixture

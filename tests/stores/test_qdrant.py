@@ -95,7 +95,6 @@ CALLS: list[Callable[[QdrantStore], Any]] = [
     lambda s: s.teach([Alias("crimson", "crimson", "red")]),
     lambda s: s.forget(["crimson"]),
     lambda s: list(s.aliases()),
-    lambda s: s.drop(),
 ]
 
 

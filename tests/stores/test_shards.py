@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import sys
 import zlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -149,12 +147,6 @@ def test_keys_of_equal_words_and_keys_that_are_tied_may_be_in_several_shards() -
     alike = {f"dob{letter}{other}": 0.0 for letter in "abcdefgh" for other in "qrstuvwx"}
     colors: list[FuzzyDict[Any]] = [FuzzyDict(alike), FuzzyDict({"date of birth": 1.0})]
     assert_same("dob", colors, joined(colors))
-
-
-@pytest.mark.parametrize("scorer", ["cosine", None])
-def test_the_shipped_vectors_pool_as_the_one_dict(scorer: Any) -> None:
-    shards = dicts_of([NAMES[::2], NAMES[1::2]], embedding=None, scorer=scorer)
-    assert_same(ASKED, shards, joined(shards))
 
 
 def test_many_queries_are_asked_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,14 +297,6 @@ def test_another_process_gets_little_of_a_file(tmp_path: Path) -> None:
         pool_shards(ASKED, paths, map=as_elsewhere)
     shards = dicts_of([NAMES[:10], NAMES[10:80]])  # which go there as they are
     assert_same(ASKED[:2], shards, joined(shards), map=as_elsewhere)
-
-
-@pytest.mark.slow("it starts several processes")
-@pytest.mark.usefixtures("_processes_find_this_module")
-def test_processes_pool_files(tmp_path: Path) -> None:
-    paths, one = saved(tmp_path)
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as processes:
-        assert_same(ASKED, paths, one, map=processes.map)
 
 
 @pytest.mark.more

@@ -78,9 +78,7 @@ def test_before_it_is_created_nothing_is_there_and_other_calls_say_so(connect: C
         assert store.place in str(error.value)
 
 
-def test_what_is_created_is_empty_and_stays_until_it_is_dropped(
-    connect: Connect, store: Store
-) -> None:
+def test_what_is_created_is_empty_and_stays(connect: Connect, store: Store) -> None:
     assert (store.meta(), store.count(), [*store.pages(10)], [*store.aliases()]) == (
         META,
         0,
@@ -94,15 +92,6 @@ def test_what_is_created_is_empty_and_stays_until_it_is_dropped(
     store.create(E, {"format": 2})
     connect().create(E, {"format": 2})
     assert (store.meta(), store.count()) == (META, 3)
-    store.drop()
-    assert store.meta() is None
-    store.drop()
-    store.create(3, {"format": 3})
-    assert (store.meta(), store.count(), list(store.aliases())) == ({"format": 3}, 0, [])
-    vector = np.array([1, 0, 0], np.float32)
-    store.write([row("red")._replace(vector=vector)])
-    (hits,) = store.search([search("red")._replace(vector=vector)])
-    assert keys_of(hits.near) == ["red"]
 
 
 # ---- keys and values ------------------------------------------------------------------------
@@ -293,9 +282,6 @@ def test_the_version_is_another_after_each_change_of_the_sample(
         versions.append(store.rows([]).version)
         assert other.rows([]).version == other.sample([]).version == versions[-1]
     assert len(set(versions)) == len(versions)
-    store.drop()
-    store.create(E, META)
-    assert store.rows([]).version not in versions
 
 
 # ---- search ---------------------------------------------------------------------------------
@@ -475,8 +461,8 @@ _CALLS = st.one_of(
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(calls=st.lists(_CALLS, max_size=8))
 def test_any_calls_leave_what_they_would_leave_in_memory(store: Store, calls: list[Any]) -> None:
-    store.drop()
-    store.create(E, META)
+    store.clear()
+    store.forget([alias.words for alias in store.aliases()])
     memory = MemoryStore()
     memory.create(E, META)
     for name, given_ in calls:

@@ -138,10 +138,6 @@ class MemoryStore(Store):
             aliases = list(self._aliases.values())
         yield from aliases
 
-    def drop(self) -> None:
-        with self._lock:
-            self._meta, self._rows, self._aliases = None, {}, {}
-
     def close(self) -> None:
         pass
 
