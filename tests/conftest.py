@@ -38,8 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--again",
-        action="store_true",
-        help="only tests that another seed, order or load may change",
+        choices=["examples", "order"],
+        help="only properties; or these, and what another order or load may change as well",
     )
 
 
@@ -68,8 +68,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=f"{slow.args[0]}; set FUZZYDICT_SLOW=1"))
         if _is_drawn(item):
             item.add_marker("more")
-    if config.getoption("--again"):
-        paths = {item.path for item in items}
+    if again := config.getoption("--again"):
+        paths = {item.path for item in items} if again == "order" else set()
         busy = {path for path in paths if _BUSY.search(path.read_text("utf-8"))}
         left_out = [i for i in items if i.path not in busy and not _is_drawn(i)]
         items[:] = [item for item in items if item not in set(left_out)]
