@@ -304,22 +304,28 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def clear(self) -> None:
         """Remove every item."""
-        with self._lock:
-            size = len(self)
-            try:
-                super().clear()
-                kept = self._kept
-                kept.encoded = kept.saved = kept.neighbours = None
-            finally:
-                self._forget(size)
+
+        def clear() -> None:
+            dict.clear(self)
+            kept = self._kept
+            kept.encoded = kept.saved = kept.neighbours = None
+
+        self._removing(clear)
 
     def _remove(self, key: Any, *default: Any) -> Any:
+        return self._removing(partial(super().pop, key, *default))
+
+    def _removing(self, remove: Callable[[], T]) -> T:
         with self._lock:
             size = len(self)
             try:
-                return super().pop(key, *default)
-            finally:  # an interrupt, too
+                try:
+                    return remove()
+                finally:
+                    self._forget(size)
+            except BaseException:  # an interrupt, maybe of what is forgotten
                 self._forget(size)
+                raise
 
     def _forget(self, size: int) -> None:
         """Forget the snapshot and the aliases of keys that are gone, if there were more keys."""

@@ -376,7 +376,9 @@ class PostgresStore(Store):
     def build_index(self) -> str | None:
         """Build what is missing of each partition; only the owner of the tables can."""
         self.count()  # or raise: nothing is there, or the server cannot be reached
-        lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"  # until it is closed
+        # Until it is unlocked, or closed, of which the server learns a little later.
+        lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"
+        unlock = "SELECT pg_advisory_unlock(hashtextextended(%s, 1))"
         create = "CREATE INDEX CONCURRENTLY ON {} USING hnsw (vector halfvec_cosine_ops)"
         try:
             with self._connect() as connection:
@@ -390,6 +392,7 @@ class PostgresStore(Store):
                         connection.execute("SET max_parallel_maintenance_workers = 0")
                         connection.execute(SQL(create.format(table)))
                     connection.execute(SQL(f"ANALYZE {table}"))
+                connection.execute(unlock, [".".join(self._table)])
         except psycopg.Error as error:
             return str(self._refused(error))
         return None

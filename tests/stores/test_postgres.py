@@ -11,6 +11,7 @@ from threading import Barrier, Event
 from time import sleep
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fuzzydict import MissingExtraError, OptionError, RemoteDict, StoreError, StoreWarning, connect
@@ -465,6 +466,26 @@ def test_what_was_written_before_the_server_is_killed_is_there(
 
 
 # ---- several at once ----------------------------------------------------------------------------
+
+
+def test_the_count_is_that_of_all_writers(postgres: Server, table: str) -> None:
+    stores = [PostgresStore(postgres.url(table=table)) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda one: one.create(E, META), stores))
+
+        def work(number: int) -> None:
+            chance = np.random.default_rng(number)
+            for _ in range(15):
+                names = [f"key {i}" for i in chance.choice(60, 20, replace=False)]
+                if chance.random() < 0.4:
+                    stores[number].remove(names)
+                else:
+                    stores[number].write([row(name, number) for name in names])
+
+        list(pool.map(work, range(4)))
+    assert stores[0].count() == len(all_rows(stores[0]))
+    for one in stores:
+        one.close()
 
 
 _FORKED = """
