@@ -15,6 +15,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -26,7 +27,8 @@ from rapidfuzz.process import extractOne
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
-from fuzzydict.embedding.word_vectors import Brown, English
+from fuzzydict.embedding.encoder import Encoder
+from fuzzydict.embedding.word_vectors import Brown
 from fuzzydict.evaluation.datasets import read_sets
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, Asked, Query, align, pairs_of
 from fuzzydict.search.judge import SIGNS_WHETHER, SIGNS_WHICH, WHICH, Judge, Net
@@ -37,13 +39,13 @@ from fuzzydict.search.retrieve import (
     candidates,
     glance,
 )
-from fuzzydict.search.score import weighted
+from fuzzydict.search.score import Meaning
 from tools.questions import Asked as Asking
 from tools.questions import Questions, questions
 from tools.wordnet import pairs_in
 
 Floats = NDArray[np.float64]
-HIDDEN = 4
+WHICH_UNITS, WHETHER_UNITS = (4, 0), (8, 4)  # of each net: how many, and how many bounded
 PENALTY = 1e-5  # of the squares of all weights
 _CONTEXTS = len(FEATURES) - CONTEXT
 _REST = 48  # keys beyond the candidates that stand for all of these
@@ -66,17 +68,18 @@ def softplus(x: Any) -> Any:
 
 
 class Shape(NamedTuple):
-    """The shape of a net: how many features, and what the odds do where each rises."""
+    """The shape of a net: what the odds do where each feature rises, and its hidden units."""
 
     signs: NDArray[np.float32]
-    hidden: int = HIDDEN
+    hidden: int
+    bounded: int
 
     def start(self, seed: int) -> Floats:
         """Return parameters to begin with, drawn at random."""
         random, F, H = np.random.default_rng(seed), len(self.signs), self.hidden
-        hidden = [random.normal(-2.0, 0.5, (F, H)), random.normal(0, 0.3, (_CONTEXTS, H))]
-        hidden += [random.normal(0, 0.5, H), random.normal(-1.0, 0.3, H)]
-        return np.concatenate([*(part.ravel() for part in hidden), np.full(F, -1.5), [0.0]])
+        hidden = [random.normal(-2.3, 0.5, (F, H)), random.normal(0, 0.3, (_CONTEXTS, H))]
+        hidden += [random.normal(0, 1, H), random.normal(-0.5, 0.3, H)]
+        return np.concatenate([*(part.ravel() for part in hidden), np.full(F, -2.0), [0.0]])
 
     def split(self, parameters: Floats) -> list[Floats]:
         """Return the parameters of A, B, b, c, l and the bias."""
@@ -90,7 +93,7 @@ class Shape(NamedTuple):
         A, B, b, c, l, bias = self.split(parameters)
         signs = self.signs[:, None]
         parts = [softplus(A) * signs, B, b, softplus(c), softplus(l) * self.signs, bias]
-        return Net(*(np.asarray(part, np.float32) for part in parts))
+        return Net._make([*(np.asarray(part, np.float32) for part in parts), self.bounded])
 
     def penalty(self, parameters: Floats) -> tuple[float, Floats]:
         """Return half the squares of all weights, and the gradient of the parameters."""
@@ -107,13 +110,18 @@ class Shape(NamedTuple):
     ) -> tuple[NDArray[np.float32], Callable[[NDArray[np.float32]], Floats]]:
         """Return the log-odds of N rows, and the gradient of the parameters given theirs."""
         A, _, _, c, l, _ = (np.asarray(p, np.float32) for p in self.split(parameters))
-        net = self.net(parameters)
+        net, k = self.net(parameters), self.bounded
         inner = x @ net.A + context @ net.B + net.b
-        hidden = np.logaddexp(0, inner)
+        # as `activated`, but quicker with many rows
+        small = np.exp(-np.abs(inner))
+        hidden = np.maximum(inner, 0) + np.log1p(small)
+        slope = np.where(inner > 0, 1, small) / (1 + small)
+        hidden[:, :k] = np.tanh(inner[:, :k])
+        slope[:, :k] = 1 - hidden[:, :k] ** 2
         odds = hidden @ net.c + x @ net.l + net.bias
 
         def backward(d_odds: NDArray[np.float32]) -> Floats:
-            d_inner = (d_odds[:, None] * net.c) * expit(inner)
+            d_inner = (d_odds[:, None] * net.c) * slope
             parts = [
                 (x.T @ d_inner) * self.signs[:, None] * expit(A),
                 context.T @ d_inner,
@@ -125,6 +133,16 @@ class Shape(NamedTuple):
             return np.concatenate([np.asarray(part, np.float64).ravel() for part in parts])
 
         return odds, backward
+
+
+def mean_of(nets: Sequence[Net]) -> Net:
+    """Return one net that gives the mean of the log-odds of several."""
+    bounded, count = nets[0].bounded, len(nets)
+    order = np.argsort([i >= bounded for net in nets for i in range(len(net.c))], kind="stable")
+    parts = list(zip(*nets, strict=True))
+    A, B, b, c = (np.concatenate(part, axis=-1)[..., order] for part in parts[:4])
+    l, bias = (np.asarray(sum(part) / np.float32(count)) for part in parts[4:6])
+    return Net(A, B, b, np.float32(1 / count) * c, l, bias, bounded * count)
 
 
 class Lists(NamedTuple):
@@ -147,35 +165,38 @@ class Lists(NamedTuple):
     weight: NDArray[np.float32]
 
 
+def _log_sum(odds: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the logarithms of the sums of the odds in each row, (N, 1), and the shares in them."""
+    top = odds.max(axis=1, keepdims=True)
+    exps = np.exp(odds - top)
+    sums = exps.sum(axis=1, keepdims=True)
+    return np.log(sums) + top, exps / sums
+
+
 def learned_which(
     lists: Lists, Z: NDArray[np.float32], seed: int, steps: int
 ) -> tuple[Net, NDArray[np.float32]]:
     """Learn which key is best, from the lists in which one is right; and how the rest compete."""
     rows = np.flatnonzero(lists.right.any(1))
-    some, shape = Lists._make(one[rows] for one in lists), Shape(SIGNS_WHICH)
+    some, shape = Lists._make(one[rows] for one in lists), Shape(SIGNS_WHICH, *WHICH_UNITS)
     flat = some.mask
     x, context = Z[rows][flat][:, WHICH], Z[rows][flat][:, CONTEXT:]
     extra = np.log(np.maximum(some.share, 1))[:, None]
     has_rest = np.isfinite(some.rest)
-    glances = np.where(has_rest, some.rest, 0).astype(np.float64)
-    total = some.weight.sum()
+    glances = np.where(has_rest, some.rest, 0)
+    weight = (some.weight / some.weight.sum())[:, None]
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        own, (a, log_b) = parameters[:-2], parameters[-2:]
+        own, a, log_b = parameters[:-2], np.float32(parameters[-2]), np.float32(parameters[-1])
         odds, backward = shape.forward(own, x, context)
-        table = np.full(flat.shape, -np.inf)
+        table = np.full(flat.shape, -np.inf, np.float32)
         table[flat] = odds
         others = np.where(has_rest, a + np.exp(log_b) * glances + extra, -np.inf)
-        both = np.concatenate([table, others], axis=1)
-        every = logsumexp(both, axis=1)
-        of_right = logsumexp(np.where(some.right, table, -np.inf), axis=1)
-        value = float((some.weight * (every - of_right)).sum() / total)
-        shares = np.exp(both - every[:, None])
-        good = np.exp(np.where(some.right, table, -np.inf) - of_right[:, None])
-        d_both = shares * (some.weight / total)[:, None]
-        d_table, d_rest = np.split(d_both, [flat.shape[1]], axis=1)
-        d_table = d_table - good * (some.weight / total)[:, None]
-        d_own = backward(d_table[flat].astype(np.float32))
+        every, d_both = _log_sum(np.concatenate([table, others], axis=1))
+        of_right, good = _log_sum(np.where(some.right, table, -np.inf))
+        value = float((weight * (every - of_right)).sum())
+        d_table, d_rest = np.split(d_both * weight, [flat.shape[1]], axis=1)
+        d_own = backward((d_table - good * weight)[flat])
         d_ab = [d_rest.sum(), (d_rest * glances).sum() * np.exp(log_b)]
         more, d_more = shape.penalty(own)
         return value + more, np.append(d_own + d_more, d_ab)
@@ -194,17 +215,15 @@ def learned_whether(
     steps: int,
 ) -> Net:
     """Learn whether the best key is right, given what the judge is told of it, (N, ...)."""
-    shape, total = Shape(SIGNS_WHETHER), weight.sum()
-    F = len(SIGNS_WHETHER)
-    x, context, y = told[:, :F], told[:, F:], is_right.astype(np.float64)
+    shape, weight = Shape(SIGNS_WHETHER, *WHETHER_UNITS), weight / weight.sum()
+    x, context = np.split(told, [len(SIGNS_WHETHER)], axis=1)
+    y = is_right.astype(np.float32)
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
         odds, backward = shape.forward(parameters, x, context)
-        odds = odds.astype(np.float64)
-        value = float((weight * (np.logaddexp(0, odds) - y * odds)).sum() / total)
-        d_odds = weight * (expit(odds) - y) / total
+        value = float((weight * (np.logaddexp(0, odds) - y * odds)).sum())
         more, d_more = shape.penalty(parameters)
-        return value + more, backward(d_odds.astype(np.float32)) + d_more
+        return value + more, backward(weight * (expit(odds) - y)) + d_more
 
     return shape.net(minimised(loss, shape.start(seed), steps))
 
@@ -225,42 +244,6 @@ def learned_logistic(
 
 
 # ---- from questions to data --------------------------------------------------------------------
-
-
-class Kind(NamedTuple):
-    """A kind of vectors that a judge is learned for.
-
-    Attributes:
-        name: under which it is shipped.
-        table: the words.
-        encode: an encoder of whole texts, or None.
-    """
-
-    name: str
-    table: WordTable
-    encode: Callable[[list[str]], NDArray[np.float32]] | None = None
-
-    def keys(self, names: Sequence[str]) -> Keys:
-        """Return keys as a dict has them."""
-        if self.encode is not None:
-            return Keys.of(self.table, names, self.encode(list(names)))
-        vectors = np.zeros((len(names), self.table.size), np.float32)
-        for row, name in zip(vectors, names, strict=True):
-            for word in map(self.table.__getitem__, compared_words(name)):
-                row += word.unit * np.float32(word.length * word.weight)
-        return Keys.of(self.table, names, vectors)
-
-    def vectors(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
-        """Return the vectors of queries, as the keys have theirs."""
-        if self.encode is not None:
-            return self.encode([query.asked for query in queries])
-        vectors = [weighted(query, keys.weights_of(query.words)) for query in queries]
-        return np.array(vectors, np.float32).reshape(len(queries), self.table.size)
-
-    def query(self, asked: str) -> Query:
-        """Return a query as it is compared; it may have no words."""
-        words = self.table.words_of(asked)
-        return Query(asked, " ".join(words), [self.table[word] for word in words])
 
 
 class Prepared(NamedTuple):
@@ -285,9 +268,9 @@ _ALIKE = {
 }
 
 
-def _weight_of(field: str, asked: Asking, kind: Kind) -> float:
+def _weight_of(field: str, asked: Asking, meaning: Meaning) -> float:
     """Return how much a question counts in a dict of a field."""
-    if kind.encode is not None and (field, asked.kind) in _LEARNED:
+    if meaning.is_encoded and (field, asked.kind) in _LEARNED:
         return 0.05
     # A query without a key that looks like none is refused easily.
     return 1.0 if asked.right or field in _ALIKE or asked.kind == "misleading" else 0.3
@@ -313,28 +296,28 @@ def with_small(some: Iterable[Questions]) -> Iterator[Questions]:
             yield Questions(keys, here[:6] + others[:6], one.kind)
 
 
-def prepared(some: Iterable[Questions], kind: Kind) -> Iterator[Prepared]:
+def prepared(some: Iterable[Questions], meaning: Meaning) -> Iterator[Prepared]:
     """Yield dicts with their queries."""
     for one in some:
         names = [name for name in dict.fromkeys(one.keys) if compared_words(name)]
         if not names:
             continue
-        keys = kind.keys(names)
-        asked = [(kind.query(a.query), a) for a in one.asked]
+        keys = Keys.of(meaning.table, names, meaning.of_keys(names))
+        asked = [(meaning.query(a.query), a) for a in one.asked]
         asked = [(query, a) for query, a in asked if query.words and a.query not in keys.slots]
         right = [[keys.slots[k] for k in sorted(a.right) if k in keys.slots] for _, a in asked]
         if asked:
-            weights = [_weight_of(one.kind, a, kind) for _, a in asked]
+            weights = [_weight_of(one.kind, a, meaning) for _, a in asked]
             yield Prepared(keys, [query for query, _ in asked], right, weights)
 
 
-def glances_of(one: Prepared, kind: Kind, weights: NDArray[np.float32]) -> Glance:
+def glances_of(one: Prepared, meaning: Meaning, weights: NDArray[np.float32]) -> Glance:
     """Return what is seen of all keys of a dict at a glance."""
-    vectors = kind.vectors(one.queries, one.keys)
-    return glance(one.queries, one.keys, vectors, weights, is_encoded=kind.encode is not None)
+    vectors = meaning.of_queries(one.queries, one.keys)
+    return glance(one.queries, one.keys, vectors, weights, is_encoded=meaning.is_encoded)
 
 
-def learned_glance(dicts: Sequence[Prepared], kind: Kind, seed: int) -> NDArray[np.float32]:
+def learned_glance(dicts: Sequence[Prepared], meaning: Meaning, seed: int) -> NDArray[np.float32]:
     """Learn how to weigh what is seen at a glance: a softmax over all keys finds the right one."""
     random, tables, rights = np.random.default_rng(seed), [], []
     start = np.array([8.0, 2.0, 1.0, 1.0], np.float32)
@@ -342,7 +325,9 @@ def learned_glance(dicts: Sequence[Prepared], kind: Kind, seed: int) -> NDArray[
         if not any(one.right):
             continue
         each = np.eye(len(GLANCE), dtype=np.float32)
-        seen = np.stack([glances_of(one, kind, alone).odds for alone in each], axis=2)  # (L, n, 4)
+        seen = np.stack(
+            [glances_of(one, meaning, alone).odds for alone in each], axis=2
+        )  # (L, n, 4)
         for row, right in enumerate(one.right):
             if not right:
                 continue
@@ -371,7 +356,7 @@ def learned_glance(dicts: Sequence[Prepared], kind: Kind, seed: int) -> NDArray[
 
 
 def learned_pair(
-    dicts: Sequence[Prepared], kind: Kind, glance_weights: NDArray[np.float32]
+    dicts: Sequence[Prepared], meaning: Meaning, glance_weights: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Learn how to weigh what is seen of two words.
 
@@ -379,7 +364,7 @@ def learned_pair(
     """
     phis, truths = [], []
     for one in dicts:
-        found = candidates(glances_of(one, kind, glance_weights), 12)
+        found = candidates(glances_of(one, meaning, glance_weights), 12)
         asked = Asked.of(one.queries, one.keys)
         a, b, y = [], [], []
         for row, (slots, right) in enumerate(zip(found.slots.tolist(), one.right, strict=True)):
@@ -403,7 +388,7 @@ def learned_pair(
 
 
 def lists_of(
-    dicts: Sequence[Prepared], kind: Kind, weights: dict[str, NDArray[np.float32]]
+    dicts: Sequence[Prepared], meaning: Meaning, weights: dict[str, NDArray[np.float32]]
 ) -> Lists:
     """Return the lists of candidates of all queries, and of the same without their right keys."""
     rows: list[
@@ -411,11 +396,11 @@ def lists_of(
     ] = []  # of one list: X, right, rest, share, weight
     random = np.random.default_rng(0)
     for one in dicts:
-        seen = glances_of(one, kind, weights["glance"])
+        seen = glances_of(one, meaning, weights["glance"])
         found = candidates(seen)
-        X = align(one.queries, one.keys, found, weights["pair"], is_encoded=kind.encode is not None)
+        X = align(one.queries, one.keys, found, weights["pair"], is_encoded=meaning.is_encoded)
         # Of few keys people ask mostly for what is there, of a thousand as often for what is not.
-        absent = min(max(len(one.keys) / 200, 0.1), 1.0)
+        absent = min(max(len(one.keys) / 150, 0.1), 1.0)
         for row, (right, weight) in enumerate(zip(one.right, one.weights, strict=True)):
             is_right = np.isin(found.slots[row], right)
             others = np.delete(seen.odds[row], found.slots[row])
@@ -442,20 +427,27 @@ def lists_of(
 
 
 def learned(
-    lists: Lists, weights: dict[str, NDArray[np.float32]], seed: int, steps: int = 300
+    several: Sequence[Lists], weights: dict[str, NDArray[np.float32]], steps: int = 250
 ) -> Judge:
-    """Learn a judge from lists of candidates."""
-    flat = lists.X[lists.mask]
-    center, scale = flat.mean(0), flat.std(0) + 1e-3
-    Z = (lists.X - center) / scale
-    which, rest = learned_which(lists, Z, seed, steps)
-    none = Net(*(np.zeros(1, np.float32) for _ in Net._fields))
-    judge = Judge(center=center, scale=scale, which=which, whether=none, rest=rest, **weights)
-    odds = np.where(lists.mask, which(Z[..., WHICH], Z[..., CONTEXT:]), -np.inf)
-    best = odds.argmax(1)
-    told = judge.features_of_best(Z, odds, best)
-    is_right = lists.right[np.arange(len(best)), best]
-    judge.whether = learned_whether(told, is_right, lists.weight, seed, steps)
+    """Learn a judge from lists of candidates: the mean of the nets of several draws of these."""
+    flat = np.concatenate([lists.X[lists.mask] for lists in several])
+    center, scale = flat.mean(0), flat.std(0) + np.float32(1e-3)
+    nets, rests = [], []
+    for seed, lists in enumerate(several):
+        net, rest = learned_which(lists, (lists.X - center) / scale, seed, steps)
+        nets.append(net)
+        rests.append(rest)
+    which, rest = mean_of(nets), np.mean(rests, axis=0)
+    judge = Judge(center=center, scale=scale, which=which, whether=which, rest=rest, **weights)
+    nets = []
+    for seed, lists in enumerate(several):
+        Z = (lists.X - center) / scale
+        odds = np.where(lists.mask, which(Z[..., WHICH], Z[..., CONTEXT:]), -np.inf)
+        best = odds.argmax(1)
+        told = judge.features_of_best(Z, odds, best)
+        is_right = lists.right[np.arange(len(best)), best]
+        nets.append(learned_whether(told, is_right, lists.weight, seed, steps))
+    judge.whether = mean_of(nets)
     return judge
 
 
@@ -470,15 +462,15 @@ class Answer(NamedTuple):
     present: bool
 
 
-def answers(one: Prepared, kind: Kind, judge: Judge) -> list[Answer]:
+def answers(one: Prepared, meaning: Meaning, judge: Judge) -> list[Answer]:
     """Return the answers to the queries of a dict, of which 128 are compared at a time."""
     found = []
     for start in range(0, len(one.queries), 128):
         some = slice(start, start + 128)
         part = one._replace(queries=one.queries[some], right=one.right[some])
-        seen = candidates(glances_of(part, kind, judge.glance))
+        seen = candidates(glances_of(part, meaning, judge.glance))
         said = judge.judge(
-            align(part.queries, part.keys, seen, judge.pair, is_encoded=kind.encode is not None)
+            align(part.queries, part.keys, seen, judge.pair, is_encoded=meaning.is_encoded)
         )
         slots = seen.slots[np.arange(len(said.best)), said.best].tolist()
         rows = zip(said.right.tolist(), slots, part.right, strict=True)
@@ -525,7 +517,8 @@ def as_json(judge: Judge) -> dict[str, Any]:
     content["rest"] = rounded(judge.rest)
     for net in ("which", "whether"):
         parts = getattr(judge, net)._asdict()
-        content[net] = {field: rounded(part) for field, part in parts.items()}
+        bounded = {"bounded": parts.pop("bounded")}
+        content[net] = {field: rounded(part) for field, part in parts.items()} | bounded
     return content
 
 
@@ -533,33 +526,37 @@ def as_json(judge: Judge) -> dict[str, Any]:
 
 _DICTS = {"words": 1600, "encoder": 600, "spelling": 1200}
 _HELD_OUT = 1000  # the seed of the questions by which seeds are compared
-_STEPS = 250
 
 
-def learned_for(kind: Kind, count: int, seed: int, exclude: set[frozenset[str]]) -> Judge:
-    """Learn a judge from questions of one seed."""
-    dicts = list(prepared(with_small(questions(count, seed, exclude=exclude)), kind))
-    weights = {"glance": learned_glance(dicts[::3], kind, seed)}
-    weights["pair"] = learned_pair(dicts[::2], kind, weights["glance"])
-    if kind.encode is not None:  # in another language the encoder alone knows the words
-        foreign = questions(count // 2, seed + 50, exclude=exclude)
-        dicts += prepared(with_small(foreign), kind._replace(table=WordTable(None)))
-    return learned(lists_of(dicts, kind, weights), weights, seed, _STEPS)
+def learned_for(meaning: Meaning, count: int, seeds: int, exclude: set[frozenset[str]]) -> Judge:
+    """Learn a judge from questions of several seeds."""
+    drawn = [with_small(questions(count, seed, exclude=exclude)) for seed in range(seeds)]
+    dicts = [list(prepared(one, meaning)) for one in drawn]
+    together = [one for some in dicts for one in some]
+    weights = {"glance": learned_glance(together[:: 3 * seeds], meaning, 0)}
+    weights["pair"] = learned_pair(together[:: 2 * seeds], meaning, weights["glance"])
+    if meaning.is_encoded:  # in another language the encoder alone knows the words
+        letters = copy(meaning)
+        letters.table = WordTable(None)
+        for seed, some in enumerate(dicts):
+            foreign = questions(count // 2, seed + 50, exclude=exclude)
+            some += prepared(with_small(foreign), letters)
+    return learned([lists_of(some, meaning, weights) for some in dicts], weights)
 
 
-def loss_of(judge: Judge, kind: Kind, exclude: set[frozenset[str]]) -> float:
+def loss_of(judge: Judge, meaning: Meaning, exclude: set[frozenset[str]]) -> float:
     """Return the mean negative log-likelihood of held-out questions: is the best key right?"""
-    dicts = prepared(questions(_HELD_OUT // 5, _HELD_OUT, exclude=exclude), kind)
-    found = [answer for one in dicts for answer in answers(one, kind, judge)]
+    dicts = prepared(questions(_HELD_OUT // 5, _HELD_OUT, exclude=exclude), meaning)
+    found = [answer for one in dicts for answer in answers(one, meaning, judge)]
     p = np.clip([answer.probability for answer in found], 1e-6, 1 - 1e-6)
     hit = np.array([answer.hit for answer in found])
     return float(-np.where(hit, np.log(p), np.log(1 - p)).mean())
 
 
-def kinds(names: Sequence[str]) -> Iterator[Kind]:
+def meanings(names: Sequence[str]) -> Iterator[tuple[str, Meaning]]:
     """Yield the kinds of vectors that are asked for."""
     if "words" in names:
-        yield Kind("words", WordTable(Brown()))
+        yield "words", Meaning(Brown())
     if "encoder" in names:
         from fuzzydict.evaluation.systems import sentence_encoder
 
@@ -569,13 +566,13 @@ def kinds(names: Sequence[str]) -> Iterator[Kind]:
             encoder.remember(texts)  # each is encoded once
             return np.asarray(encoder.encode(texts), np.float32)
 
-        yield Kind("encoder", WordTable(English()), encode)
+        yield "encoder", Meaning(Encoder(encode))
     if "spelling" in names:
-        yield Kind("spelling", WordTable(None))
+        yield "spelling", Meaning(None)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Learn the weights for each kind of vectors with several seeds; write those of the median."""
+    """Learn the weights for each kind of vectors, as the mean of several seeds, and write them."""
     parser = argparse.ArgumentParser(prog="python -m tools.judge", description=main.__doc__)
     parser.add_argument("-o", "--output", type=Path, required=True, help="the JSON file")
     parser.add_argument(
@@ -587,21 +584,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
     exclude = pairs_in(given.exclude)
     content = json.loads(given.output.read_text("utf-8")) if given.output.exists() else {}
-    for kind in kinds(given.kinds):
-        found = []
-        for seed in range(given.seeds):
-            begun = time.perf_counter()
-            judge = learned_for(kind, _DICTS[kind.name], seed, exclude)
-            found.append((loss_of(judge, kind, exclude), seed, judge))
-            told = f"held-out loss {found[-1][0]:.4f}, {time.perf_counter() - begun:.0f} s"
-            print(f"{kind.name}, seed {seed}: {told}", flush=True)
-        _, seed, judge = sorted(found, key=lambda one: one[0])[len(found) // 2]
-        print(f"{kind.name}: seed {seed}", flush=True)
-        content[kind.name] = as_json(judge)
+    for name, meaning in meanings(given.kinds):
+        begun = time.perf_counter()
+        judge = learned_for(meaning, _DICTS[name], given.seeds, exclude)
+        loss, seconds = loss_of(judge, meaning, exclude), time.perf_counter() - begun
+        print(f"{name}: held-out loss {loss:.4f}, {seconds:.0f} s", flush=True)
+        content[name] = as_json(judge)
         together: list[Answer] = []
         for path in given.measure:
-            dicts = prepared(questions_of(path), kind)
-            measured = [answer for one in dicts for answer in answers(one, kind, judge)]
+            dicts = prepared(questions_of(path), meaning)
+            measured = [answer for one in dicts for answer in answers(one, meaning, judge)]
             print(report(path.stem, measured), flush=True)
             together += measured
         if together:

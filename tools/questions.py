@@ -433,12 +433,12 @@ def _nested(rng: Random) -> _Made:
 
 
 def _nesting_terms(rng: Random) -> list[list[str]]:
-    """Return words of WordNet, each with compounds of it or a longer word that begins with it."""
+    """Return words of WordNet, each with compounds of it or a longer word that holds it."""
     groups = []
     for word in rng.sample(_heads(), things.drawn_size(rng, 2, 20)):
         some = [one for one in terms().compounds()[word] if not _named(one) & {word}]
         group = [word, *rng.sample(some, min(len(some), rng.randint(1, 3)))]
-        longer = _beginnings().get(word, ())
+        longer = _longer().get(word, ())
         longer = [one for one in longer if not terms().means(one) & _named(word)]
         if longer and rng.random() < 0.4:
             group.append(rng.choice(longer))
@@ -454,17 +454,17 @@ def _heads() -> list[str]:
 
 
 @cache
-def _beginnings() -> dict[str, list[str]]:
-    """Return for each noun of four letters or more the longer ones that begin with it."""
+def _longer() -> dict[str, list[str]]:
+    """Return for each noun of four letters or more longer ones that begin or end with it."""
     nouns = [term for term in terms().frequent() if term.part == "n" and term.name.isalpha()]
-    found, open_ones = defaultdict[str, list[str]](list), list[str]()
-    for name in sorted({term.name.lower() for term in nouns}):
-        open_ones = [one for one in open_ones if name.startswith(one)]
-        for one in open_ones:
-            if len(name) > len(one) + 2:
-                found[one].append(name)
-        if len(name) > 3:
-            open_ones.append(name)
+    names, found = sorted({term.name.lower() for term in nouns}), defaultdict[str, list[str]](list)
+    known = {name for name in names if len(name) > 3}
+    for name in names:
+        for cut in range(2, len(name) - 1):
+            if name[:cut] in known and len(name) > cut + 2:
+                found[name[:cut]].append(name)
+            if name[cut:] in known:
+                found[name[cut:]].append(name)
     return dict(found)
 
 
@@ -498,7 +498,7 @@ KINDS: dict[str, tuple[float, Callable[[Random], _Made]]] = {
     "singles": (20, _singles),
     "look-alikes": (5, _look_alikes),
     "spellings": (2, _spellings),
-    "nested": (5, _nested),
+    "nested": (7, _nested),
     "shared words": (9, lambda rng: _of_things(rng, things.sharing_words(rng), 60)),
     "negated": (10, lambda rng: _of_things(rng, things.negated(rng), 24)),
     "codes": (10, lambda rng: _of_things(rng, codes.codes(rng), 60)),

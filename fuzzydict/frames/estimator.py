@@ -65,7 +65,7 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
 
     Example:
         >>> jobs = FuzzyKeyEncoder(["engineer", "teacher"])
-        >>> jobs.fit_transform(["Enginer", "professor", None]).tolist()
+        >>> jobs.fit_transform(["Enginer", "teachers", None]).tolist()
         [['engineer'], ['teacher'], [None]]
         >>> encoder = FuzzyKeyEncoder(output="weights").fit(["engineer", "teacher"])
         >>> encoder.get_feature_names_out().tolist()

@@ -18,14 +18,17 @@ from fuzzydict.text.lexicon import (
     abbreviates,
     denials_of,
     is_directed,
+    is_numeronym,
     is_one_text,
     numbers_of,
+    other_code,
     other_number,
+    same_terms,
     stem_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -78,139 +81,51 @@ class Feature(NamedTuple):
     group: str
 
 
-FEATURES = (
-    Feature("nearness", 1, "meaning"),
-    Feature("nearness above the usual", 1, "meaning"),
-    Feature("nearness by the encoder", 1, "meaning"),
-    Feature("nearness by the encoder above the usual", 1, "meaning"),
-    Feature("n-grams", 1, "spelling"),
-    Feature("letters", 1, "spelling"),
-    Feature("edits", 1, "spelling"),
-    Feature("edits from the beginning", 1, "spelling"),
-    Feature("as written", 1, "spelling"),
-    Feature("spelled, of the query", 1, "spelling"),
-    Feature("spelled, of the key", 1, "spelling"),
-    Feature("meant, of the query", 1, "meaning"),
-    Feature("meant, of the key", 1, "meaning"),
-    Feature("matched, of the query", 1, "words"),
-    Feature("matched, of the key", 1, "words"),
-    Feature("worst word of the query", 1, "words"),
-    Feature("worst word of the key", 1, "words"),
-    Feature("matched but for fillers, of the query", 1, "words"),
-    Feature("matched but for fillers, of the key", 1, "words"),
-    Feature("initials", 1, "spelling"),
-    Feature("three initials or more", 1, "spelling"),
-    Feature("conventional abbreviation", 1, "spelling"),
-    Feature("abbreviation", 1, "spelling"),
-    Feature("the same numbers", 1, "words"),
-    Feature("opposites", -1, "against"),
-    Feature("other members of a class", -1, "against"),
-    Feature("other numbers", -1, "against"),
-    Feature("numbers left out", -1, "against"),
-    Feature("turned round", -1, "against"),
-    Feature("denied", -1, "against"),
-    Feature("another word of like letters", -1, "against"),
-    Feature("other small words", -1, "against"),
-    Feature("left over, of the query", -1, "against"),
-    Feature("left over, of the key", -1, "against"),
-    Feature("what is left over is near", 1, "against"),
-    Feature("what is left over of the query is near the key", 1, "against"),
-    Feature("words of the query", 0, ""),
-    Feature("words of the key", 0, ""),
-    Feature("share of known words", 0, ""),
-    Feature("number of keys", 0, ""),
-    Feature("length of the query", 0, ""),
+#: The group, the sign and the names of features.
+_LISTED = (
+    ("meaning", 1, "nearness; nearness above the usual"),
+    ("meaning", 1, "nearness by the encoder; nearness by the encoder above the usual"),
+    ("spelling", 1, "n-grams; letters; edits; edits from the beginning; as written"),
+    ("spelling", 1, "spelled, of the query; spelled, of the key"),
+    ("meaning", 1, "meant, of the query; meant, of the key"),
+    ("words", 1, "matched, of the query; matched, of the key"),
+    ("words", 1, "worst word of the query; worst word of the key"),
+    ("words", 1, "matched but for fillers, of the query; matched but for fillers, of the key"),
+    ("spelling", 1, "initials; three initials or more; conventional abbreviation; abbreviation"),
+    ("words", 1, "the same numbers"),
+    ("against", -1, "opposites; other members of a class; other numbers; numbers left out"),
+    ("against", -1, "turned round; denied; another word of like letters; other small words"),
+    ("against", -1, "left over, of the query; left over, of the key"),
+    ("against", 1, "what is left over is near; what is left over of the query is near the key"),
+    ("", 0, "words of the query; words of the key; share of known words; number of keys"),
+    ("", 0, "length of the query"),
 )
-#: The place of each feature.
-(
-    NEAR,
-    ABOVE,
-    ENCODED,
-    ENCODED_ABOVE,
-    NGRAMS,
-    LETTERS,
-    EDITS,
-    BEGINNING,
-    WRITTEN,
-    SPELLED,
-    SPELLED_KEY,
-    MEANT,
-    MEANT_KEY,
-    MATCHED,
-    MATCHED_KEY,
-    WORST,
-    WORST_KEY,
-    TELLING,
-    TELLING_KEY,
-    INITIALS,
-    LONG_INITIALS,
-    CONVENTIONAL,
-    ABBREVIATED,
-    SAME_NUMBERS,
-    OPPOSED,
-    SIBLINGS,
-    OTHER_NUMBERS,
-    NUMBERS_LEFT,
-    TURNED,
-    DENIED,
-    OTHER_WORD,
-    OTHER_SMALL,
-    LEFT,
-    LEFT_KEY,
-    LEFT_NEAR,
-    LEFT_NEAR_KEY,
-    WORDS,
-    WORDS_KEY,
-    KNOWN,
-    COUNT,
-    LENGTH,
-) = range(len(FEATURES))
+FEATURES = tuple(
+    Feature(name, sign, group) for group, sign, names in _LISTED for name in names.split("; ")
+)
+# The place of each.
+NEAR, ABOVE, ENCODED, ENCODED_ABOVE = range(4)
+NGRAMS, LETTERS, EDITS, BEGINNING, WRITTEN, SPELLED, SPELLED_KEY = range(4, 11)
+MEANT, MEANT_KEY, MATCHED, MATCHED_KEY, WORST, WORST_KEY, TELLING, TELLING_KEY = range(11, 19)
+INITIALS, LONG_INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS = range(19, 24)
+OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED = range(24, 30)
+OTHER_WORD, OTHER_SMALL, LEFT, LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY = range(30, 36)
+WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH = range(36, 41)
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
 #: The features of what is left over, which tell whether a key is right, not which.
 LEFT_OVER = slice(LEFT, LEFT_NEAR_KEY + 1)
-#: The first feature without a direction.
-CONTEXT = WORDS
+CONTEXT = WORDS  # the first feature without a direction
 
-#: What is compared of two words; the judge weighs it.
+#: What is compared of two words; the judge weighs it. Kinds of abbreviations follow "one stem" as
+#: `abbreviates` numbers them.
 PAIR = (
-    "bias",
-    "edits",
-    "edits squared",
-    "edits squared, both known",
-    "edits squared, short",
-    "one stem",
-    "conventional abbreviation",
-    "beginning",
-    "without vowels",
-    "letters in order",
-    "share of the letters",
-    "cosine",
-    "cosine squared",
-    "cosine by a slip",
-    "opposites",
-    "other members of a class",
-    "other digits",
+    *("bias", "edits", "edits squared", "edits squared, both known", "edits squared, short"),
+    *("one stem", "conventional abbreviation", "beginning", "without vowels", "letters in order"),
+    *("share of the letters", "cosine", "cosine squared", "cosine by a slip"),
+    *("opposites", "other members of a class", "other digits"),
 )
-#: The place of each. The kinds of abbreviations follow `ONE_STEM` as `abbreviates` numbers them.
-(
-    BIAS,
-    OF_EDITS,
-    SQUARED,
-    BOTH_KNOWN,
-    SHORT_WORD,
-    ONE_STEM,
-    CONVENTION,
-    BEGINS,
-    NO_VOWELS,
-    IN_ORDER,
-    OF_LETTERS,
-    COSINE,
-    COSINE_SQUARED,
-    BY_SLIP,
-    OPPOSITES,
-    OTHER_MEMBERS,
-    OTHER_DIGITS,
-) = range(len(PAIR))
+BIAS, OF_EDITS, SQUARED, BOTH_KNOWN, SHORT_WORD, ONE_STEM, CONVENTION = range(7)
+OF_LETTERS, COSINE, COSINE_SQUARED, BY_SLIP, OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS = range(10, 17)
 _OF_MEANING = slice(COSINE, BY_SLIP + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
@@ -369,6 +284,31 @@ def strengths(
 # ---- features ----------------------------------------------------------------------------------
 
 
+class Block(NamedTuple):
+    """L queries and their candidates, and what is told of them.
+
+    Attributes:
+        X: the features, (L, C, F), set step by step.
+        queries: the queries, each with words.
+        keys: the keys.
+        best: the slots of the candidates, (L, C).
+        theirs: the numbers of the words of these, (L, C, W).
+        table: how the words of both compare.
+    """
+
+    X: NDArray[np.float32]
+    queries: Sequence[Query]
+    keys: Keys
+    best: NDArray[np.intp]
+    theirs: NDArray[np.int32]
+    table: Table
+
+    def fact(self, name: str) -> NDArray[Any]:
+        """Return a fact of each word of the candidates, (L, C, W)."""
+        fact: NDArray[Any] = self.keys.facts_by_name[name][self.theirs]
+        return fact
+
+
 def align(
     queries: Sequence[Query],
     keys: Keys,
@@ -377,14 +317,10 @@ def align(
     *,
     is_encoded: bool = False,
 ) -> NDArray[np.float32]:
-    """Return the `FEATURES` of the candidates of L queries, (L, C, F).
+    """Return the `FEATURES` of the candidates of L queries with words, (L, C, F).
 
-    Args:
-        queries: the queries, each with words.
-        keys: the keys.
-        found: the candidates.
-        weights: how to weigh what `PAIR` names, (17,).
-        is_encoded: whether the vectors are those of an encoder of whole texts.
+    ``weights`` weigh what `PAIR` names, (17,). ``is_encoded`` tells whether the vectors are those
+    of an encoder of whole texts.
     """
     asked = Asked.of(queries, keys)
     best = found.slots
@@ -399,13 +335,14 @@ def align(
         near, above = _by_words(asked, keys, share, other, theirs)
     X[..., NEAR], X[..., ABOVE] = near * trust, above / 10 * trust
     X[..., NGRAMS] = found.likeness
-    X[..., LETTERS : WRITTEN + 1] = of_strings(queries, keys, best)
-    table = Table.of(asked, keys, theirs, weights)
-    match_several(X, table, queries, keys, best, theirs, weights)
-    _cover(X, table, share[:, None], other, asked, keys, theirs)
-    of_several(X, queries, keys, best, theirs, table)
-    _contradict(X, queries, asked, keys, best, theirs, table)
-    _leave_over(X, table, share[:, None], other, asked, keys, theirs)
+    for x, query, slots in zip(X, queries, best.tolist(), strict=True):
+        compare_strings(x, query, keys, slots)
+    block = Block(X, queries, keys, best, theirs, Table.of(asked, keys, theirs, weights))
+    match_several(block, weights)
+    _cover(block, share[:, None], other, asked)
+    of_several(block)
+    _contradict(block, asked)
+    _leave_over(block, share[:, None], other, asked)
     count = np.count_nonzero(asked.columns, axis=1)[:, None]
     length = np.array([[len(query.text)] for query in queries])
     X[..., WORDS] = np.minimum(count, FEW_WORDS) / FEW_WORDS
@@ -431,38 +368,26 @@ def _by_words(
     return near, keys.table.background.above(near)
 
 
-def of_strings(queries: Sequence[Query], keys: Keys, best: NDArray[np.intp]) -> NDArray[np.float32]:
-    """Return how alike queries and candidates are as strings, by four measures, (L, C, 4)."""
-    slots = best.ravel().tolist()
-    texts = [keys.texts[slot] for slot in slots]
-    joined = [text.replace(" ", "") for text in texts]
-    written = keys.table.written([str.__str__(keys.names[slot]) for slot in slots])
-    as_asked = keys.table.written([query.asked for query in queries])
-    asked = [query.text for query in queries]
-    as_one = [text.replace(" ", "") for text in asked]
-    measures = (
-        (Indel, as_one, joined),
-        (OSA, as_one, joined),
-        (JaroWinkler, asked, texts),
-        (Indel, in_small_letters(as_asked), in_small_letters(written)),
-    )
-    X = np.empty((*best.shape, 4), np.float32)
-    for i, (measure, ours, theirs) in enumerate(measures):
-        scorer = measure.normalized_similarity
-        if len(queries) == 1:
-            X[0, :, i] = cdist(ours, theirs, scorer=scorer, dtype=np.float32)[0]
-        else:
-            several = [one for one in ours for _ in range(best.shape[1])]
-            X[..., i] = cpdist(several, theirs, scorer=scorer, dtype=np.float32).reshape(best.shape)
-    return X
-
-
 _LONGEST = 256  # characters of a text as written that are compared
 
 
-def in_small_letters(texts: Iterable[str]) -> list[str]:
-    """Return texts as they are written but for capitals: "c" is C, and not C++."""
-    return [text[:_LONGEST].lower() for text in texts]
+def compare_strings(x: NDArray[np.float32], query: Query, keys: Keys, slots: list[int]) -> None:
+    """Set how alike a query and its candidates are as strings, in (C, F)."""
+    texts, names = [keys.texts[slot] for slot in slots], [keys.names[slot] for slot in slots]
+    ours, joined = query.text.replace(" ", ""), [text.replace(" ", "") for text in texts]
+    x[:, LETTERS] = _alike(ours, joined, Indel)
+    x[:, EDITS] = _alike(ours, joined, OSA)
+    x[:, BEGINNING] = _alike(query.text, texts, JaroWinkler)
+    if query.asked == ours and names == joined:
+        x[:, WRITTEN] = x[:, LETTERS]
+    else:  # as they are written but for capitals: "c" is C, and not C++
+        as_written = keys.table.written([query.asked, *map(str.__str__, names)])
+        asked, *written = [text[:_LONGEST].lower() for text in as_written]
+        x[:, WRITTEN] = _alike(asked, written, Indel)
+
+
+def _alike(text: str, texts: list[str], measure: Any) -> Any:
+    return cdist([text], texts, scorer=measure.normalized_similarity, dtype=np.float32)[0]
 
 
 class Table(NamedTuple):
@@ -472,6 +397,7 @@ class Table(NamedTuple):
     spelled: NDArray[np.float32]
     meant: NDArray[np.float32]
     unlike: NDArray[np.float32]
+    short: NDArray[np.float32] | None  # for each other, by convention
     opposed: NDArray[np.float32] | None
     siblings: NDArray[np.float32] | None
 
@@ -496,7 +422,7 @@ class Table(NamedTuple):
         unlike = pairs.evidence[:, BOTH_KNOWN] * (pairs.evidence[:, ONE_STEM] == 0) * ~pairs.same
         against = [
             whole(pairs.evidence[:, i] * pairs.real) if pairs.evidence[:, i].any() else None
-            for i in (OPPOSITES, OTHER_MEMBERS)
+            for i in (CONVENTION, OPPOSITES, OTHER_MEMBERS)
         ]
         return cls(
             whole(matched), whole(spelled), whole(meant.astype(np.float32)), whole(unlike), *against
@@ -509,26 +435,25 @@ _INITIALS = range(2, 6)  # letters that may be initials of several words
 _LEAST_JOINED = 5  # letters of a word that may be two
 
 
-def match_several(
-    X: NDArray[np.float32],
-    table: Table,
-    queries: Sequence[Query],
-    keys: Keys,
-    best: NDArray[np.intp],
-    theirs: NDArray[np.int32],
-    weights: NDArray[np.float32],
-) -> None:
-    """Match words that stand for several of the other: initials, and words written as one.
+def match_several(block: Block, weights: NDArray[np.float32]) -> None:
+    """Match words that stand for several of the other: initials, terms, words written as one.
 
-    Initials count as much as a conventional abbreviation.
+    Initials and terms count as much as a conventional abbreviation.
     """
-    of_initials = float(1 / (1 + np.exp(-(weights[0] + weights[CONVENTION]))))
+    X, queries, keys, best, theirs, table = block
+    by_convention = float(1 / (1 + np.exp(-(weights[0] + weights[CONVENTION]))))
     for i, query in enumerate(queries):
+        count = len(query.words)
         for j, k, m, size in _initials_in(query, keys, best[i], theirs[i]):
             rows, columns = (m, slice(k, k + size)) if j > 0 else (slice(k, k + size), m)
-            _raise_to(table, (i, abs(j) - 1, rows, columns), of_initials)
+            _raise_to(table, (i, abs(j) - 1, rows, columns), by_convention)
         for at in _joined_in(query, keys, theirs[i]):
             _raise_to(table, (i, *at), 1.0)
+        for j, ours, others in _terms_in(query, keys, theirs[i]):
+            _raise_to(table, (i, j, ours, others), by_convention)
+            is_whole = others.start == 0 and not theirs[i, j, others.stop :].any()
+            if is_whole and ours.stop - ours.start == count:
+                X[i, j, CONVENTIONAL] = 1
         for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
             if is_one_text(query.text, keys.texts[best[i, j]]):
                 _raise_to(table, (i, j, slice(None), slice(None)), 1.0)
@@ -584,16 +509,28 @@ def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.int32]) -> Iterator[
                     yield j, m, slice(k, k + 2)
 
 
+def _terms_in(
+    query: Query, keys: Keys, theirs: NDArray[np.int32]
+) -> Iterator[tuple[int, slice, slice]]:
+    """Yield where words of both name one thing, as the lexicon has it: (j, words, words)."""
+    stems_of_query = [word.entry.stem for word in query.words] if keys.table.size else []
+    for start, size, others in same_terms(stems_of_query):
+        for other in others:
+            stems = [keys.stems.get(stem, -2) for stem in other]
+            if -2 in stems or len(stems) > theirs.shape[1]:
+                continue
+            of_keys = keys.facts_by_name["stem"][theirs]
+            for first in range(theirs.shape[1] - len(stems) + 1):
+                columns = slice(first, first + len(stems))
+                for j in (of_keys[:, columns] == stems).all(axis=1).nonzero()[0].tolist():
+                    yield j, slice(start, start + size), columns
+
+
 def _cover(
-    X: NDArray[np.float32],
-    table: Table,
-    share: NDArray[np.float32],
-    other: NDArray[np.float32],
-    asked: Asked,
-    keys: Keys,
-    theirs: NDArray[np.int32],
+    block: Block, share: NDArray[np.float32], other: NDArray[np.float32], asked: Asked
 ) -> None:
     """Set how far the words of each are matched by those of the other."""
+    X, table = block.X, block.table
     for i, one in ((SPELLED, table.spelled), (MEANT, table.meant), (MATCHED, table.matched)):
         X[..., i] = (_highest(one, 3) * share).sum(2)
         X[..., i + 1] = (_highest(one, 2) * other).sum(2)
@@ -603,7 +540,7 @@ def _cover(
     X[..., WORST_KEY] = np.where(other > 0, of_key, 1).min(2)
     telling = share * ~asked.facts["filler"][asked.columns][:, None]
     X[..., TELLING] = _mean(of_query, np.where(telling.any(2, keepdims=True), telling, share))
-    telling = other * ~keys.facts_by_name["filler"][theirs]
+    telling = other * ~block.fact("filler")
     X[..., TELLING_KEY] = _mean(of_key, np.where(telling.any(2, keepdims=True), telling, other))
 
 
@@ -617,16 +554,12 @@ def _mean(values: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[
     return np.asarray((values * weights).sum(2) / np.maximum(weights.sum(2), np.float32(1e-9)))
 
 
-def of_several(
-    X: NDArray[np.float32],
-    queries: Sequence[Query],
-    keys: Keys,
-    best: NDArray[np.intp],
-    theirs: NDArray[np.int32],
-    table: Table,
-) -> None:
+def of_several(block: Block) -> None:
     """Set which of query and key abbreviates the other as a whole, and where words are turned."""
+    X, queries, keys, best, theirs, table = block
     own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[best]
+    if table.short is not None:
+        X[..., CONVENTIONAL] += ((own == 1) & (counts == 1)) * table.short[:, :, 0, 0]
     joined = [query.text.replace(" ", "") for query in queries]
     facts, beginnings = keys.facts_by_name, theirs[:, :, 0]
     firsts, lengths = facts["first"][beginnings], facts["length"][beginnings]
@@ -635,7 +568,8 @@ def of_several(
         whole = keys.texts[best[i, j]].replace(" ", "")
         if joined[i] != whole:
             kind = abbreviates(joined[i], whole)
-            X[i, j, CONVENTIONAL], X[i, j, ABBREVIATED] = kind == 1, kind > 1
+            if kind:
+                X[i, j, CONVENTIONAL if kind == 1 else ABBREVIATED] = 1
     sizes = np.array([[len(one)] for one in joined])
     may = ((own == 1) & (sizes <= counts)) | ((counts == 1) & (lengths <= own))
     may &= own != counts
@@ -674,24 +608,17 @@ def _is_turned(spelled: NDArray[np.float32]) -> bool:
     return len(places) > 1 and places != sorted(places)
 
 
-def _contradict(
-    X: NDArray[np.float32],
-    queries: Sequence[Query],
-    asked: Asked,
-    keys: Keys,
-    best: NDArray[np.intp],
-    theirs: NDArray[np.int32],
-    table: Table,
-) -> None:
+def _contradict(block: Block, asked: Asked) -> None:
     """Set what speaks against a key: opposites, other members, other numbers, a denial."""
-    oppose(X, table)
+    X, table = block.X, block.table
+    oppose(block)
     denied = asked.facts["denies"][asked.columns].sum(1)[:, None]
-    X[..., DENIED] = (denied + keys.facts_by_name["denies"][theirs].sum(2)) % 2
+    X[..., DENIED] = (denied + block.fact("denies").sum(2)) % 2
     ours = asked.facts["function"][asked.columns][:, None] & (_highest(table.spelled, 3) < SAME)
-    others = keys.facts_by_name["function"][theirs] & (_highest(table.spelled, 2) < SAME)
+    others = block.fact("function") & (_highest(table.spelled, 2) < SAME)
     X[..., OTHER_SMALL] = ours.any(2) & others.any(2)
-    has_digit = keys.facts_by_name["digit"][theirs].any(2)
-    compare_numbers(X, queries, keys, best, np.asarray(has_digit))
+    has_digit = np.asarray(block.fact("digit").any(2))
+    compare_numbers(X, block.queries, block.keys, block.best, has_digit)
 
 
 def compare_numbers(
@@ -707,58 +634,51 @@ def compare_numbers(
     for i, j in np.argwhere(has_digit | has_any).tolist():
         text = keys.texts[best[i, j]]
         theirs = numbers_of(text)
-        if other_number(queries[i].asked, str.__str__(keys.names[best[i, j]])):
+        if not (ours[i] and theirs) and _counts_letters(queries[i].text, text):
+            continue
+        as_written = queries[i].asked, str.__str__(keys.names[best[i, j]])
+        if other_code(queries[i].text, text) or other_number(*as_written):
             X[i, j, OTHER_NUMBERS] = 1
         elif ours[i] == theirs or (X[i, j, EDITS] == 1 and is_one_text(queries[i].text, text)):
             X[i, j, SAME_NUMBERS] = 1
-        elif sorted(ours[i]) == sorted(theirs):
-            X[i, j, SAME_NUMBERS if _is_date(theirs) else OTHER_NUMBERS] = 1
+        elif sorted(ours[i]) == sorted(theirs):  # a day, a month and a year
+            is_date = len(theirs) == 3 and any(len(number) == 4 for number in theirs)
+            X[i, j, SAME_NUMBERS if is_date else OTHER_NUMBERS] = 1
         else:
-            X[i, j, OTHER_NUMBERS : NUMBERS_LEFT + 1] = _numbers_differ(ours[i], theirs)
+            more, less = Counter(ours[i]) - Counter(theirs), Counter(theirs) - Counter(ours[i])
+            X[i, j, OTHER_NUMBERS if more and less else NUMBERS_LEFT] = 1
 
 
-def oppose(X: NDArray[np.float32], table: Table) -> None:
+def _counts_letters(text: str, other: str) -> bool:
+    """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
+    return any(
+        abbreviates(a, b) == 1
+        for a in text.split()
+        for b in other.split()
+        if is_numeronym(a) != is_numeronym(b)
+    )
+
+
+def oppose(block: Block) -> None:
     """Set whether words are opposites, or other members of a class, that nothing else matches."""
-    for i, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):
-        if against is not None:
-            for at in zip(*np.nonzero(against), strict=True):
-                X[at[0], at[1], i] = max(X[at[0], at[1], i], _unmatched(table.matched, at))
-
-
-def _unmatched(matched: NDArray[np.float32], at: tuple[int, ...]) -> float:
-    """Return how far nothing else matches two words, given their place in (L, C, w, W)."""
-    query, key, i, j = at
-    table = matched[query, key]
-    of_query = np.delete(table[i], j).max(initial=0)
-    of_key = np.delete(table[:, j], i).max(initial=0)
-    return float((1 - of_query) * (1 - of_key))
-
-
-def _is_date(numbers: list[str]) -> bool:
-    """Tell whether numbers are a day, a month and a year."""
-    return len(numbers) == 3 and any(len(number) == 4 for number in numbers)
-
-
-def _numbers_differ(ours: list[str], theirs: list[str]) -> tuple[bool, bool]:
-    """Return whether each of two has numbers that the other has not, and whether one has."""
-    more, less = bool(Counter(ours) - Counter(theirs)), bool(Counter(theirs) - Counter(ours))
-    return more and less, more != less
+    X, table = block.X, block.table
+    for place, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):
+        for query, key, i, j in [] if against is None else np.argwhere(against).tolist():
+            matched = table.matched[query, key]
+            of_query = np.delete(matched[i], j).max(initial=0)
+            of_key = np.delete(matched[:, j], i).max(initial=0)
+            free = float((1 - of_query) * (1 - of_key))
+            X[query, key, place] = max(X[query, key, place], free)
 
 
 def _leave_over(
-    X: NDArray[np.float32],
-    table: Table,
-    share: NDArray[np.float32],
-    other: NDArray[np.float32],
-    asked: Asked,
-    keys: Keys,
-    theirs: NDArray[np.int32],
+    block: Block, share: NDArray[np.float32], other: NDArray[np.float32], asked: Asked
 ) -> None:
     """Set how much of each nothing of the other matches, and how near this is."""
+    X, _, keys, _, theirs, table = block
     is_filler = asked.facts["filler"][asked.columns][:, None]
     ours_left = share * (_highest(table.matched, 3) < UNMATCHED) * ~is_filler
-    is_filler = keys.facts_by_name["filler"][theirs]
-    theirs_left = other * (_highest(table.matched, 2) < UNMATCHED) * ~is_filler
+    theirs_left = other * (_highest(table.matched, 2) < UNMATCHED) * ~block.fact("filler")
     X[..., LEFT], X[..., LEFT_KEY] = ours_left.sum(2), theirs_left.sum(2)
     at = ours_left.any(2).nonzero()
     a = (ours_left @ asked.units[asked.columns])[at]  # (P, E), as b

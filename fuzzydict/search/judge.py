@@ -36,10 +36,14 @@ def expit(x: Any) -> Any:
 
 
 class Net(NamedTuple):
-    """``softplus(x A + context B + b) c + x l + bias``, which rises where each column of x does.
+    """``h(x A + context B + b) c + x l + bias``, which rises where each column of x does.
+
+    h is tanh for the first units, which tell that much more would not matter, and softplus for
+    the others.
 
     Attributes:
         A, B, b, c, l, bias: (F, H), (5, H), (H,), (H,), (F,), ().
+        bounded: for how many units h is tanh.
     """
 
     A: NDArray[np.float32]
@@ -48,11 +52,20 @@ class Net(NamedTuple):
     c: NDArray[np.float32]
     l: NDArray[np.float32]  # noqa: E741
     bias: NDArray[np.float32]
+    bounded: int = 0
 
     def __call__(self, x: NDArray[np.float32], context: NDArray[np.float32]) -> Any:
         """Return the log-odds, (...), of features (..., F) and a context (..., 5)."""
-        hidden = np.logaddexp(0, x @ self.A + context @ self.B + self.b)
+        hidden = activated(x @ self.A + context @ self.B + self.b, self.bounded)
         return hidden @ self.c + x @ self.l + self.bias
+
+
+def activated(inner: NDArray[np.float32], bounded: int) -> NDArray[np.float32]:
+    """Return the tanh of the first units, and the softplus of the others, (..., H)."""
+    hidden: NDArray[np.float32] = np.logaddexp(0, inner)
+    if bounded:
+        hidden[..., :bounded] = np.tanh(inner[..., :bounded])
+    return hidden
 
 
 def tie(top: Any) -> Any:
@@ -67,16 +80,18 @@ class Folded(NamedTuple):
         both: the weights of the hidden units and, last, of the line, (F, H + 1).
         start: what they begin with, (H + 1,).
         c: the weights of the hidden units, (H,).
+        bounded: how many of them are bounded.
     """
 
     both: NDArray[np.float32]
     start: NDArray[np.float32]
     c: NDArray[np.float32]
+    bounded: int
 
     def __call__(self, x: NDArray[np.float32]) -> Any:
         """Return the log-odds, (...), of features (..., F)."""
         inner = x @ self.both + self.start
-        return np.logaddexp(0, inner[..., :-1]) @ self.c + inner[..., -1]
+        return activated(inner[..., :-1], self.bounded) @ self.c + inner[..., -1]
 
 
 class Judged(NamedTuple):
@@ -107,9 +122,7 @@ class Judged(NamedTuple):
         """Return what the odds of the other keys are multiplied with to be probabilities, (L,).
 
         They share what the best leaves, in proportion to their odds, and have no more than it.
-
-        Args:
-            others: the sum of the odds of all other keys, as a share of those of the best, (L,).
+        ``others`` is the sum of their odds, as a share of those of the best, (L,).
         """
         best = self.of_best()
         rest = np.maximum(1 - np.count_nonzero(self.tied(), axis=1) * best, 1e-300)
@@ -200,9 +213,7 @@ class Judge:
     ) -> tuple[int, list[float]]:
         """Return the place of the best candidate of one query, and the log-odds of all, C.
 
-        Args:
-            x: their features, and room for what `OF_BEST` names, (C, F + 3).
-            alive: which of them are there, (C,); all if None.
+        Their features have room for what `OF_BEST` names, (C, F + 3).
         """
         odds = self._which_of_one(x)
         if alive is not None:
@@ -212,10 +223,8 @@ class Judge:
     def right_of_one(self, x: NDArray[np.float32], odds: list[float], place: int) -> float:
         """Return the probability that the best candidate of one query is right.
 
-        Args:
-            x: its features, and room for what `OF_BEST` names, which is set, (F + 3,).
-            odds: the log-odds of all its candidates, C.
-            place: of the best.
+        Its features have room for what `OF_BEST` names, which is set, (F + 3,); ``odds`` are the
+        log-odds of all candidates.
         """
         top = odds[place]
         others = odds[:place] + odds[place + 1 :]
@@ -246,7 +255,7 @@ class Judge:
         start = np.append(net.b, net.bias) - center[places] @ weights
         both = np.zeros((len(center), weights.shape[1]), np.float32)
         both[places] = weights
-        return Folded(both, start.astype(np.float32), net.c)
+        return Folded(both, start.astype(np.float32), net.c, net.bounded)
 
     def log_probabilities(
         self,
@@ -259,12 +268,8 @@ class Judge:
 
         The best has the probability that the judge says, shared by keys of equal log-odds. The
         others share what is left in proportion to their odds, and have no more than theirs.
-
-        Args:
-            said: what the judge says of the candidates.
-            slots: of the candidates, (L, C).
-            glances: of all keys, (L, n); -inf for dead slots.
-            left_out: the sum of the odds of keys beyond these, as a share of those of the best.
+        Given are the slots of the candidates, (L, C), and the glances of all keys, (L, n), -inf for
+        dead slots; the odds of keys beyond these are summed up, as a share of those of the best.
         """
         top = said.odds.max(axis=1)
         logs = self.rest_odds(glances, top)
@@ -304,13 +309,9 @@ class Judge:
     def parts(
         self, X: NDArray[np.float32], odds: NDArray[np.float64], place: int, score: float
     ) -> Parts:
-        """Return what speaks for and against a candidate of one query.
+        """Return what speaks for and against the candidate at a place, given its probability.
 
-        Args:
-            X: the features of its candidates, (C, F).
-            odds: their log-odds to be the best, (C,).
-            place: of the candidate.
-            score: its probability.
+        The features are those of all candidates of the query, (C, F), as are the log-odds, (C,).
         """
         nothing = -self.center / self.scale
         z, others = (X[place] - self.center) / self.scale, np.delete(odds, place)
@@ -372,7 +373,8 @@ def from_json(content: dict[str, Any]) -> Judge:
     arrays = ("glance", "pair", "center", "scale", "rest")
     weights: dict[str, Any] = {name: _array(content[name]) for name in arrays}
     for name in ("which", "whether"):
-        weights[name] = Net(*(_array(content[name][field]) for field in Net._fields))
+        parts: dict[str, Any] = {field: _array(part) for field, part in content[name].items()}
+        weights[name] = Net(**parts | {"bounded": content[name]["bounded"]})
     return Judge(**weights)
 
 

@@ -86,6 +86,8 @@ class WordTable:
 
     def look_up(self, entries: Sequence[Entry]) -> list[Word]:
         """Return several words, whose vectors are looked up together; none is kept."""
+        if self.vectors is None:
+            entries = [entry.by_spelling() for entry in entries]
         texts = [entry.word for entry in entries]
         known = [self._none] * len(texts) if self.vectors is None else self.vectors.look_up(texts)
         return [Word(entry.word, entry, *of) for entry, of in zip(entries, known, strict=True)]
@@ -381,7 +383,7 @@ class Keys:
         stems = [self.stems.setdefault(one.stem, len(self.stems)) for one in entries]
         members = [
             self.members.setdefault(one, len(self.members) + 1) if one[0] >= 0 else 0
-            for one in [(entry.group, entry.member) for entry in entries]
+            for one in [(word.entry.group, word.entry.member) for word in new]
         ]
         hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in new]
         self._extend(

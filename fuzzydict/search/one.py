@@ -9,11 +9,10 @@ The numbers are those of the block, up to rounding; a test compares the two.
 from __future__ import annotations
 
 import math
-from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import OSA, Indel, JaroWinkler
+from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
 from fuzzydict._arrays import products
@@ -66,12 +65,14 @@ class _Compared(NamedTuple):
     Attributes:
         strengths: how far they mean one thing, are spelled alike, and match, (3, w, P).
         unlike: how far other words are spelled alike, (w, P).
+        short: whether one is short for the other, by convention, (w, P); None if none are.
         opposed: whether they are opposites, (w, P); None if none are.
         siblings: whether they are other members of a class, (w, P); None if none are.
     """
 
     strengths: NDArray[np.float32]
     unlike: NDArray[np.float32]
+    short: NDArray[np.float32] | None
     opposed: NDArray[np.float32] | None
     siblings: NDArray[np.float32] | None
 
@@ -79,20 +80,16 @@ class _Compared(NamedTuple):
 def best_of_one(
     query: Query, vector: NDArray[np.float32] | None, keys: Keys, meaning: Meaning
 ) -> tuple[int, float]:
-    """Return the slot of the best key of a query, and the probability that it is right.
+    """Return the slot of the best key of a query with words, and the probability that it is right.
 
-    Args:
-        query: the query, with words.
-        vector: that of an encoder, (E,), if there is one.
-        keys: the keys.
-        meaning: what they are compared by.
+    ``vector`` is that of an encoder, (E,), if there is one.
     """
     asked, judge = _Asked.of(query, keys), meaning.judge
     x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES) + len(OF_BEST)), np.float32)
     slots = _retrieve(x, asked, vector, keys, meaning)
     width = min(keys.most_words, int(np.maximum.reduce(keys.counts[slots])))
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
-    _compare_strings(x, query, keys, slots.tolist(), width)
+    a.compare_strings(x, query, keys, slots.tolist())
     is_single = width == len(query.words) == 1
     edits = x[None, :, a.EDITS] if is_single else None
     compared = _compare(asked, keys, columns.ravel(), edits, judge.pair)
@@ -100,9 +97,10 @@ def best_of_one(
     if is_single:
         x[:, a.OTHER_WORD] = compared.unlike[0]
         x[:, a.SPELLED : a.TELLING_KEY + 1] = compared.strengths[:, 0].take(_OF_ONE_WORD, axis=0).T
-        for place, against in ((a.OPPOSED, compared.opposed), (a.SIBLINGS, compared.siblings)):
-            if against is not None:
-                x[:, place] = against[0]
+        places = (a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS)
+        for place, are in zip(places, compared[2:], strict=True):
+            if are is not None:
+                x[:, place] = are[0]
         if query.words[0].entry.is_function:
             is_function = keys.facts_by_name["function"][columns[:, 0]]
             x[:, a.OTHER_SMALL] = is_function & (compared.strengths[1, 0] < a.SAME)
@@ -173,29 +171,6 @@ def _retrieve(
     return slots
 
 
-def _compare_strings(
-    x: NDArray[np.float32], query: Query, keys: Keys, slots: list[int], width: int
-) -> None:
-    """Set how alike the query and the candidates are as strings."""
-    texts, text = [keys.texts[slot] for slot in slots], query.text
-    names = [keys.names[slot] for slot in slots]
-    joined = [one.replace(" ", "") for one in texts] if width > 1 else texts
-    ours = text.replace(" ", "")
-    x[:, a.LETTERS] = _alike(ours, joined, Indel)
-    x[:, a.EDITS] = _alike(ours, joined, OSA)
-    x[:, a.BEGINNING] = _alike(text, texts, JaroWinkler)
-    if query.asked == ours and all(map(is_, names, joined)):
-        x[:, a.WRITTEN] = x[:, a.LETTERS]
-    else:
-        as_written = keys.table.written([query.asked, *map(str.__str__, names)])
-        asked, *written = a.in_small_letters(as_written)
-        x[:, a.WRITTEN] = _alike(asked, written, Indel)
-
-
-def _alike(text: str, texts: list[str], measure: Any) -> Any:
-    return cdist([text], texts, scorer=measure.normalized_similarity, dtype=np.float32)[0]
-
-
 def _compare(
     asked: _Asked,
     keys: Keys,
@@ -203,14 +178,9 @@ def _compare(
     edits: NDArray[np.float32] | None,
     pair: NDArray[np.float32],
 ) -> _Compared:
-    """Return how the words of the query and of the candidates compare.
+    """Return how the words of the query and those of the candidates, (P,), compare.
 
-    Args:
-        asked: the words of the query.
-        keys: the keys.
-        flat: the words of the candidates, (P,).
-        edits: how few edits are between them, (w, P), if this is known.
-        pair: weighs what `align.PAIR` names.
+    ``edits`` tells how few edits are between them, (w, P), if this is known.
     """
     words, facts = asked.query.words, keys.facts_by_name
     strings = [keys.strings[place] for place in flat.tolist()]
@@ -238,7 +208,12 @@ def _compare(
         if word.entry.group >= 0 and (member := keys.known_member(word)) > 0:
             is_member = (facts["member"][flat] == member) & (edits[i] < 1)
             row += of[a.CONVENTION] * is_member
-        _weigh_abbreviations(row, word.text, strings, facts, flat, of, is_member)
+        short = _weigh_abbreviations(row, word.text, strings, facts, flat, of, is_member)
+        if short or is_member is not None:
+            are_short = against.setdefault(a.CONVENTION, np.zeros_like(edits))[i]
+            are_short[short] = 1
+            if is_member is not None:
+                are_short[is_member] = 1
         for place, are in (
             (a.OPPOSITES, a.are_opposites(word, keys, flat)),
             (a.OTHER_MEMBERS, _are_others(word, keys, flat) if word.entry.group >= 0 else None),
@@ -253,7 +228,8 @@ def _compare(
     if np.count_nonzero(same):
         np.copyto(found, 1, where=same)
         np.copyto(unlike, 0, where=same)
-    return _Compared(found, unlike, against.get(a.OPPOSITES), against.get(a.OTHER_MEMBERS))
+    places = (a.CONVENTION, a.OPPOSITES, a.OTHER_MEMBERS)
+    return _Compared(found, unlike, *map(against.get, places))
 
 
 def _weigh_spelling(
@@ -286,14 +262,14 @@ def _weigh_abbreviations(
     flat: NDArray[np.intp],
     of: list[float],
     is_member: NDArray[np.bool_] | None,
-) -> None:
+) -> list[int]:
     """Add to the odds against some words, (P,), of which one abbreviates the other.
 
-    Those of the same member of a class, (P,), are left out.
+    Return those that do by convention. Those of the same member of a class, (P,), are left out.
     """
-    some = (facts["first"][flat] == ord(text[0])).nonzero()[0]
+    some, short = (facts["first"][flat] == ord(text[0])).nonzero()[0], list[int]()
     if not len(some):
-        return
+        return short
     words, own = flat[some], np.uint32(letters_of(text))
     letters = facts["letters"][words]
     both = letters & own
@@ -304,9 +280,12 @@ def _weigh_abbreviations(
     for j in some[may].tolist():
         if kind := abbreviates(text, strings[j]):
             row[j] += of[a.ONE_STEM + kind]
-            if kind > 1:
+            if kind == 1:
+                short.append(j)
+            else:
                 size = len(text), len(strings[j])
                 row[j] += of[a.OF_LETTERS] * (min(size) / max(size))
+    return short
 
 
 def _set_strengths(
@@ -314,12 +293,7 @@ def _set_strengths(
 ) -> None:
     """Set how likely words mean one thing, by spelling and by all, in place.
 
-    Args:
-        found: the cosines of words, the odds against them by spelling, and room, (3, w, P).
-        asked: the words of the query.
-        keys: the keys.
-        flat: the words of the candidates, (P,).
-        of: the odds against what `align.PAIR` names.
+    Given are their cosines, the odds against them by spelling, and room, (3, w, P).
     """
     meant, odds = found[0], found[1:]
     np.maximum(meant, 0, out=meant)
@@ -364,15 +338,15 @@ def _compare_several(
 
     meant, spelled, matched = tables.swapaxes(1, 2)[:, None]  # (1, C, w, W) each, as a block has it
     against = [
-        None if one is None else one.reshape(shape).swapaxes(0, 1)[None]
-        for one in (compared.opposed, compared.siblings)
+        None if one is None else one.reshape(shape).swapaxes(0, 1)[None] for one in compared[2:]
     ]
     unlike = compared.unlike.reshape(shape).swapaxes(0, 1)[None] * (columns > 0)[None, :, None]
     table = a.Table(matched, spelled, meant, unlike, *against)
-    best, theirs = slots[None], columns.astype(np.int32)[None]
-    a.match_several(x[None], table, [query], keys, best, theirs, pair)
-    a.of_several(x[None], [query], keys, best, theirs, table)
-    a.oppose(x[None], table)
+    theirs = columns.astype(np.int32)[None]
+    block = a.Block(x[None], [query], keys, slots[None], theirs, table)
+    a.match_several(block, pair)
+    a.of_several(block)
+    a.oppose(block)
     of_query = np.maximum.reduce(tables, axis=3)  # (3, w, C)
     of_key = np.maximum.reduce(tables, axis=1)  # (3, C, W)
     share = np.array(asked.share, np.float32)
@@ -445,13 +419,8 @@ def _leave_over(
 ) -> None:
     """Set how much of the query and the best candidate nothing matches, and how near this is.
 
-    Args:
-        x: the features of the candidate, (F,).
-        asked: the words of the query.
-        keys: the keys.
-        row: the words of the candidate, (W,).
-        other: their weights as shares of their sum, (W,); None if both are one word.
-        strengths: those of the pairs of the words, (3, w, W).
+    The words of the candidate are ``row``, (W,), and ``other`` their weights as shares of their
+    sum; None if both are one word. The strengths are those of the pairs of words, (3, w, W).
     """
     matched, words = strengths[2].tolist(), asked.query.words
     fillers = keys.facts_by_name["filler"][row].tolist()

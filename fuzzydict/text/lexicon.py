@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -29,6 +29,10 @@ class Entry(NamedTuple):
     has_digit: bool
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites, as listed
 
+    def by_spelling(self) -> Entry:
+        """Return the same without terms, which are a matter of meaning."""
+        return self if self.group < _TERM_CLASSES else self._replace(group=-1, member="")
+
     @property
     def is_function(self) -> bool:
         """Whether it is a function word, such as "of"."""
@@ -45,7 +49,8 @@ def look_up(word: str) -> Entry:
     ('12', 'kilogram', True)
     """
     form, kinds, pairs = _forms().get(word, word), _table("kinds").get(word, ()), _opposites()
-    stem, (group, member) = _stem(form), _classes().get(word) or _classes().get(form, (-1, ""))
+    of_class = _classes().get(word) or _classes().get(form) or _one_word_terms().get(form)
+    stem, (group, member) = _stem(form), of_class or (-1, "")
     is_legal, denies = "legal" in kinds, "denial" in kinds or word.endswith("n't")
     has_digit = not word.isalpha() and any(map(str.isdigit, word))
     flags = is_legal or "function" in kinds, is_legal, denies, form.isdigit(), has_digit
@@ -158,6 +163,58 @@ def _classes() -> dict[str, tuple[int, str]]:
     return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
 
 
+_TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
+
+
+@cache
+def _terms() -> list[list[list[str]]]:
+    """Return the words of each of the terms on each line, which mean the same."""
+    lines = [" ".join(line).split(" = ") for line in word_list("terms")]
+    return [[[_forms().get(word, word) for word in term.split()] for term in one] for one in lines]
+
+
+@cache
+def _one_word_terms() -> dict[str, tuple[int, str]]:
+    """Return a class of its own for each term, of which its words are one member."""
+    found = dict[str, tuple[int, str]]()
+    for number, line in enumerate(_terms(), _TERM_CLASSES):
+        for words in line:
+            if len(words) == 1:
+                found.setdefault(words[0], (number, " ".join(line[0])))
+    return found
+
+
+@cache
+def _same_terms() -> tuple[dict[tuple[str, ...], list[tuple[str, ...]]], set[str]]:
+    """Return by the stems of a term those of the others of its line; and all first stems."""
+    found = defaultdict[tuple[str, ...], list[tuple[str, ...]]](list)
+    for line in _terms():
+        stems = [tuple(map(_stem, words)) for words in line]
+        for one in stems:
+            found[one] += [
+                other for other in stems if max(len(one), len(other)) > 1 and other != one
+            ]
+    return dict(found), {one[0] for one in found}
+
+
+def same_terms(stems: Sequence[str]) -> Iterator[tuple[int, int, list[tuple[str, ...]]]]:
+    """Yield the terms among words, given their stems, that have other names.
+
+    Each is the place of its first word, how many it has, and the stems of the others.
+
+    >>> list(same_terms(["my", "postal", "code"]))[0][:2]
+    (1, 2)
+    """
+    others, firsts = _same_terms()
+    for start in [place for place, stem in enumerate(stems) if stem in firsts]:
+        for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
+            if found := others.get(tuple(stems[start:end])):
+                yield start, end - start, found
+
+
+_LONGEST_TERM = 6  # words
+
+
 @cache
 def _opposites() -> dict[str, set[str]]:
     """Return the opposites of words; of a short form, those of the one word it stands for."""
@@ -182,9 +239,10 @@ def abbreviates(short: str, long: str) -> int:
     """Return how one of two plain words, in whichever order, abbreviates the other.
 
     Returns:
-        0: it does not; 1: by convention, as listed; 2: it is the beginning; 3: it has no vowels,
-        and else all letters or the first ones; 4: it has the first letter and others in order,
-        with the last one or without vowels. A common word is none of 2 to 4.
+        0: it does not; 1: by convention, as listed, or as "i18n" counts letters; 2: it is the
+        beginning; 3: it has no vowels, and else all letters or the first ones; 4: it has the first
+        letter and others in order, with the last one or without vowels. A common word is none of
+        2 to 4.
 
     >>> [abbreviates(*pair.split()) for pair in ("qty quantity", "transf transfer",
     ...     "dvlpr developer", "frmr farmers", "car carpet")]
@@ -197,6 +255,8 @@ def abbreviates(short: str, long: str) -> int:
         short, long = long, short
     if short[:1] != long[:1]:
         return 0
+    if counted := _NUMERONYM.fullmatch(short):
+        return int(counted[1]) == len(long) - 2 and short[-1] == long[-1]
     place = 0
     for letter in short:
         place = long.find(letter, place) + 1
@@ -205,10 +265,21 @@ def abbreviates(short: str, long: str) -> int:
     return _abbreviates(short, long)
 
 
+_NUMERONYM = re.compile("[a-z]([1-9][0-9]?)[a-z]")
+
+
+def is_numeronym(word: str) -> bool:
+    """Tell whether a plain word may count the letters of another, as "i18n" does."""
+    return bool(_NUMERONYM.fullmatch(word))
+
+
 def is_short_form(word: str) -> bool:
-    """Tell whether a plain word, or that of which it is a plural, is listed as a short form."""
+    """Tell whether a plain word may stand for another.
+
+    It, or that of which it is a plural, is listed as a short form, or it counts letters.
+    """
     shorts = _shorts()
-    return word in shorts or word[:-1] in shorts
+    return word in shorts or word[:-1] in shorts or is_numeronym(word)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -359,6 +430,24 @@ def other_number(text: str, other: str) -> bool:
     )
     have_both = our_versions and their_versions
     return ours != theirs or bool(have_both and our_versions != their_versions)
+
+
+_CODE = re.compile(r"\b([a-z]{1,3})0*([0-9]+)\b")
+
+
+def other_code(text: str, other: str) -> bool:
+    """Tell whether plain texts have one number behind other letters, as many as there.
+
+    >>> other_code("gate b5", "gate a5"), other_code("w12", "kw12"), other_code("b5", "b05")
+    (True, False, False)
+    """
+    ours = {number: letters for letters, number in _CODE.findall(text)}
+    theirs = {number: letters for letters, number in _CODE.findall(other)}
+    return any(
+        letters != theirs[number] and len(letters) == len(theirs[number])
+        for number, letters in ours.items()
+        if number in theirs
+    )
 
 
 @lru_cache(maxsize=1 << 12)

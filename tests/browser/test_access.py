@@ -26,7 +26,7 @@ FAINT = Path(__file__).with_name("faint.js").read_text("utf-8")
 def views(page: Page) -> Any:
     """Yield the name of each view once it is shown."""
     yield "nothing typed"
-    page.ask("crimson")
+    page.ask("reddish")
     page.wait(lambda: page.texts("#map circle") != [])
     yield "one"
     page.click_button("None is right")
@@ -96,7 +96,7 @@ def test_every_control_has_a_name_and_headings_are_in_order(opened: Opened) -> N
 
 
 def test_the_keyboard_alone_reaches_everything(opened: Opened) -> None:
-    page = opened(FuzzyDict(COLORS), "crimson")
+    page = opened(FuzzyDict(COLORS), "reddish")
     page.wait(lambda: page.texts("#map circle") != [])
     page.click("#query")
     order = []
@@ -119,17 +119,17 @@ def test_the_keyboard_alone_reaches_everything(opened: Opened) -> None:
     page.click("#tab-several")
     page.press("END")
     assert page.focused() == "A column"
-    page.press("TAB", "TAB", "navvy", "TAB", "ENTER")
+    page.press("TAB", "TAB", "nayvy", "TAB", "ENTER")
     page.wait(lambda: page.focused() == "Matched texts")
     page.press("TAB", "TAB", "ARROW_DOWN")
-    assert page.focused() == "Key of navvy"
+    assert page.focused() == "Key of nayvy"
     page.press("TAB", "SPACE")
     page.press("TAB")
     assert page.focused() == "Decide all shown"
 
 
 def test_colors_that_a_person_forces_leave_the_page_readable(opened: Opened) -> None:
-    page = opened(FuzzyDict(COLORS), "crimson", forced_colors="active")
+    page = opened(FuzzyDict(COLORS), "reddish", forced_colors="active")
     body = "return getComputedStyle(document.querySelector('.swatch')).backgroundColor"
     assert page.script(body) == "rgb(255, 0, 0)"  # a swatch is its colour
     assert page.script(FAINT) == []
@@ -143,11 +143,11 @@ def test_an_answer_is_said_once_the_typing_rests(opened: Opened) -> None:
         ".observe(document.querySelector('#said'), { childList: true, characterData: true })"
     )
     page.script(said)
-    for letter in "crimson":
+    for letter in "reddish":
         page.press(letter)
-    page.answered("crimson")
+    page.answered("reddish")
     page.wait(lambda: page.script("return window.said"))
     time.sleep(0.3)
     assert [text.partition(" ")[2][:9] for text in page.script("return window.said")] == [
-        "'crimson'"
+        "'reddish'"
     ]

@@ -134,7 +134,7 @@ def test_colors_have_swatches_and_are_mixed(opened: Opened) -> None:
     assert page.script(shown, ".keys .swatch")[0] == "rgb(255, 0, 0)"
     assert len(page.script(shown, ".mixture .part")) >= 2
     assert page.find(".mixture").get_attribute("aria-label").startswith("Mixed of red ")
-    red, green, blue = d.pool("scarlet").round().astype(int).tolist()
+    red, green, blue = d.attend("scarlet").output.round().astype(int).tolist()
     assert page.script(shown, ".result .swatch") == [f"rgb({red}, {green}, {blue})"]
     page.ask("qwzzt")
     assert page.text("#badge") == "No match"

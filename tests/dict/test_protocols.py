@@ -435,7 +435,7 @@ def test_a_copy_of_a_subclass_that_writes_other_keys() -> None:
     dict.__setitem__(d, "brand", "Porsche")
     assert d["colour"] == "black"
     other = d.copy()
-    assert (list(other), other["brandt"]) == (["COLOR", "BRAND"], "Porsche")
+    assert (list(other), other["brnad"]) == (["COLOR", "BRAND"], "Porsche")
     other._check()
 
 

@@ -127,7 +127,7 @@ def test_pooling_has_the_cutoff_attention_has_none_and_equal_values_pool_to_them
     with pytest.raises(NoMatchError, match="cutoff"):
         d.pool("zzzqx", score_cutoff=0.9)
     assert d.attend("zzzqx").weights.sum() == pytest.approx(1.0)
-    assert d.pool("crimson") == pytest.approx(10**18 + 1, rel=1e-15)
+    assert d.pool("dark blue") == pytest.approx(10**18 + 1, rel=1e-15)
 
 
 # ---- attention ----------------------------------------------------------------------------

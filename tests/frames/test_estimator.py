@@ -157,7 +157,7 @@ def test_what_a_dict_was_taught_holds() -> None:
 )
 def test_options_are_those_of_the_dict(options: dict[str, Any], found: list[Any]) -> None:
     encoder = FuzzyKeyEncoder(JOBS, **options)
-    assert encoder.fit_transform(["Enginer", "professor", "nurse"])[:, 0].tolist() == found
+    assert encoder.fit_transform(["Enginer", "instructor", "nurse"])[:, 0].tolist() == found
 
 
 def test_the_embedding_and_the_temperature_are_those_of_the_dict() -> None:

@@ -196,7 +196,7 @@ def test_every_character_that_a_terminal_obeys_is_escaped_and_no_other() -> None
         lambda d: repr(d.attend("key")),
         lambda d: str(d.explain(f"key {HOSTILE}")),
         lambda d: repr(d.explain("key")),
-        lambda d: repr(d.nearest("key")),
+        lambda d: repr(d.nearest("key", score_cutoff=0)),
         lambda d: repr(d.most_similar("key")),
         lambda d: str(d.fit({f"lock {HOSTILE}": max(d), "qwzzt": None}, validation=0, epochs=1)),
     ],

@@ -127,11 +127,11 @@ def test_a_pool_of_next_to_nothing_is_warned_of_once_a_read(rents: FuzzyDict[flo
         rents.pool(["studio flat", "elephant", "xqzzt"])
     assert len(warned) == 1
     # A number between keys that are unlikely; a mixture of arrays may be what is wanted.
-    values = {f"{kind} chair": float(i) for i, kind in enumerate(["oak", "pine", "beech", "iron"])}
-    assert FuzzyDict(values).explain("chair").none < 0.5
-    with pytest.warns(DoubtfulPoolWarning, match="the best, '.* chair', is right with"):
-        FuzzyDict(values).pool("chair")
-    FuzzyDict({key: [value, 1.0] for key, value in values.items()}).pool("chair")
+    values = {f"{kind} office": float(i) for i, kind in enumerate(["main", "head", "chief"])}
+    assert FuzzyDict(values).explain("principal office").none < 0.5
+    with pytest.warns(DoubtfulPoolWarning, match="the best, '.* office', is right with"):
+        FuzzyDict(values).pool("principal office")
+    FuzzyDict({key: [value, 1.0] for key, value in values.items()}).pool("principal office")
 
 
 def test_the_warning_names_the_line_that_asked(rents: FuzzyDict[float]) -> None:

@@ -104,10 +104,15 @@ def test_a_word_is_compared_with_words_alone_as_among_other_queries(
 
 #: A query, a key, and the features that speak among those that are not always there.
 SPEAK = """
-UN | United Nations = initials; pos | point of sale = initials, three initials or more;
+UN | United Nations = initials, conventional abbreviation;
+pos | point of sale = initials, three initials or more;
 research and development | R&D = initials; max temp | min temp = opposites;
 maximum | minimum = another word of like letters, opposites; usd | eur = other members of a class;
 monday | tue = other members of a class; price w/o tax | price with tax = denied, opposites;
+last name | surname = conventional abbreviation; postal code | zip code = conventional abbreviation;
+uk | Great Britain = conventional abbreviation; my postal code | zip = none;
+k8s | kubernetes = conventional abbreviation;
+my k8s | kubernetes = none; k9s | kubernetes = numbers left out;
 not available | available = another word of like letters, opposites;
 unencrypted | encrypted = opposites; not smoking | smoking = denied;
 created by | created at = other small words; created by | created = none;
@@ -123,7 +128,7 @@ DE89 3704 0044 | DE8937040044 = the same numbers; colour | color = none
 """
 NAMED = {"initials", "three initials or more", "opposites", "other members of a class"}
 NAMED |= {"denied", "turned round", "other numbers", "numbers left out", "the same numbers"}
-NAMED |= {"another word of like letters", "other small words"}
+NAMED |= {"another word of like letters", "other small words", "conventional abbreviation"}
 
 
 @pytest.mark.parametrize("told", SPEAK.replace("\n", " ").split("; "))

@@ -54,9 +54,11 @@ def test_the_weights_that_ship_have_the_right_shapes_and_signs(kind: str) -> Non
 
 def assert_fits(net: Net, signs: Any) -> None:
     count, hidden, context = len(signs), len(net.b), F - CONTEXT
-    shapes = [part.shape for part in net]
+    *parts, bounded = net
+    assert 0 <= bounded <= hidden
+    shapes = [part.shape for part in parts]
     assert shapes == [(count, hidden), (context, hidden), (hidden,), (hidden,), (count,), ()]
-    assert all(np.isfinite(part).all() for part in net)
+    assert all(np.isfinite(part).all() for part in parts)
     assert (net.A * signs[:, None] >= 0).all()
     assert (net.l * signs >= 0).all()
     assert (net.c >= 0).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -18,10 +19,13 @@ from fuzzydict.text.lexicon import (
     abbreviates,
     denials_of,
     is_directed,
+    is_numeronym,
     is_one_text,
     look_up,
     numbers_of,
+    other_code,
     other_number,
+    same_terms,
 )
 from fuzzydict.text.ngrams import ngrams
 
@@ -78,6 +82,16 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
 
 def _ratio(a: int, b: int) -> float:
     return min(a, b) / max(a, b)
+
+
+def terms_in(ours: list[Word], theirs: list[Word]) -> Iterator[tuple[slice, slice]]:
+    """Yield which words of both name one thing, by the lexicon."""
+    stems = tuple(word.entry.stem for word in theirs)
+    for start, size, others in same_terms([word.entry.stem for word in ours]):
+        for other in others:
+            for first in range(len(stems)):
+                if stems[first : first + len(other)] == other:
+                    yield slice(start, start + size), slice(first, first + len(other))
 
 
 class Reference:
@@ -175,6 +189,10 @@ class Reference:
                 for name in _CONTRARY:
                     table[name][i, j] = seen[name]
         by_convention = expit(weights["bias"] + weights["conventional abbreviation"])
+        for rows, columns in terms_in(ours, theirs) if self.table.size else ():
+            for name in ("matched", "spelled"):
+                part = table[name][rows, columns]
+                table[name][rows, columns] = np.maximum(part, by_convention)
         for rows, columns, strength in self.several(ours, theirs, by_convention):
             for name in ("matched", "spelled"):
                 part = table[name][rows, columns]
@@ -222,10 +240,13 @@ class Reference:
         ours, theirs = self.words(query), self.words(key)
         a, b = ("".join(word.text for word in words) for words in (ours, theirs))
         if len(ours) == len(theirs) == 1:
-            return {}
+            name = "conventional abbreviation"
+            return {name: evidence_of(ours[0], theirs[0])[name]}
         may = a[0] == b[0] and a != b and 1 in (len(ours), len(theirs))
         kind = abbreviates(a, b) if may else 0
-        found: dict[str, float] = {"conventional abbreviation": kind == 1, "abbreviation": kind > 1}
+        whole = slice(0, len(ours)), slice(0, len(theirs))
+        is_short = kind == 1 or (self.table.size > 0 and whole in terms_in(ours, theirs))
+        found: dict[str, float] = {"conventional abbreviation": is_short, "abbreviation": kind > 1}
         if len(ours) == 1 or len(theirs) == 1:
             short, words = (a, theirs) if len(ours) == 1 else (b, ours)
             telling = [word for word in words if not word.entry.is_filler]
@@ -265,7 +286,12 @@ class Reference:
         a, b = map(numbers_of, texts)
         if not a and not b:
             return {}
-        if other_number(query, key):
+        counts = [(x.text, y.text) for x in ours for y in theirs]
+        if not (a and b) and any(
+            is_numeronym(x) != is_numeronym(y) and abbreviates(x, y) == 1 for x, y in counts
+        ):
+            return {}
+        if other_code(*texts) or other_number(query, key):
             return {"other numbers": 1}
         is_date = sorted(a) == sorted(b) and len(a) == 3 and "4" in {str(len(one)) for one in a}
         if a == b or is_one_text(*texts) or is_date:
@@ -320,10 +346,12 @@ class Reference:
 
 def net_of(net: Net, x: Any, context: Any) -> float:
     """Return the log-odds that a net gives."""
-    hidden = [
-        math.log1p(math.exp(float(x @ a + context @ b + start)))
+    inner = [
+        float(x @ a + context @ b + start)
         for a, b, start in zip(net.A.T, net.B.T, net.b, strict=True)
     ]
+    hidden = [*map(math.tanh, inner[: net.bounded])]
+    hidden += [math.log1p(math.exp(one)) for one in inner[net.bounded :]]
     return float(np.array(hidden) @ net.c + x @ net.l + net.bias)
 
 

@@ -12,13 +12,13 @@ import pytest
 
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, SIGNS
 from fuzzydict.search.judge import SIGNS_WHETHER, SIGNS_WHICH, Judge, from_json
-from fuzzydict.search.keys import WordTable
 from fuzzydict.search.retrieve import GLANCE
+from fuzzydict.search.score import Meaning
 from tools import judge
 from tools.questions import Asked, Questions
 
 F = len(FEATURES)
-SPELLING = judge.Kind("spelling", WordTable(None))
+SPELLING = Meaning(None)
 
 
 def lists(count: int = 40) -> judge.Lists:
@@ -78,9 +78,9 @@ def test_the_gradients_of_what_is_learned(
     check(*found[0])
 
 
-@pytest.mark.parametrize("signs", [SIGNS_WHICH, SIGNS_WHETHER])
-def test_the_gradient_of_a_net(signs: Any) -> None:
-    shape, random = judge.Shape(signs), np.random.default_rng(0)
+@pytest.mark.parametrize(("signs", "bounded"), [(SIGNS_WHICH, 0), (SIGNS_WHETHER, 2)])
+def test_the_gradient_of_a_net(signs: Any, bounded: int) -> None:
+    shape, random = judge.Shape(signs, 4, bounded), np.random.default_rng(0)
     x = random.standard_normal((30, len(signs))).astype(np.float32)
     context = random.standard_normal((30, F - CONTEXT)).astype(np.float32)
     wanted = random.standard_normal(30).astype(np.float32)
@@ -97,6 +97,9 @@ def test_the_gradient_of_a_net(signs: Any) -> None:
     assert (net.A * signs[:, None] >= 0).all()
     assert (net.l * signs >= 0).all()
     assert (net.c >= 0).all()
+    both = [net, shape.net(shape.start(1))]
+    mean = np.mean([one(x, context) for one in both], axis=0)
+    np.testing.assert_allclose(judge.mean_of(both)(x, context), mean, rtol=1e-4, atol=1e-5)
 
 
 # ---- from questions to a file --------------------------------------------------------------------
@@ -121,7 +124,7 @@ def learned() -> Judge:
     dicts = list(judge.prepared(slips(), SPELLING))
     weights = {"glance": judge.learned_glance(dicts, SPELLING, 0)}
     weights["pair"] = judge.learned_pair(dicts, SPELLING, weights["glance"])
-    return judge.learned(judge.lists_of(dicts, SPELLING, weights), weights, seed=0, steps=30)
+    return judge.learned([judge.lists_of(dicts, SPELLING, weights)], weights, steps=30)
 
 
 def test_what_is_learned_of_a_few_slips_finds_them(learned: Judge) -> None:

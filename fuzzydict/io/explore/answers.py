@@ -84,7 +84,7 @@ class Answers:
 
     The items of the dict stay as they are.
 
-    >>> told = Answers(FuzzyDict({"red": 1.0, "blue": 3.0})).answer("reed")
+    >>> told = Answers(FuzzyDict({"red": 1.0, "blue": 3.0})).answer("redd")
     >>> told["matches"], [row["key"] for row in told["keys"]]
     (True, ['red', 'blue'])
     """
