@@ -350,7 +350,10 @@ class Keys:
             ngram_counts=ngram_counts,
         )
         slots = zip(names, range(n, n + len(names)), strict=True)
-        self.slots.update(pair for pair in slots if is_plain(type(pair[0])))
+        new_slots = {name: slot for name, slot in slots if is_plain(type(name))}
+        if not self.slots.keys().isdisjoint(new_slots):  # others have such a key where it was
+            self.slots = self.slots.copy()
+        self.slots.update(new_slots)
         self.names += names
         # Most texts of keys are the keys, and are not held twice.
         self.texts += [a if a == b else b for a, b in zip(written, texts, strict=True)]

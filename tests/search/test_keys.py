@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import Brown
+from fuzzydict import Brown, FuzzyDict
 from fuzzydict.search.keys import (
     MOST_WORDS,
     USUAL,
@@ -214,6 +214,17 @@ def by_loop(vectors: Any) -> tuple[float, float]:
     mean = (sum(cosines) + 2 * 0.2) / (len(cosines) + 2)
     squares = sum((cosine - mean) ** 2 for cosine in cosines) + 2 * 0.1**2
     return mean, math.sqrt(squares / (len(cosines) + 2))
+
+
+def test_a_key_that_comes_again_in_a_copy_stays_where_it_was_in_the_original() -> None:
+    d = FuzzyDict({"red": 1, "dark blue": 2, "light green": 3})
+    assert d.get("x y") is None
+    other = d.copy()
+    other["red"] = other.pop("red")
+    assert other["gren light"] == 3
+    assert d.most_similar("red")[0].score == other.most_similar("red")[0].score == 1.0
+    d._check()
+    other._check()
 
 
 def test_the_background_is_that_of_a_loop() -> None:
