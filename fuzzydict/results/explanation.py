@@ -171,7 +171,7 @@ class Explanation:
         pairs = ((self.best, self.best_parts), (self.runner_up, self.runner_up_parts))
         for match, parts in pairs:
             if match:
-                told = [_number(getattr(parts, name, None), "+.2f") for name in names]
+                told = [_number(getattr(parts, name, None), "+z.2f") for name in names]
                 rows.append([label(match.key), _number(match.score), *told])
         if self.none is not None:
             rows.append(["none of the keys", _number(self.none)])
