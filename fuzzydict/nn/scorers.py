@@ -124,7 +124,8 @@ class FunctionScorer(Scorer):
                 f"to train, write a subclass of Scorer"
             )
 
-        return scores.astype(query.dtype, copy=False), backward
+        with np.errstate(over="ignore"):  # what is too large becomes inf, which is refused
+            return scores.astype(query.dtype, copy=False), backward
 
     def __repr__(self) -> str:
         return f"FunctionScorer({getattr(self.function, '__name__', self.function)})"
