@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -169,15 +170,19 @@ def test_the_map_names_a_key_that_is_pointed_at_focused_or_tapped(opened: Opened
     page = opened(FuzzyDict(COLORS), "crimson")
     page.wait(lambda: len(page.texts("#map circle")) == 3)
     circles = page.driver.find_elements("css selector", "#map circle")
+
+    def is_named(key: str) -> bool:
+        return page.text("#named").startswith(key)
+
     for circle, key in zip(circles, COLORS, strict=True):
         assert circle.accessible_name.startswith(key)
         ActionChains(page.driver).move_to_element(circle).perform()
-        assert page.text("#named").startswith(key)
+        page.wait(partial(is_named, key))
     ActionChains(page.driver).move_to_element(page.find("h1")).perform()
     page.wait(lambda: page.text("#named").strip() == "")
     best = page.find("#map circle[tabindex='0']")
     page.script("arguments[0].focus()", best)
-    assert page.text("#named").startswith("red")
+    page.wait(partial(is_named, "red"))
     found = {page.focused().partition(",")[0]}
     for key in ("ARROW_LEFT", "ARROW_RIGHT", "ARROW_UP", "ARROW_DOWN") * 3:
         page.press(key)
