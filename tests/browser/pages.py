@@ -96,8 +96,9 @@ class Page:
         self.press(text or "BACKSPACE")
 
     def put(self, field: Any, text: str) -> None:
-        """Put a text into a field at once, as from the clipboard."""
+        """Put a text into a field at once, as from the clipboard: one question follows, not many."""
         self.script(
+            "arguments[0].focus();"
             "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
             *(field, text),
         )

@@ -80,7 +80,7 @@ def test_a_column_of_a_file_is_matched_decided_downloaded_and_taught(
     page.wait(lambda: page.focused() == "Key of Holland")
     assert not page.visible(".cells .chooser")
     choose(page, "Holland", "another key …")
-    page.press("nether")
+    page.put(page.find(".cells .chooser input"), "nether")
     page.wait(lambda: page.visible(".cells .options"))
     page.press("ARROW_DOWN", "ENTER")
     page.wait(lambda: page.focused() == "Key of Holland")

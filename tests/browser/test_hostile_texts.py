@@ -46,7 +46,7 @@ def test_hostile_keys_values_titles_and_queries_are_text(opened: Opened) -> None
     page.type("#query", f"image {IMAGE}")
     page.wait(lambda: page.visible("#teach"))
     page.wait(lambda: "image" in page.text("#verdict"))
-    page.type("#teach input", "onerror")
+    page.put(page.find("#teach input"), "onerror")
     page.wait(lambda: page.visible(".options"))
     page.press("ARROW_DOWN", "ENTER", "ENTER")
     page.wait(lambda: len(page.texts("#taught-list li")) == 1)

@@ -27,7 +27,7 @@ def test_a_key_is_taught_by_keyboard_saved_and_undone(opened: Opened, tmp_path: 
     assert "decisions.csv" in page.text("#saves")
     page.press("TAB")
     assert page.focused() == "The right key"
-    page.press("to")
+    page.put(page.find("#teach input"), "to")
     page.wait(lambda: page.visible(".options"))
     assert page.find("#teach input").get_attribute("aria-expanded") == "true"
     page.press("ARROW_DOWN", "ENTER")

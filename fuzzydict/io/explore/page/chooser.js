@@ -25,6 +25,7 @@ export function keyChooser({ label, first = () => [], chosen = () => {} }) {
     "aria-expanded": "false",
     oninput: () => {
       taken = null;
+      mark(-1);
       find();
     },
     onclick: () => {
@@ -39,11 +40,12 @@ export function keyChooser({ label, first = () => [], chosen = () => {} }) {
     const given = like.trim() === "" ? first() : [];
     const found = given.length > 0 ? given : (await ask("keys", { like }, { signal })).keys;
     return () => {
+      const markedKey = keys[marked] ?? like; // one that was marked while the answer was on its way
       keys = found;
       const options = keys.map((key) => written(key, "li", { role: "option", id: newId() }));
       list.replaceChildren(...options);
       open(keys.length > 0 && document.activeElement === input);
-      mark(keys.indexOf(like));
+      mark(keys.indexOf(markedKey));
     };
   }, errors);
 
