@@ -6,121 +6,30 @@
 'black'
 """
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.embedding.word_vectors import Brown, WordVectors
-from fuzzydict.errors import (
-    ArgumentTypeError,
-    DoubtfulPoolWarning,
-    EmptyRowWarning,
-    FileFormatError,
-    FuzzyDictError,
-    MissingCorpusError,
-    MissingExtraError,
-    NoMatchError,
-    NotFittedError,
-    OptionError,
-    PoolingError,
-    ReadOnlyError,
-    ShapeError,
-    StoreError,
-    StoreWarning,
-    UnknownOptionError,
-    WorkerError,
-)
-from fuzzydict.frames.match import join, match, register_accessors
-from fuzzydict.frames.workers import Matcher
-from fuzzydict.mapping import FuzzyDict
-from fuzzydict.nn.attention import attention
-from fuzzydict.nn.kernel_regression import KernelRegression
-from fuzzydict.nn.multihead import MultiHeadAttention
-from fuzzydict.nn.scorers import (
-    Additive,
-    Bilinear,
-    Boxcar,
-    Concat,
-    Cosine,
-    Dot,
-    Epanechnikov,
-    Gaussian,
-    ScaledDot,
-    Triangular,
-)
-from fuzzydict.results.answers import Attention, Match
-from fuzzydict.results.explanation import Explanation
+from fuzzydict.frames.accessors import register_accessors
 
 if TYPE_CHECKING:
-    from fuzzydict.frames.estimator import FuzzyKeyEncoder
-    from fuzzydict.stores.remote import RemoteDict, connect
-    from fuzzydict.stores.shards import pool_shards
+    from fuzzydict._public import *  # noqa: F403
 
-__all__ = [
-    "Additive",
-    "ArgumentTypeError",
-    "Attention",
-    "Bilinear",
-    "Boxcar",
-    "Brown",
-    "Concat",
-    "Cosine",
-    "Dot",
-    "DoubtfulPoolWarning",
-    "EmptyRowWarning",
-    "Epanechnikov",
-    "Explanation",
-    "FileFormatError",
-    "FuzzyDict",
-    "FuzzyDictError",
-    "Gaussian",
-    "KernelRegression",
-    "Match",
-    "Matcher",
-    "MissingCorpusError",
-    "MissingExtraError",
-    "MultiHeadAttention",
-    "NoMatchError",
-    "NotFittedError",
-    "OptionError",
-    "PoolingError",
-    "ReadOnlyError",
-    "RemoteDict",
-    "ScaledDot",
-    "ShapeError",
-    "StoreError",
-    "StoreWarning",
-    "Triangular",
-    "UnknownOptionError",
-    "WordVectors",
-    "WorkerError",
-    "attention",
-    "connect",
-    "join",
-    "match",
-    "pool_shards",
-]
-if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise MissingExtraError
-    __all__ += ["FuzzyKeyEncoder"]
 __version__ = "0.2.0"
 
 register_accessors()
 
 
-#: What most do not use, by the modules that it is imported from when it is asked for.
-_LATER = {
-    "FuzzyKeyEncoder": "frames.estimator",
-    "RemoteDict": "stores.remote",
-    "connect": "stores.remote",
-    "pool_shards": "stores.shards",
-}
+def __getattr__(name: str) -> Any:  # an import in full takes a moment, and is often not needed
+    if name == "__all__" or not name.startswith("_"):
+        from fuzzydict import _public
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+        if name == "__all__" or name in _public.NAMES:
+            globals()[name] = getattr(_public, name)
+        if name in globals():  # a module of the package may be, too
+            return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    from fuzzydict import _public
+
+    return [*globals(), *_public.__all__]

@@ -96,7 +96,7 @@ class Page:
         self.press(text or "BACKSPACE")
 
     def put(self, field: Any, text: str) -> None:
-        """Put a text into a field at once, as from the clipboard: one question follows, not many."""
+        """Put a text into a field at once, as from the clipboard: one question follows."""
         self.script(
             "arguments[0].focus();"
             "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import resources
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import click
 import pytest
 
 from fuzzydict import FuzzyDict
+from fuzzydict.__main__ import main as start
 from tests.support.commands import COMMANDS, SCRIPT, main, posix, refused, run
 from tests.support.properties import one_process
 
@@ -133,6 +135,21 @@ def test_what_a_saved_dict_needs_and_is_not_there_is_one_line(
 
 
 # ---- signals and pipes --------------------------------------------------------------------
+
+
+def test_ctrl_c_while_the_command_is_imported_ends_it_quietly(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupting(MetaPathFinder):
+        def find_spec(self, fullname: str, *_: object) -> None:
+            if fullname == "fuzzydict.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "fuzzydict.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        start()
+    assert (ended.value.code, *capsys.readouterr()) == (130, "", "")
 
 
 @posix

@@ -17,9 +17,9 @@ ORDER = (
     *("errors", "_arrays", "_files"),
     *("text", "nn", "embedding", "search", "results"),
     *("options", "saving", "learning", "reads", "mapping", "frames", "io", "stores"),
-    *("evaluation", "__init__", "data", "cli", "__main__"),
+    *("evaluation", "_public", "__init__", "data", "cli", "__main__"),
 )
-MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 19, 90, 800, 60
+MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 20, 90, 800, 60
 #: Private by their names, but offered to all by Python itself.
 OFFERED = {"_asdict", "_fields", "_make", "_replace"}
 
