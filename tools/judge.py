@@ -398,7 +398,7 @@ def lists_of(
     for one in dicts:
         seen = glances_of(one, meaning, weights["glance"])
         found = candidates(seen)
-        X = align(one.queries, one.keys, found, weights["pair"], is_encoded=meaning.is_encoded)
+        X = align(one.queries, one.keys, found, weights["pair"])
         # Of few keys people ask mostly for what is there, of a thousand as often for what is not.
         absent = min(max(len(one.keys) / 150, 0.1), 1.0)
         for row, (right, weight) in enumerate(zip(one.right, one.weights, strict=True)):
@@ -469,9 +469,7 @@ def answers(one: Prepared, meaning: Meaning, judge: Judge) -> list[Answer]:
         some = slice(start, start + 128)
         part = one._replace(queries=one.queries[some], right=one.right[some])
         seen = candidates(glances_of(part, meaning, judge.glance))
-        said = judge.judge(
-            align(part.queries, part.keys, seen, judge.pair, is_encoded=meaning.is_encoded)
-        )
+        said = judge.judge(align(part.queries, part.keys, seen, judge.pair))
         slots = seen.slots[np.arange(len(said.best)), said.best].tolist()
         rows = zip(said.right.tolist(), slots, part.right, strict=True)
         found += [Answer(p, slot in right, bool(right)) for p, slot, right in rows]

@@ -380,10 +380,10 @@ def _scores(
             scores = score.scores(vectors, keys).astype(np.float64)
             yield right, scores, scores.max(1, where=~right, initial=-np.inf)
             continue
-        judge, is_encoded = meaning.judge, meaning.is_encoded
-        seen = glance(queries, keys, vectors, judge.glance, is_encoded=is_encoded)
+        judge = meaning.judge
+        seen = glance(queries, keys, vectors, judge.glance, is_encoded=meaning.is_encoded)
         found = candidates(seen)
-        features = align(queries, keys, found, judge.pair, is_encoded=is_encoded)
+        features = align(queries, keys, found, judge.pair)
         said = judge.judge(features)
         others = ~np.take_along_axis(right, found.slots, 1)
         there = np.asarray(others.any(1))

@@ -30,7 +30,7 @@ from fuzzydict.text.lexicon import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from fuzzydict.search.keys import Keys
 
@@ -51,20 +51,30 @@ class Query(NamedTuple):
     vector: NDArray[np.float32] | None = None
 
 
+def by_share(query: Query, shares: ArrayLike) -> NDArray[np.float32]:
+    """Return the vectors of the words of a query together, (E,), given the share of each."""
+    units = np.array([word.unit for word in query.words])
+    return np.asarray(np.asarray(shares, np.float32) @ units)
+
+
 class Found(NamedTuple):
     """The candidates of L queries among the keys.
 
     Attributes:
         slots: of the candidates, (L, C).
         likeness: the cosines of their n-grams, (L, C).
-        near: the cosines of the vectors, (L, C).
+        near: the cosines of the vectors of their words, (L, C).
         above: how far these are above the usual, in standard deviations, (L, C).
+        encoded: the cosines by an encoder of whole texts, (L, C); zeros without one.
+        encoded_above: as ``above``.
     """
 
     slots: NDArray[np.intp]
     likeness: NDArray[np.float32]
     near: NDArray[np.float32]
     above: NDArray[np.float32]
+    encoded: NDArray[np.float32]
+    encoded_above: NDArray[np.float32]
 
 
 class Feature(NamedTuple):
@@ -314,13 +324,10 @@ def align(
     keys: Keys,
     found: Found,
     weights: NDArray[np.float32],
-    *,
-    is_encoded: bool = False,
 ) -> NDArray[np.float32]:
     """Return the `FEATURES` of the candidates of L queries with words, (L, C, F).
 
-    ``weights`` weigh what `PAIR` names, (17,). ``is_encoded`` tells whether the vectors are those
-    of an encoder of whole texts.
+    ``weights`` weigh what `PAIR` names, (17,).
     """
     asked = Asked.of(queries, keys)
     best = found.slots
@@ -329,11 +336,8 @@ def align(
     theirs = keys.columns[best][:, :, :width]  # (L, C, W)
     share, other = shares_of(asked.weights[asked.columns]), shares_of(keys.weights[theirs])
     trust = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
-    near, above = found.near, found.above
-    if is_encoded:
-        X[..., ENCODED], X[..., ENCODED_ABOVE] = near, above / 10
-        near, above = _by_words(asked, keys, share, other, theirs)
-    X[..., NEAR], X[..., ABOVE] = near * trust, above / 10 * trust
+    X[..., NEAR], X[..., ABOVE] = found.near * trust, found.above / 10 * trust
+    X[..., ENCODED], X[..., ENCODED_ABOVE] = found.encoded, found.encoded_above / 10
     X[..., NGRAMS] = found.likeness
     for x, query, slots in zip(X, queries, best.tolist(), strict=True):
         compare_strings(x, query, keys, slots)
@@ -351,21 +355,6 @@ def align(
     X[..., COUNT] = np.log(max(keys.total, 1)) / 10
     X[..., LENGTH] = np.minimum(length, FEW_LETTERS) / FEW_LETTERS
     return X
-
-
-def _by_words(
-    asked: Asked,
-    keys: Keys,
-    share: NDArray[np.float32],
-    other: NDArray[np.float32],
-    theirs: NDArray[np.int32],
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return how near queries and candidates are by their words, beside an encoder, (L, C)."""
-    ours = np.einsum("lw,lwe->le", share, asked.units[asked.columns])
-    whole = np.einsum("lcw,lcwe->lce", other, keys.word_units[theirs])
-    squares = np.einsum("le,le->l", ours, ours)[:, None] * np.einsum("lce,lce->lc", whole, whole)
-    near = np.einsum("le,lce->lc", ours, whole) / np.sqrt(np.maximum(squares, np.float32(1e-18)))
-    return near, keys.table.background.above(near)
 
 
 _LONGEST = 256  # characters of a text as written that are compared

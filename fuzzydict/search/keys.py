@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from fuzzydict._arrays import Rows, inverse_lengths, make_room, units
+from fuzzydict._arrays import Rows, inverse_lengths, make_room, slices, units
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams_of_each
 from fuzzydict.text.words import plain
@@ -468,8 +468,7 @@ class Keys:
     def with_vectors(self, vectors: NDArray[np.float32]) -> Keys:
         """Return the same keys, with other vectors of the whole texts, (n, E)."""
         new = copy(self)
-        for name in ("statistics", "to_standard"):
-            new.__dict__.pop(name, None)
+        new.__dict__.pop("statistics", None)
         new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
         new.background = usual_of(vectors[self.sample(USUAL)])
         return new
@@ -515,11 +514,25 @@ class Keys:
         self._inverted = made.known
         return made
 
+    def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the cosines of vectors, (L, E), and of the words of each key together, (L, n)."""
+        of_words = units(vectors) @ self.word_units.T
+        near = np.zeros((len(vectors), len(self)), np.float32)
+        for share, column in zip(self._shares, self.columns.T, strict=False):
+            near += share * of_words[:, column]
+        return near
+
     @cached_property
-    def to_standard(self) -> tuple[NDArray[np.float32], float]:
-        """Scale, (n,), and shift that make a product with a unit vector standard deviations."""
-        mean, spread = self.background
-        return self.inverse_lengths / np.float32(spread), mean / spread
+    def _shares(self) -> NDArray[np.float32]:
+        """How much each word says of a key, of all its words together a vector of length one."""
+        width = self.most_words
+        shares, lengths = shares_of(self.weights[self.columns[:, :width]]), np.empty(len(self))
+        for some in slices(len(self), 4096):
+            whole = np.einsum(
+                "nw,nwe->ne", shares[some], self.word_units[self.columns[some, :width]]
+            )
+            lengths[some] = np.sqrt(np.einsum("ne,ne->n", whole, whole))
+        return np.asarray((shares / np.maximum(lengths, 1e-9)[:, None]).T, np.float32)
 
     @cached_property
     def background(self) -> Background:
@@ -584,7 +597,7 @@ def texts_with_words(keys: Iterable[Any]) -> list[str]:
 
 # ---- cosines of unrelated texts ------------------------------------------------------------------
 
-LEAST_ABOVE, MOST_ABOVE = -3.0, 12.0  # standard deviations
+_LEAST_ABOVE, _MOST_ABOVE = -3.0, 12.0  # standard deviations
 _USUAL_MEAN, _USUAL_SPREAD = 0.2, 0.1  # for word2vec and for sentence encoders
 _PRIOR_PAIRS = 2.0  # the usual mean and spread weigh as much as so many pairs of texts
 # Of what the mean of unrelated cosines leaves to 1: their least spread. A sentence encoder has as
@@ -601,7 +614,7 @@ class Background(NamedTuple):
     def above(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return how far cosines are above the mean, in standard deviations, clipped."""
         above = (cosines - np.float32(self.mean)) * np.float32(1 / self.spread)
-        return np.clip(above, LEAST_ABOVE, MOST_ABOVE, out=above)
+        return np.clip(above, _LEAST_ABOVE, _MOST_ABOVE, out=above)
 
 
 def background_of(vectors: NDArray[np.float32]) -> Background:

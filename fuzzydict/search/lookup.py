@@ -249,7 +249,7 @@ class Lookup(ABC):
         asked, keys, judge = listing.asked, listing.keys, self.meaning.judge
         seen = self._glance(asked, keys)
         found = candidates(seen)
-        X = align(asked, keys, found, judge.pair, is_encoded=self.meaning.is_encoded)
+        X = align(asked, keys, found, judge.pair)
         mask = keys.alive[found.slots] if len(keys.dead) else None
         return Compared(found.slots, X, judge.judge(X, mask), seen.odds)
 

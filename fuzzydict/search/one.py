@@ -15,10 +15,10 @@ import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from fuzzydict._arrays import products
+from fuzzydict._arrays import products, units
 from fuzzydict.search import align as a
 from fuzzydict.search.judge import OF_BEST
-from fuzzydict.search.keys import LEAST_ABOVE, MOST_ABOVE, SHORT, letters_of
+from fuzzydict.search.keys import SHORT, letters_of
 from fuzzydict.search.retrieve import CANDIDATES, largest
 from fuzzydict.text.lexicon import abbreviates, is_short_form
 from fuzzydict.text.ngrams import ngrams
@@ -108,8 +108,6 @@ def best_of_one(
         other = keys.weights[columns]
         other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
         _compare_several(x, asked, keys, slots, columns, other, compared, judge.pair)
-    if meaning.is_encoded:
-        _compare_beside(x, asked, keys, columns, other)
     _contradict(x, asked, keys, slots, columns)
     x[:, a.WORDS : a.LENGTH + 1] = (
         min(len(query.words), a.FEW_WORDS) / a.FEW_WORDS,
@@ -144,31 +142,34 @@ def _retrieve(
     weights = meaning.judge.glance.tolist()
     likeness = keys.postings.likeness(ngrams(asked.query.text))
     odds = likeness * (weights[0] + weights[1] * likeness)
-    if vector is None:
-        vector = meaning.vector_of(asked.query, asked.weights)
-    if len(vector):
-        wide = vector.astype(np.float64)  # a square of a vector from a file may overflow
-        vector = vector / max(math.sqrt(float(wide @ wide)), 1e-9)
-        near = products(keys.vectors, vector)
-        scale, shift = keys.to_standard
-        above = near * scale
-        above -= shift
-        weight = weights[3] if meaning.is_encoded else weights[2] * asked.trust
-        levels = np.maximum(above, 0)
-        odds += np.minimum(levels, MOST_ABOVE, out=levels) * weight
+    told = []
+    if vector is not None:
+        near = _cosines(keys, vector)
+        above = keys.background.above(near)
+        odds += np.maximum(above, 0) * np.float32(weights[3])
+        told.append((a.ENCODED, near, above, 1.0))
+        near = keys.near_by_words(a.by_share(asked.query, asked.share)[None])[0]
+        above = keys.table.background.above(near)
+    else:
+        near = _cosines(keys, meaning.vector_of(asked.query, asked.weights))
+        above = keys.background.above(near)
+    odds += np.maximum(above, 0) * np.float32(weights[2] * asked.trust)
+    told.append((a.NEAR, near, above, asked.sure))
     if len(keys.dead):
         odds[keys.dead] = -np.inf
     n = len(odds)
     slots = largest(odds[None], CANDIDATES)[0] if n > CANDIDATES else np.arange(n)
     x[:, a.NGRAMS] = likeness[slots]
-    if len(vector):
-        near = near[slots] * keys.inverse_lengths[slots]
-        levels = np.minimum(np.maximum(above[slots], LEAST_ABOVE), MOST_ABOVE) / 10
-        if meaning.is_encoded:
-            x[:, a.ENCODED], x[:, a.ENCODED_ABOVE] = near, levels
-        else:
-            x[:, a.NEAR], x[:, a.ABOVE] = near * asked.sure, levels * asked.sure
+    for place, near, above, share in told:
+        x[:, place], x[:, place + 1] = near[slots] * share, above[slots] / 10 * share
     return slots
+
+
+def _cosines(keys: Keys, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the cosines of a vector, (E,), and those of n keys; zeros where one is zero."""
+    if not len(vector):
+        return np.zeros(len(keys), np.float32)
+    return products(keys.vectors, units(vector[None])[0]) * keys.inverse_lengths
 
 
 def _compare(
@@ -372,23 +373,6 @@ def _compare_several(
         telling = np.where(telling.any(axis=1, keepdims=True), telling, other)
         sums = np.maximum(telling.sum(axis=1), np.float32(1e-9))
         x[:, a.TELLING_KEY] = np.einsum("cw,cw->c", of_key[2], telling) / sums
-
-
-def _compare_beside(
-    x: NDArray[np.float32],
-    asked: _Asked,
-    keys: Keys,
-    columns: NDArray[np.intp],
-    other: NDArray[np.float32] | None,
-) -> None:
-    """Set how near the words of the query and the candidates are, beside an encoder."""
-    units = keys.word_units[columns]
-    theirs = units[:, 0] if other is None else np.einsum("cw,cwe->ce", other, units)
-    ours = np.array(asked.share, np.float32) @ np.array([word.unit for word in asked.query.words])
-    lengths = np.sqrt(np.einsum("ce,ce->c", theirs, theirs) * np.float32(ours @ ours))
-    near = theirs @ ours / np.maximum(lengths, np.float32(1e-9))
-    x[:, a.NEAR] = near * asked.sure
-    x[:, a.ABOVE] = keys.table.background.above(near) / 10 * asked.sure
 
 
 def _contradict(

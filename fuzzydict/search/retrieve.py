@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.search.align import Found
+from fuzzydict._arrays import units
+from fuzzydict.search.align import Found, by_share
+from fuzzydict.search.keys import shares_of
 from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
@@ -32,8 +34,10 @@ class Glance(NamedTuple):
 
     odds: NDArray[np.float32]  # how much each key is worth a look
     likeness: NDArray[np.float32]  # the cosines of n-grams
-    near: NDArray[np.float32]  # the cosines of vectors
+    near: NDArray[np.float32]  # the cosines of the vectors of words
     above: NDArray[np.float32]  # in standard deviations above the usual
+    encoded: NDArray[np.float32]  # the cosines by an encoder; zeros without one
+    encoded_above: NDArray[np.float32]
 
 
 def glance(
@@ -57,24 +61,23 @@ def glance(
     likeness = np.empty((L, n), np.float32)
     for row, query in zip(likeness, queries, strict=True):
         row[:] = keys.postings.likeness(ngrams(query.text))
-    near = np.zeros((L, n), np.float32)
-    if vectors.shape[1]:
-        lengths = np.sqrt(np.einsum("le,le->l", vectors, vectors))[:, None]
-        near = (vectors / np.maximum(lengths, np.float32(1e-9))) @ keys.vectors.T
-        near *= keys.inverse_lengths
+    near = units(vectors) @ keys.vectors.T * keys.inverse_lengths
     above = keys.background.above(near)
-    weight = weights[3]
-    if not is_encoded:  # the vectors count as far as those of the words can be trusted
-        trust = np.zeros((L, 1), np.float32)
-        for i, query in enumerate(queries):
-            shares = np.array(keys.weights_of(query.words))
-            trusts = [word.trust for word in query.words]
-            trust[i] = shares @ trusts / max(float(shares.sum()), 1e-9)
-        weight = weights[2] * trust
-    odds = weights[0] * likeness + weights[1] * likeness * likeness + weight * np.maximum(above, 0)
+    odds = weights[0] * likeness + weights[1] * likeness * likeness
+    shares = [shares_of(np.array(keys.weights_of(query.words))) for query in queries]
+    encoded = encoded_above = np.broadcast_to(np.float32(0), (L, n))
+    if is_encoded:
+        encoded, encoded_above = near, above
+        odds += weights[3] * np.maximum(above, 0)
+        near = keys.near_by_words(np.array(list(map(by_share, queries, shares))))
+        above = keys.table.background.above(near)
+    trust = np.zeros((L, 1), np.float32)  # how far the vectors of the words can be trusted
+    for i, (query, share) in enumerate(zip(queries, shares, strict=True)):
+        trust[i] = share @ [word.trust for word in query.words]
+    odds += weights[2] * trust * np.maximum(above, 0)
     if len(keys.dead):
         odds[:, keys.dead] = -np.inf
-    return Glance(odds, likeness, near, above)
+    return Glance(odds, likeness, near, above, encoded, encoded_above)
 
 
 def candidates(seen: Glance, count: int = CANDIDATES) -> Found:
@@ -82,7 +85,7 @@ def candidates(seen: Glance, count: int = CANDIDATES) -> Found:
     L, n = seen.odds.shape
     slots = largest(seen.odds, count) if n > count else np.tile(np.arange(n), (L, 1))
     at = np.arange(L)[:, None], slots
-    return Found(slots, seen.likeness[at], seen.near[at], seen.above[at])
+    return Found(slots, *(seen_of[at] for seen_of in seen[1:]))
 
 
 def largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:

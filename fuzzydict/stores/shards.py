@@ -536,7 +536,7 @@ class _AllShards:
         blocks = list[Judged]()
         for rows in slices(len(queries), QUERIES):
             some = Found._make(array[rows] for array in found)
-            features = align(queries[rows], keys, some, judge.pair, is_encoded=meaning.is_encoded)
+            features = align(queries[rows], keys, some, judge.pair)
             blocks.append(judge.judge(features))
         said = Judged(*map(np.concatenate, zip(*blocks, strict=True)))
         top, right, is_best = said.odds.max(axis=1), said.of_best(), said.tied()
