@@ -72,21 +72,27 @@ def _postgres(latency: float, embedding: str | None) -> Engine:
 
 
 def _qdrant(_: float, embedding: str | None) -> Engine:
-    """Return a collection of Qdrant's engine in this process; its log of writes is not counted."""
-    from fuzzydict.stores.qdrant import QdrantStore
-    from tests.support.qdrant_edge import EdgeClient
+    """Return a collection of Qdrant's engine; its log of writes is not counted."""
+    from qdrant_client import QdrantClient
+
+    from tests.support.qdrant_server import Server
 
     folder = Path(tempfile.mkdtemp(prefix="fuzzydict-qdrant-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    server = Server(folder)
+    atexit.register(server.kill)
+
+    def settle() -> None:
+        place: Any = {"host": "127.0.0.1", "grpc_port": server.port, "prefer_grpc": True}
+        client = QdrantClient(**place, timeout=3600, check_compatibility=False)
+        client.get_collection("keys")
 
     def size() -> tuple[int, None]:
         files = [path for path in folder.rglob("*") if path.is_file() and "wal" not in path.parts]
         return sum(path.stat().st_blocks * 512 for path in files), None
 
-    client: Any = EdgeClient(folder)
-    remote = RemoteDict(QdrantStore("qdrant://local/keys", client), embedding=embedding)
-    remote.open(create=True)
-    return Engine(remote, client.optimize, size)
+    url = f"qdrant://127.0.0.1:{server.port}/keys"
+    return Engine(connect(url, create=True, embedding=embedding), settle, size)
 
 
 def main() -> None:

@@ -125,14 +125,6 @@ def test_other_shells_quote_names_themselves(tables: Path) -> None:
         assert first == ["First name", "First date"]
 
 
-def test_the_header_of_parquet_is_completed(tmp_path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs the extra 'parquet'")
-    parquet.write_table(arrow.table({"Größe": [1], "name": ["a"]}), tmp_path / "t.parquet")
-    words = ("fuzzydict", "map", "d", "t.parquet", "--column", "")
-    assert offered(tmp_path, *words) == ["Größe", "name"]
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -60,18 +60,3 @@ def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     assert "nothing was saved" in result.stderr
     assert "is to find 'color', but" in refused("fit", car, at_odds, "-o", output)
     assert not output.exists()
-
-
-def test_a_key_that_begins_with_a_question_mark_is_no_guess(car: Path, tmp_path: Path) -> None:
-    car.write_text(json.dumps({"color": "black", "brand": "Porsche", "? color": "none"}))
-    decided = questions(tmp_path, "maker,brand", "hue,? color", "zebra,")
-    assert run("fit", car, decided, "-o", tmp_path / "car.fuzzydict").exit_code == 0
-
-
-def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
-    table, output = tmp_path / "car.csv", tmp_path / "car.fuzzydict"
-    table.write_text("name,unit,of\ncolor,-,black\nbrand,-,Porsche\n")
-    examples = questions(tmp_path, "hue,color", "maker,brand")
-    result = run("fit", table, examples, "--key", "name", "--value", "of", "-o", output)
-    assert result.exit_code == 0, result.stderr
-    assert FuzzyDict.load(output).get("hue", score_cutoff=0) == "black"

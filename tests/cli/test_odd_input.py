@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import subprocess
@@ -15,7 +14,6 @@ import pytest
 
 from tests.support.commands import SCRIPT, posix, refused, run
 from tests.support.properties import one_process
-from tests.support.sources import MODULES, syntax
 from tests.support.terminal import HOSTILE, is_only_shown
 
 LONG = "9" * 5000  # more digits than Python turns into a number
@@ -145,22 +143,6 @@ def test_a_table_refused_at_its_first_row_prints_nothing(folder: Path, second: s
     assert "line 2" in refused("map", "car.json", "t.csv", "--column", "c")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="these files are those of Linux")
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        ("/dev/zero", "is a device; expected a file or a pipe"),
-        ("/proc/self/mem", "Input/output error"),
-    ],
-)
-@pytest.mark.parametrize(
-    "command", ["lookup FILE x", "map car.json FILE --column x --table-format csv"]
-)
-@pytest.mark.usefixtures("folder")
-def test_what_cannot_be_read_is_named(command: str, name: str, problem: str) -> None:
-    assert refused(*words_of(command, FILE=name)) == f"Error: {name}: {problem}"
-
-
 # ---- files that are written -----------------------------------------------------------------
 
 WRITING = {
@@ -276,19 +258,6 @@ def test_json_and_tables_hold_what_was_there() -> None:
     run("map", "texts.json", "e.jsonl", "--column", "target", "-o", "o.jsonl")
     assert json.loads(Path("o.jsonl").read_text().splitlines()[0])["target_value"] == HOSTILE
     assert json.loads(run("lookup", "texts.json", key).stdout) == HOSTILE
-
-
-def test_commands_print_in_one_place_only() -> None:
-    """`_output` escapes; click's own printing and Python's do not."""
-    printing = {
-        module
-        for module in MODULES
-        if module.startswith("fuzzydict.cli")
-        for node in ast.walk(syntax(module))
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in ("print", "click.echo", "click.secho", "sys.stdout.write")
-    }
-    assert printing == {"fuzzydict.cli._output"}
 
 
 # ---- streams and surroundings -------------------------------------------------------------------

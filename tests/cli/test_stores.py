@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, RemoteDict, StoreError
+from fuzzydict import FuzzyDict, RemoteDict
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.stores import remote
-from fuzzydict.stores.base import Row
 from tests.support.commands import refused, run
 from tests.support.memory_store import MemoryStore
 from tests.support.postgres import server
@@ -170,28 +169,6 @@ def test_an_index_that_cannot_be_built_is_a_warning_with_the_command_to_build_it
     assert result.stderr.startswith(f"Warning: {PLACE}: no room; build one by `fuzzydict push --in")
 
 
-def test_a_push_that_broke_can_be_run_again(
-    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    many = {f"key {i}": i for i in range(25)}
-    monkeypatch.setattr(remote, "_TOGETHER", 10)
-    (tmp_path / "many.json").write_text(json.dumps(many))
-    write = store.write
-
-    def breaking(rows: list[Row]) -> None:
-        if store.count():
-            raise StoreError(f"{store.place}: the connection was closed")
-        write(rows)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "write", breaking)
-        line = refused("push", tmp_path / "many.json", URL)
-    assert line == f"Error: {store.place}: the connection was closed"
-    assert store.count() == 10
-    assert run("push", tmp_path / "many.json", URL).stdout.startswith("25 keys: ")
-    assert dict(remote.connect(URL)) == many
-
-
 # ---- reads ----------------------------------------------------------------------------------
 
 
@@ -240,26 +217,6 @@ def test_a_command_answers_as_from_the_file(
     assert closed
 
 
-def test_map_asks_a_store_seldom(
-    pushed: RemoteDict, store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cells = [f"colour {i}" for i in range(60)]
-    (tmp_path / "table.csv").write_text("field\n" + "\n".join(cells))
-    pushed.aliases.update({f"alias {i}": "color" for i in range(100)})
-    calls: list[str] = []
-    for name in ("rows", "search", "aliases", "pages"):
-        call = getattr(store, name)
-
-        def counted(*args: Any, call: Any = call, name: str = name, **kwargs: Any) -> Any:
-            calls.append(name)
-            return call(*args, **kwargs)
-
-        monkeypatch.setattr(store, name, counted)
-    run("map", URL, tmp_path / "table.csv", "--column", "field", "-o", tmp_path / "out.csv")
-    assert "pages" not in calls
-    assert len(calls) < 20
-
-
 def test_a_store_in_which_nothing_was_created_is_one_error(store: MemoryStore) -> None:
     for command in ("lookup URL colour", "lookup URL", "explain URL a", "map URL t.csv --column a"):
         line = refused(*command.replace("URL", URL).split())
@@ -284,16 +241,3 @@ def test_a_table_of_postgresql_is_pushed_and_read(car: Path) -> None:
     ]
     nothing = refused("lookup", server().url(table="nothing"), "colour")
     assert "no keys were written there" in nothing
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("where", ["no role", "no server", "no parameter", "no escapes"])
-def test_what_a_server_refuses_is_one_error_without_the_password(car: Path, where: str) -> None:
-    url = {
-        "no role": server().url(user="anna:s3cret"),
-        "no server": "postgresql://anna:s3cret@127.0.0.1:1/db?table=x",
-        "no parameter": "postgresql://anna:s3cret@127.0.0.1/db?tabel=x",
-        "no escapes": "postgresql://anna:s3cret@/#?[@127.0.0.1/db",
-    }[where]
-    for arguments in (["lookup", url, "colour"], ["push", car, url]):
-        assert "s3cret" not in refused(*arguments)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,14 +24,12 @@ from fuzzydict.evaluation.evaluate import (
     Report,
     Retrieval,
     auroc,
-    environment,
     evaluate,
     expected_calibration_error,
     markdown_table,
     rank_correlation,
     report_json,
     report_tables,
-    shown_command,
     text_table,
 )
 from fuzzydict.evaluation.systems import PEERS, Remembering, by_cosine, fuzzy_dict
@@ -158,18 +154,6 @@ class Angles:
 SCORES = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.31, 0.6, 0.7, 0.99, 1.0]) | st.floats(0, 1)
 
 
-def test_hits_and_ranks_by_hand() -> None:
-    keys = "abcd abce abcf wxyz"
-    asked = dictionary(keys, abcd="abcd", abcdd="abce", wxy="abcd", wxyzz="wxyz abcd")
-    (row,) = evaluate([PEERS["rapidfuzz"]()], [RetrievalSet("few", [asked])]).retrieval
-    assert row.hit_at_1 == 2 / 4
-    first, second, fourth = 1, 2, 2  # "wxy" is nearest to "wxyz"; the others are equal, in order
-    assert row.mean_reciprocal_rank == (1 / first + 1 / second + 1 / fourth + 1) / 4
-    many = dictionary(" ".join(f"key{n}" for n in range(30)), key1="key25")
-    (row,) = evaluate([PEERS["rapidfuzz"]()], [RetrievalSet("many", [many])]).retrieval
-    assert (row.hit_at_1, row.mean_reciprocal_rank) == (0, 0)  # not among the first ten
-
-
 def test_of_nothing_there_is_no_measure() -> None:
     nobody = RetrievalSet("none", [dictionary("boat", tractor="")])
     report = evaluate([PEERS["rapidfuzz"](), by_cosine("angles", Angles())], [nobody], NOTHING)
@@ -262,10 +246,3 @@ def test_a_report_in_tables_and_as_json() -> None:
     assert (first["microseconds"], second["calibration_error"]) == (310.4, None)
     assert content["calibration_errors"] == {"FuzzyDict": 0.0625}
     assert [row["spearman"] for row in content["correlations"]] == [0.4725, None]
-
-
-def test_the_machine_the_versions_and_the_command_are_named() -> None:
-    line = environment("rapidfuzz", "no-such-package")
-    assert re.fullmatch(r"\d+ cores .*rapidfuzz 3.*no-such-package not installed", line)
-    words = ("evaluate", Path("/far/away/two words.json"), Path("/far/away/sets/"), Path())
-    assert shown_command(*words) == "evaluate 'two words.json' sets ."

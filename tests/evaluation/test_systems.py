@@ -15,12 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from fuzzydict import FuzzyDict, MissingExtraError
+from fuzzydict import MissingExtraError
 from fuzzydict.evaluation import systems
 from fuzzydict.evaluation.systems import (
     ENCODER_NAME,
     PEERS,
-    Remembering,
     System,
     by_cosine,
     fuzzy_dict,
@@ -61,40 +60,12 @@ def test_keys_taken_out_are_as_if_they_had_never_been(
     assert ranker.ranked([query], every) == [before]
 
 
-def test_a_fuzzy_dict_is_asked_as_its_users_would() -> None:
-    keys = ["brand", "color", "top speed"]
-    d = FuzzyDict(dict.fromkeys(keys))
-    ranker = fuzzy_dict().over(keys)
-    for query in ("colour", "topSpeed", "color"):
-        match = d.nearest(query)
-        assert ranker.best(query) == match.key
-        assert ranker.ranked([query], 1) == [[tuple(d.most_similar(query)[0])[::2]]]
-    assert ranker.best("qwzzt") in keys  # no cutoff
-    assert ranker.best("?!") is None
-    assert ranker.ranked(["?!", "color", "color", "?!"], 3) == [
-        *([], *ranker.ranked(["color"], 3) * 2, [])
-    ]
-    assert fuzzy_dict().over(["?!", "--"]).ranked(["color", "?"], 3) == [[], []]
-
-
 def test_a_fuzzy_dict_takes_any_embedding_and_says_which_words_it_has_not_seen() -> None:
     mine = fuzzy_dict("mine", {"red": [1.0, 0.0], "scarlet": [1.0, 0.1], "blue": [0.0, 1.0]})
     assert (mine.name, mine.over(["red", "blue"]).best("scarlet")) == ("mine", "red")
     assert mine.never_seen is not None
     assert (mine.never_seen("Red blue"), mine.never_seen("red green")) == (False, True)
     assert fuzzy_dict("counted", Counted()).never_seen is None
-
-
-def test_what_is_remembered_is_not_encoded_again_until_it_is_forgotten() -> None:
-    counted = Counted()
-    encoder = Remembering(counted)
-    encoder.remember(["boat", "ship", "boat"])
-    encoder.remember(["ship", "lake"])
-    texts = ["ship", "shore", "boat", "shore"]
-    np.testing.assert_array_equal(encoder.encode(texts), Counted().encode(texts))
-    encoder.forget(["ship", "unknown"])
-    encoder.encode(["ship", "boat"])
-    assert counted.batches == [["boat", "ship"], ["lake"], ["shore", "shore"], ["ship"]]
 
 
 # ---- other libraries ----------------------------------------------------------------------

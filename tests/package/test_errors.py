@@ -25,8 +25,6 @@ def loaded(path: Path, content: bytes | None, **options: Any) -> Any:
     return FuzzyDict.load(path, **options)
 
 
-#: By class, a misuse, given a path, and patterns in the order of the message: what came, what was
-#: expected or is so, and what to do, with "..." between.
 def car(**options: Any) -> Any:
     return FuzzyDict(CAR, **options)
 

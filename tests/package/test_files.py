@@ -17,14 +17,7 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError
 from tests.support.interrupting import at_line
 from tests.support.properties import examples
 
-DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
-SHAPES: list[tuple[int, ...]] = [(), (0,), (1,), (7,), (0, 3), (3, 0), (4, 5), (2, 3, 4)]
 posix = pytest.mark.skipif(os.name != "posix", reason="files are those of POSIX")
-
-
-def sample(dtype: str, shape: tuple[int, ...]) -> Any:
-    bits = np.random.default_rng(3).integers(0, 2, size=(*shape, 64), dtype=np.uint8)
-    return (bits.sum(axis=-1) - 20).astype(dtype)
 
 
 @pytest.fixture
@@ -39,33 +32,6 @@ def stored(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", "<>")
-def test_arrays_come_back(tmp_path: Path, dtype: str, shape: tuple[int, ...], order: str) -> None:
-    array = sample(dtype, shape)
-    array = array.astype(array.dtype.newbyteorder(order))
-    write_arrays(tmp_path / "file", "test", {}, {"first": array, "second": array[..., None]})
-    arrays = read_arrays(tmp_path / "file", "test").arrays
-    assert list(arrays) == ["first", "second"]
-    assert arrays["first"].dtype == array.dtype.newbyteorder("<")
-    assert arrays["first"].shape == shape
-    assert arrays["second"].shape == (*shape, 1)
-    np.testing.assert_array_equal(arrays["first"], array)
-
-
-def test_every_bit_comes_back_however_it_lies_in_memory(tmp_path: Path) -> None:
-    layouts = {
-        "turned": np.arange(20.0).reshape(4, 5).T,
-        "every other row, backwards": np.arange(20.0).reshape(4, 5)[::-2],
-        "some columns": np.arange(20.0).reshape(4, 5)[:, 1:3],
-        "odd floats": np.array([np.nan, -0.0, np.inf, 5e-324, -np.nan]),
-    }
-    write_arrays(tmp_path / "file", "test", {}, layouts)
-    for name, array in read_arrays(tmp_path / "file", "test").arrays.items():
-        assert array.tobytes() == layouts[name].tobytes()
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda children: st.lists(children) | st.dictionaries(st.text(), children),
@@ -73,23 +39,31 @@ JSON = st.recursive(
 )
 
 
-@examples(20)
+ARRAYS = hnp.arrays(
+    hnp.boolean_dtypes() | hnp.integer_dtypes() | hnp.floating_dtypes(sizes=(16, 32, 64)),
+    hnp.array_shapes(min_dims=0, min_side=0),
+)
+
+
+@examples(60)
 @given(
     st.dictionaries(st.text(), JSON, max_size=3),
-    st.dictionaries(
-        st.text(), hnp.arrays(np.float32, hnp.array_shapes(min_dims=0, min_side=0)), max_size=3
-    ),
+    st.dictionaries(st.text(), ARRAYS, max_size=3),
+    st.sampled_from([lambda a: a, lambda a: a.T, lambda a: np.flip(a), lambda a: a[..., None][:]]),
 )
-def test_any_meta_and_any_names_come_back(
-    tmp_path_factory: pytest.TempPathFactory, meta: dict[str, Any], arrays: dict[str, Any]
+def test_any_meta_and_any_arrays_come_back_bit_for_bit(
+    tmp_path_factory: pytest.TempPathFactory, meta: Any, arrays: dict[str, Any], lay: Any
 ) -> None:
     path = tmp_path_factory.mktemp("any") / "file"
+    arrays = {name: lay(array) for name, array in arrays.items()}
     write_arrays(path, "test", meta, arrays)
     read = read_arrays(path, "test")
     assert read.meta == meta
     assert list(read.arrays) == list(arrays)
     for name, array in arrays.items():
-        np.testing.assert_array_equal(read.arrays[name], array)
+        expected = array.astype(array.dtype.newbyteorder("<"))
+        assert (read.arrays[name].dtype, read.arrays[name].shape) == (expected.dtype, array.shape)
+        assert read.arrays[name].tobytes() == expected.tobytes()
 
 
 def test_arrays_are_mapped_aligned_read_only_and_outlive_their_file(stored: Path) -> None:
@@ -131,14 +105,6 @@ def test_any_missing_end_anything_after_it_and_another_kind_are_noticed(stored: 
             read_arrays(stored, "test")
 
 
-@given(st.binary(max_size=200))
-def test_any_other_file_is_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    path = tmp_path_factory.mktemp("other") / "file"
-    path.write_bytes(data)
-    with pytest.raises(FileFormatError, match="not a fuzzydict file"):
-        read_arrays(path, "test")
-
-
 # ---- all or nothing -----------------------------------------------------------------------
 
 
@@ -163,15 +129,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         write_arrays(stored, "test", {} if place else {"a": object()}, {"a": np.zeros(9)})
     assert stored.read_bytes() == before
     assert list(stored.parent.iterdir()) == [stored]
-
-
-def test_the_error_names_the_file_that_was_wanted(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"missing/some\.file'$"):
-        write_arrays(tmp_path / "missing" / "some.file", "test", {}, {})
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(IsADirectoryError, match=r"folder'$"):
-        write_arrays(tmp_path / "folder", "test", {}, {})
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 @pytest.mark.parametrize("length", [237, 238, 254])
@@ -228,21 +185,6 @@ def test_a_link_stays_a_link_and_a_loop_of_them_is_an_error_that_names_it(tmp_pa
         write_arrays(link, "test", {}, {})
     assert link.is_symlink()
     assert sorted(tmp_path.iterdir()) == [link, target]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-def test_a_device_that_is_full_is_an_error_that_names_it() -> None:
-    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
-        write_arrays("/dev/full", "test", {}, {"a": np.zeros(9)})
-
-
-@posix
-@pytest.mark.skipif(os.name == "posix" and os.getuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_is_read_only_is_an_error_that_names_the_file(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(PermissionError, match=r"file'$"):
-        write_arrays(tmp_path / "file", "test", {}, {})
-    tmp_path.chmod(0o700)
 
 
 @posix

@@ -2,43 +2,42 @@
 
     python -m tests.support.qdrant_server PORT FOLDER [API_KEY]
 
-It has what `QdrantStore` asks for. What was acknowledged is in the folder, however the process
-ends. ``run`` starts it in a process of its own.
+The client's local mode imitates a server in Python. This is the server's own code: its graph, its
+filters, and what it makes of payloads. It has what `QdrantStore` asks for. What was acknowledged is
+in the folder, however the process ends. ``run`` starts it in a process of its own.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from heapq import merge, nlargest
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
+from uuid import UUID
 
 import grpc as wire
+import qdrant_edge as edge
 from qdrant_client import grpc, models
 from qdrant_client.conversions.conversion import GrpcToRest, RestToGrpc
-
-from tests.support.qdrant_edge import EdgeClient
 
 __all__ = ["Server", "run"]
 
 _ROOT = Path(__file__).parents[2]
 
 
-# ---- starting and killing it -------------------------------------------------------------------
-
-
 class Server:
     """A server in a process of its own, which can be killed and started again."""
 
     def __init__(self, folder: Path, api_key: str = "") -> None:
-        self._folder, self._api_key = folder, api_key
+        self._folder, self._api_key, self.port = folder, api_key, 0
         self._process: subprocess.Popen[str] | None = None
-        self.port = 0
         self.start()
 
     def start(self) -> None:
@@ -72,190 +71,271 @@ def run(folder: Path, api_key: str = "") -> Iterator[Server]:
         server.kill()
 
 
-# ---- what it answers ---------------------------------------------------------------------------
+class _Engine:
+    """The collection: its shards, and a file that has the request that created it."""
 
-
-class _Engine(NamedTuple):
-    client: EdgeClient
-    file: Path  # has the request that created the collection
-    lock: Lock
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._file = folder / "shards", folder / "created"
+        self._shards = [edge.EdgeShard.load(str(one)) for one in sorted(self._folder.glob("*"))]
+        self._pool = ThreadPoolExecutor(4)
 
     @property
     def created(self) -> Any:
         """The request that created the collection; an empty one if there is none."""
         request = grpc.CreateCollection()
-        if self.file.exists():
-            request.ParseFromString(self.file.read_bytes())
+        if self._file.exists():
+            request.ParseFromString(self._file.read_bytes())
         return request
 
+    def exists(self, request: Any) -> Any:
+        is_there = self.created.collection_name == request.collection_name
+        return grpc.CollectionExistsResponse(result=grpc.CollectionExists(exists=is_there))
 
-def _exists(engine: _Engine, request: Any) -> Any:
-    is_there = engine.created.collection_name == request.collection_name
-    return grpc.CollectionExistsResponse(result=grpc.CollectionExists(exists=is_there))
+    def create(self, request: Any) -> Any:
+        config = _config(request)
+        for i in range(request.shard_number):
+            (path := self._folder / str(i)).mkdir(parents=True)
+            self._shards.append(edge.EdgeShard.create(str(path), config))
+        self._file.write_bytes(request.SerializeToString())
+        return grpc.CollectionOperationResponse(result=True)
+
+    def drop(self, _: Any) -> Any:
+        is_there = self._file.exists()
+        if is_there:
+            self._file.unlink()
+            for shard in self._shards:
+                shard.close()
+            self._shards.clear()
+            shutil.rmtree(self._folder)
+        return grpc.CollectionOperationResponse(result=is_there)
+
+    def info(self, _: Any) -> Any:
+        """Tell of the collection, once the graphs are made: a server makes them by itself."""
+        for shard in self._shards:
+            shard.optimize()
+        created = self.created
+        params = grpc.CollectionParams(
+            shard_number=created.shard_number,
+            vectors_config=created.vectors_config,
+            sparse_vectors_config=created.sparse_vectors_config,
+        )
+        config = grpc.CollectionConfig(
+            params=params,
+            hnsw_config=grpc.HnswConfigDiff(m=16, ef_construct=100, full_scan_threshold=10_000),
+            optimizer_config=grpc.OptimizersConfigDiff(
+                deleted_threshold=0.2,
+                vacuum_min_vector_number=1_000,
+                default_segment_number=0,
+                flush_interval_sec=5,
+            ),
+            wal_config=grpc.WalConfigDiff(wal_capacity_mb=32, wal_segments_ahead=0),
+        )
+        info = grpc.CollectionInfo(status=grpc.CollectionStatus.Green, config=config)
+        return grpc.GetCollectionInfoResponse(result=info)
+
+    def change(self, request: Any) -> Any:
+        """Make an index of a field, write points or delete some."""
+        if isinstance(request, grpc.UpsertPoints):
+            points: list[Any] = list(map(GrpcToRest.convert_point_struct, request.points))
+            new = [edge.Point(UUID(p.id), _to_edge(p.vector), p.payload) for p in points]
+            for i, shard in enumerate(self._shards):
+                if part := [p for p in new if self._shard_of(p.id) == i]:
+                    shard.update(edge.UpdateOperation.upsert_points(part))
+        else:
+            if isinstance(request, grpc.CreateFieldIndexCollection):
+                assert request.field_type == grpc.FieldType.FieldTypeKeyword
+                kind = edge.PayloadSchemaType.Keyword
+                operation = edge.UpdateOperation.create_field_index(request.field_name, kind)
+            else:
+                these = _filter(GrpcToRest.convert_filter(request.points.filter))
+                operation = edge.UpdateOperation.delete_points_by_filter(these)
+            for shard in self._shards:
+                shard.update(operation)
+        done = grpc.UpdateResult(status=grpc.UpdateStatus.Completed)
+        return grpc.PointsOperationResponse(result=done)
+
+    def _shard_of(self, point: Any) -> int:
+        return UUID(str(point)).int % len(self._shards)
+
+    def get(self, request: Any) -> Any:
+        ids: list[Any] = [UUID(one.uuid) for one in request.ids]
+        found = list[Any]()
+        for i, shard in enumerate(self._shards):
+            if part := [one for one in ids if self._shard_of(one) == i]:
+                found += shard.retrieve(part, *_parts(request))
+        return grpc.GetResponse(result=map(_record, found))
+
+    def scroll(self, request: Any) -> Any:
+        start = UUID(request.offset.uuid) if request.HasField("offset") else None
+        these, limit = _filter(GrpcToRest.convert_filter(request.filter)), request.limit
+        asked = edge.ScrollRequest(start, limit + 1, these, *_parts(request))
+        pages = [shard.scroll(asked)[0] for shard in self._shards]
+        found = list(merge(*pages, key=lambda record: UUID(str(record.id))))
+        after = (
+            RestToGrpc.convert_extended_point_id(str(found[limit].id)) if found[limit:] else None
+        )
+        return grpc.ScrollResponse(result=map(_record, found[:limit]), next_page_offset=after)
+
+    def count(self, request: Any) -> Any:
+        these = _filter(GrpcToRest.convert_filter(request.filter))
+        asked = edge.CountRequest(request.exact, these)
+        count = sum(shard.count(asked) for shard in self._shards)
+        return grpc.CountResponse(result=grpc.CountResult(count=count))
+
+    def query(self, request: Any) -> Any:
+        batch = edge.QueryBatchRequest([_query(one) for one in request.query_points])
+        answers = list(self._pool.map(lambda shard: shard.query_batch(batch), self._shards))
+        results = []
+        for i, one in enumerate(request.query_points):
+            points = (point for answer in answers for point in answer[i])
+            best = nlargest(one.limit, points, key=lambda point: point.score)
+            results.append(grpc.BatchResult(result=map(_scored, best)))
+        return grpc.QueryBatchResponse(result=results)
 
 
-def _create(engine: _Engine, request: Any) -> Any:
-    dense: Any = GrpcToRest.convert_vectors_config(request.vectors_config)
-    sparse = GrpcToRest.convert_sparse_vector_config(request.sparse_vectors_config)
-    number = request.shard_number
-    engine.client.create_collection(
-        "", vectors_config=dense, sparse_vectors_config=sparse, shard_number=number
+# ---- requests and answers, as the engine has them ------------------------------------------------
+
+
+def _config(request: Any) -> Any:
+    vectors: Any = GrpcToRest.convert_vectors_config(request.vectors_config)
+    ((meaning, dense),) = vectors.items()
+    small = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, always_ram=True)
+    params = edge.EdgeVectorParams(
+        dense.size,
+        edge.Distance.Cosine,
+        datatype=edge.VectorStorageDatatype.Float16,
+        on_disk=dense.on_disk,
+        quantization_config=small if dense.quantization_config else None,
+        hnsw_config=edge.HnswIndexConfig(16, dense.hnsw_config.ef_construct or 100, 10_000),
     )
-    engine.file.write_bytes(request.SerializeToString())
-    return grpc.CollectionOperationResponse(result=True)
-
-
-def _drop(engine: _Engine, request: Any) -> Any:
-    is_there = engine.file.exists()
-    if is_there:
-        engine.file.unlink()
-        engine.client.delete_collection(request.collection_name)
-    return grpc.CollectionOperationResponse(result=is_there)
-
-
-def _collection(engine: _Engine, _: Any) -> Any:
-    created = engine.created
-    params = grpc.CollectionParams(
-        shard_number=created.shard_number,
-        vectors_config=created.vectors_config,
-        sparse_vectors_config=created.sparse_vectors_config,
+    sparse = edge.EdgeSparseVectorParams(on_disk=dense.on_disk)
+    return edge.EdgeConfig(
+        vectors={meaning: params},
+        sparse_vectors=dict.fromkeys(request.sparse_vectors_config.map, sparse),
+        # What the optimizer makes of each shard, on a machine with few processors.
+        optimizers=edge.EdgeOptimizersConfig(default_segment_number=2),
     )
-    config = grpc.CollectionConfig(
-        params=params,
-        hnsw_config=grpc.HnswConfigDiff(m=16, ef_construct=100, full_scan_threshold=10_000),
-        optimizer_config=grpc.OptimizersConfigDiff(
-            deleted_threshold=0.2,
-            vacuum_min_vector_number=1_000,
-            default_segment_number=0,
-            flush_interval_sec=5,
-        ),
-        wal_config=grpc.WalConfigDiff(wal_capacity_mb=32, wal_segments_ahead=0),
+
+
+def _to_edge(vectors: Any) -> Any:
+    if isinstance(vectors, models.SparseVector):
+        return edge.SparseVector(vectors.indices, vectors.values)
+    if isinstance(vectors, dict):
+        return {name: _to_edge(one) for name, one in vectors.items()}
+    return vectors
+
+
+def _parts(request: Any) -> tuple[Any, Any]:
+    """Return what a request asks for of each point: of its payload, and of its vectors."""
+    return (
+        GrpcToRest.convert_with_payload_interface(request.with_payload),
+        GrpcToRest.convert_with_vectors_selector(request.with_vectors),
     )
-    info = grpc.CollectionInfo(status=grpc.CollectionStatus.Green, config=config)
-    return grpc.GetCollectionInfoResponse(result=info)
 
 
-def _change(engine: _Engine, request: Any) -> Any:
-    """Make an index of a field, write points or delete some."""
-    if isinstance(request, grpc.CreateFieldIndexCollection):
-        assert request.field_type == grpc.FieldType.FieldTypeKeyword
-        kind = models.PayloadSchemaType.KEYWORD
-        engine.client.create_payload_index("", request.field_name, kind)
-    elif isinstance(request, grpc.UpsertPoints):
-        engine.client.upsert("", list(map(GrpcToRest.convert_point_struct, request.points)))
-    else:
-        selector: Any = GrpcToRest.convert_points_selector(request.points)
-        engine.client.delete("", selector)
-    done = grpc.UpdateResult(status=grpc.UpdateStatus.Completed)
-    return grpc.PointsOperationResponse(result=done)
+def _query(request: Any) -> Any:
+    query: Any = GrpcToRest.convert_query_points(request)
+    nearest = query.query
+    return edge.QueryRequest(
+        request.limit,
+        query=edge.Query.Nearest(_to_edge(getattr(nearest, "nearest", nearest)), query.using),
+        with_vector=query.with_vector,
+        with_payload=query.with_payload,
+        filter=query.filter and _filter(query.filter),
+    )
 
 
-def _parts(request: Any) -> dict[str, Any]:
-    """Return what a request asks for of each point."""
-    payload = GrpcToRest.convert_with_payload_interface(request.with_payload)
-    vectors = GrpcToRest.convert_with_vectors_selector(request.with_vectors)
-    return {"with_payload": payload, "with_vectors": vectors}
+def _filter(these: Any) -> Any:
+    """Return a filter, or a part of one, as Qdrant Edge has it."""
+    match these:
+        case models.Filter():
+            parts = {name: getattr(these, name) for name in ("must", "should", "must_not")}
+            given: Any = {name: list(map(_filter, part)) for name, part in parts.items() if part}
+            return edge.Filter(**given)
+        case models.IsEmptyCondition():
+            return edge.IsEmptyCondition(these.is_empty.key)
+        case models.IsNullCondition():
+            return edge.IsNullCondition(these.is_null.key)
+        case models.HasIdCondition():
+            return edge.HasIdCondition({UUID(str(one)) for one in these.has_id})
+        case models.FieldCondition(key=key, match=models.MatchAny(any=some)):
+            return edge.FieldCondition(key, match=edge.MatchAny(some))
+        case models.FieldCondition(key=key, match=models.MatchValue(value=bool())):
+            # Python's wrapper makes 1 of True; the server does not. Those that have the field.
+            return edge.Filter(must_not=[edge.IsEmptyCondition(key)])
+        case models.FieldCondition(key=key, match=models.MatchValue(value=value)):
+            return edge.FieldCondition(key, match=edge.MatchValue(value))
+        case models.FieldCondition(key=key, range=models.Range() as within):
+            return edge.FieldCondition(key, range=edge.RangeFloat(**within.model_dump()))
+    raise ValueError(f"no filter of the tests: {these}")
+
+
+def _fields(point: Any) -> dict[str, Any]:
+    vectors = dict(point.vector or {})
+    for name, one in vectors.items():
+        if isinstance(one, edge.SparseVector):
+            vectors[name] = models.SparseVector(indices=one.indices, values=one.values)
+    return {"id": str(point.id), "payload": point.payload or {}, "vector": vectors}
 
 
 def _record(point: Any) -> Any:
-    record = models.Record(id=point.id, payload=point.payload or {}, vector=point.vector)
-    return RestToGrpc.convert_record(record)
+    return RestToGrpc.convert_record(models.Record(**_fields(point)))
 
 
-def _get(engine: _Engine, request: Any) -> Any:
-    ids = [str(GrpcToRest.convert_point_id(each)) for each in request.ids]
-    found = engine.client.retrieve("", ids, **_parts(request))
-    return grpc.GetResponse(result=list(map(_record, found)))
+def _scored(point: Any) -> Any:
+    scored = models.ScoredPoint(version=0, score=point.score, **_fields(point))
+    return RestToGrpc.convert_scored_point(scored)
 
 
-def _scroll(engine: _Engine, request: Any) -> Any:
-    start = str(GrpcToRest.convert_point_id(request.offset)) if request.HasField("offset") else None
-    these = GrpcToRest.convert_filter(request.filter)
-    found, further = engine.client.scroll(
-        "", these, limit=request.limit, offset=start, **_parts(request)
-    )
-    after = further and RestToGrpc.convert_extended_point_id(further)
-    return grpc.ScrollResponse(result=list(map(_record, found)), next_page_offset=after)
-
-
-def _count(engine: _Engine, request: Any) -> Any:
-    these = GrpcToRest.convert_filter(request.filter)
-    count = engine.client.count("", count_filter=these, exact=request.exact).count
-    return grpc.CountResponse(result=grpc.CountResult(count=count))
-
-
-def _query_batch(engine: _Engine, request: Any) -> Any:
-    queries = [GrpcToRest.convert_query_points(query) for query in request.query_points]
-    for query in queries:
-        if isinstance(query.query, models.NearestQuery):
-            query.query = query.query.nearest
-    answers = engine.client.query_batch_points("", queries)
-    found = [
-        [
-            models.ScoredPoint(
-                id=one.id, version=0, score=one.score, payload=one.payload, vector=one.vector
-            )
-            for one in answer.points
-        ]
-        for answer in answers
-    ]
-    batches = [list(map(RestToGrpc.convert_scored_point, points)) for points in found]
-    return grpc.QueryBatchResponse(result=[grpc.BatchResult(result=one) for one in batches])
-
-
-# ---- the server --------------------------------------------------------------------------------
-
-_ANSWERS: dict[type[Any], dict[str, Callable[[_Engine, Any], Any]]] = {
-    grpc.CollectionsServicer: {
-        "CollectionExists": _exists,
-        "Create": _create,
-        "Get": _collection,
-        "Delete": _drop,
-    },
-    grpc.PointsServicer: {
-        **dict.fromkeys(("CreateFieldIndex", "Upsert", "Delete"), _change),
-        "Get": _get,
-        "Scroll": _scroll,
-        "Count": _count,
-        "QueryBatch": _query_batch,
-    },
-}
-
-
-def _method(engine: _Engine, api_key: str, answer: Callable[[_Engine, Any], Any]) -> Any:
-    """Return a method that answers a request, or refuses it as Qdrant does."""
-
-    def method(request: Any, context: wire.ServicerContext) -> Any:
-        if api_key and ("api-key", api_key) not in context.invocation_metadata():
-            context.abort(
-                wire.StatusCode.UNAUTHENTICATED, "Must provide an API key or an Authorization"
-            )
-        with engine.lock:
-            name = request.collection_name
-            needs_it = answer not in (_exists, _create, _drop)
-            if needs_it and engine.created.collection_name != name:
-                told = f"Not found: Collection `{name}` doesn't exist!"
-                context.abort(wire.StatusCode.NOT_FOUND, told)
-            try:
-                return answer(engine, request)
-            except Exception as error:  # whatever the engine raises
-                context.abort(wire.StatusCode.INVALID_ARGUMENT, f"Wrong input: {error}")
-
-    return method
+# ---- the server ----------------------------------------------------------------------------------
 
 
 def _serve(port: int, folder: Path, api_key: str) -> None:
-    shards = folder / "shards"
-    shards.mkdir(parents=True, exist_ok=True)
-    engine = _Engine(EdgeClient(shards), folder / "created", Lock())
+    engine, lock = _Engine(folder), Lock()
+
+    def method(answer: Callable[[Any], Any]) -> Any:
+        """Return a method that answers a request, or refuses it as Qdrant does."""
+
+        def answered(request: Any, context: wire.ServicerContext) -> Any:
+            if api_key and ("api-key", api_key) not in context.invocation_metadata():
+                told = "Must provide an API key or an Authorization"
+                context.abort(wire.StatusCode.UNAUTHENTICATED, told)
+            with lock:
+                wanted = request.collection_name
+                needs_it = answer not in (engine.exists, engine.create, engine.drop)
+                if needs_it and engine.created.collection_name != wanted:
+                    told = f"Not found: Collection `{wanted}` doesn't exist!"
+                    context.abort(wire.StatusCode.NOT_FOUND, told)
+                try:
+                    return answer(request)
+                except Exception as error:  # whatever the engine raises
+                    context.abort(wire.StatusCode.INVALID_ARGUMENT, f"Wrong input: {error}")
+
+        return answered
+
+    answers: dict[Any, dict[str, Callable[[Any], Any]]] = {
+        grpc.CollectionsServicer: {
+            "CollectionExists": engine.exists,
+            "Create": engine.create,
+            "Get": engine.info,
+            "Delete": engine.drop,
+        },
+        grpc.PointsServicer: {
+            **dict.fromkeys(("CreateFieldIndex", "Upsert", "Delete"), engine.change),
+            "Get": engine.get,
+            "Scroll": engine.scroll,
+            "Count": engine.count,
+            "QueryBatch": engine.query,
+        },
+    }
     server = wire.server(
         ThreadPoolExecutor(4),
         options=[("grpc.max_receive_message_length", 64 << 20), ("grpc.so_reuseport", 0)],
     )
-    for servicer, answers in _ANSWERS.items():
-        methods = {name: _method(engine, api_key, answer) for name, answer in answers.items()}
-        held = type("Held", (servicer,), {name: staticmethod(m) for name, m in methods.items()})()
-        getattr(grpc, f"add_{servicer.__name__}_to_server")(held, server)
+    for servicer, some in answers.items():
+        methods = {name: staticmethod(method(one)) for name, one in some.items()}
+        add = getattr(grpc, f"add_{servicer.__name__}_to_server")
+        add(type("Held", (servicer,), methods)(), server)
     bound = server.add_insecure_port(f"127.0.0.1:{port}")
     server.start()
     print(bound, flush=True)

@@ -91,26 +91,6 @@ def test_the_words_of_the_table() -> None:
     assert set(fewer) == set(counts) - {"rare"}  # words of WordNet and the teacher all stay
 
 
-def test_the_texts_that_the_table_learns_from() -> None:
-    mast = "the tall wooden pole that holds up the sails of a large ship"
-    lake = "A body of fresh water surrounded by land on all sides"
-    synsets = [Synset("mast", ("mast", "Ship_mast"), mast, examples=("a mast of pine",))]
-    synsets += [Synset("lake", ("lake",), lake), Synset("loch", ("loch",), lake)]
-    pairs = {"of the": 9, "fresh water": 5, "to sail": 4, "an ox": 2}
-    texts = english.texts_to_learn(["mast", "lake"], synsets, pairs, spans=12)
-    assert list(texts) == ["words", "phrases", "glosses", "pairs", "spans"]
-    assert texts["words"] == ["mast", "lake"]
-    assert texts["phrases"] == ["ship mast"]
-    assert texts["glosses"] == sorted([mast, lake, "a mast of pine"])
-    assert texts["pairs"] == ["fresh water"]
-    assert len(set(texts["spans"])) == len(texts["spans"]) == 12
-    for span in texts["spans"]:
-        first, *_, last = span.split()
-        assert any(f" {span} " in f" {text} " for text in texts["glosses"])
-        assert 2 <= len(span.split()) <= 6
-        assert {first.lower(), last.lower()}.isdisjoint(("the", "that", "up", "of", "a", "by"))
-
-
 def test_the_table_needs_its_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

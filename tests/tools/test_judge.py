@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, SIGNS
-from fuzzydict.search.judge import SIGNS_WHETHER, SIGNS_WHICH, Judge, from_json
+from fuzzydict.search.judge import Judge, from_json
 from fuzzydict.search.retrieve import GLANCE
 from fuzzydict.search.score import Meaning
 from tools import judge
@@ -78,30 +77,6 @@ def test_the_gradients_of_what_is_learned(
     check(*found[0])
 
 
-@pytest.mark.parametrize(("signs", "bounded"), [(SIGNS_WHICH, 0), (SIGNS_WHETHER, 2)])
-def test_the_gradient_of_a_net(signs: Any, bounded: int) -> None:
-    shape, random = judge.Shape(signs, 4, bounded), np.random.default_rng(0)
-    x = random.standard_normal((30, len(signs))).astype(np.float32)
-    context = random.standard_normal((30, F - CONTEXT)).astype(np.float32)
-    wanted = random.standard_normal(30).astype(np.float32)
-
-    def loss(parameters: Any) -> Any:
-        odds, backward = shape.forward(parameters, x, context)
-        more, d_more = shape.penalty(parameters)
-        return float(odds @ wanted) + more, backward(wanted) + d_more
-
-    start = shape.start(0)
-    check(loss, start)
-    net = shape.net(start)
-    np.testing.assert_allclose(shape.forward(start, x, context)[0], net(x, context), rtol=1e-5)
-    assert (net.A * signs[:, None] >= 0).all()
-    assert (net.l * signs >= 0).all()
-    assert (net.c >= 0).all()
-    both = [net, shape.net(shape.start(1))]
-    mean = np.mean([one(x, context) for one in both], axis=0)
-    np.testing.assert_allclose(judge.mean_of(both)(x, context), mean, rtol=1e-4, atol=1e-5)
-
-
 # ---- from questions to a file --------------------------------------------------------------------
 
 
@@ -147,12 +122,3 @@ def test_what_is_written_is_read_again(learned: Judge) -> None:
     assert judge.as_json(again) == content
     X = lists(8).X
     np.testing.assert_allclose(again.judge(X).right, learned.judge(X).right, rtol=0.05, atol=1e-3)
-
-
-def test_sets_are_read_as_questions(tmp_path: Path) -> None:
-    asked = [{"query": "colour", "accept": ["color"]}, {"query": "sheep", "accept": []}]
-    path = tmp_path / "set.json"
-    path.write_text(json.dumps({"dictionaries": [{"keys": ["color"], "queries": asked}]}))
-    (one,) = judge.questions_of(path)
-    expected = [Asked("colour", frozenset(["color"]), ""), Asked("sheep", frozenset(), "")]
-    assert one == Questions(["color"], expected, "set")
