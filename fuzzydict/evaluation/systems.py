@@ -39,6 +39,7 @@ class Ranker(ABC):
     def best(self, query: str) -> str | None:
         """Return the nearest key in the fastest way there is; this is what is timed."""
 
+    @abstractmethod
     def ranked(
         self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
     ) -> list[list[tuple[str, float]]]:
@@ -46,12 +47,20 @@ class Ranker(ABC):
 
         They are those that there would be if the keys ``without`` were not there.
         """
-        found = (self._ranked(query, topn + len(without)) for query in queries)
+
+
+class _KeyByKey(Ranker):
+    """A system whose score of a key does not depend on the other keys."""
+
+    def ranked(
+        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+    ) -> list[list[tuple[str, float]]]:
+        found = (self._nearest(query, topn + len(without)) for query in queries)
         return [[one for one in some if one[0] not in without][:topn] for some in found]
 
-    def _ranked(self, query: str, topn: int) -> list[tuple[str, float]]:
-        """Return the nearest keys, where the score of a key does not depend on the others."""
-        raise NotImplementedError
+    @abstractmethod
+    def _nearest(self, query: str, topn: int) -> list[tuple[str, float]]:
+        """Return the nearest keys with their scores, best first."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,7 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
     return System(name, over, encoder=encoder, never_seen=never_seen)
 
 
-class _CosineRanker(Ranker):
+class _CosineRanker(_KeyByKey):
     def __init__(self, keys: Sequence[str], encoder: Any) -> None:
         vectors = np.asarray(encoder.encode(list(keys)), np.float32)
         lengths = np.linalg.norm(vectors, axis=1)
@@ -125,7 +134,7 @@ class _CosineRanker(Ranker):
         cosines = self._cosines(query)
         return self._keys[int(cosines.argmax())] if len(cosines) else None
 
-    def _ranked(self, query: str, topn: int) -> list[tuple[str, float]]:
+    def _nearest(self, query: str, topn: int) -> list[tuple[str, float]]:
         cosines = self._cosines(query)
         places = np.argsort(-cosines, kind="stable")[:topn].tolist()
         return [(self._keys[i], float(cosines[i])) for i in places]
@@ -169,20 +178,20 @@ class Remembering:
 # ---- other libraries ----------------------------------------------------------------------
 
 
-class _Difflib(Ranker):
+class _Difflib(_KeyByKey):
     """``difflib.get_close_matches``."""
 
     def best(self, query: str) -> str | None:
         return next(iter(difflib.get_close_matches(query, self._keys, n=1, cutoff=0)), None)
 
-    def _ranked(self, query: str, topn: int) -> list[tuple[str, float]]:
+    def _nearest(self, query: str, topn: int) -> list[tuple[str, float]]:
         found = difflib.get_close_matches(query, self._keys, n=topn, cutoff=_LIKELY)
         if len(found) < topn:
             found = difflib.get_close_matches(query, self._keys, n=topn, cutoff=0)
         return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
 
-class _Rapidfuzz(Ranker):
+class _Rapidfuzz(_KeyByKey):
     """``rapidfuzz.fuzz.ratio``."""
 
     def best(self, query: str) -> str | None:
@@ -191,7 +200,7 @@ class _Rapidfuzz(Ranker):
         found = process.extractOne(query, self._keys, scorer=fuzz.ratio)
         return None if found is None else str(found[0])
 
-    def _ranked(self, query: str, topn: int) -> list[tuple[str, float]]:
+    def _nearest(self, query: str, topn: int) -> list[tuple[str, float]]:
         from rapidfuzz import fuzz, process
 
         found = process.extract(query, self._keys, scorer=fuzz.ratio, limit=topn)
