@@ -60,6 +60,7 @@ _Wanted: TypeAlias = tuple[Any, str, int, list[Hit]]
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
 _KIND, _ALIAS, _META = "kind", "alias", "meta"  # a field that only points have that are no keys
 _OF = "of"  # the id of an alias's key
+_VERSION = "version"  # of the keys, in the meta
 _META_ID = str(id_of("\0meta"))
 
 _GRPC_PORT, _REST_PORT = 6334, 6333
@@ -122,7 +123,9 @@ class QdrantStore(Store):
         self._lock = RLock()  # of the client that is made
         # Threads may share that client, but not one in local mode.
         self._alone = nullcontext() if client is None else self._lock
-        self._last: UUID | None = None  # of the sample that was read last, if there are more keys
+        # If there are more keys than a sample has: the last one of that which was read last, and
+        # its version.
+        self._last: tuple[UUID, int] | None = None
 
     # ---- the connection ----------------------------------------------------------------------
 
@@ -223,22 +226,29 @@ class QdrantStore(Store):
                 warnings.simplefilter("ignore")
                 for field in (_KIND, _OF):  # so that aliases are found without reading all points
                     self._ask("create_payload_index", field, kind)
-            self._set_meta({"json": json.dumps(meta)})
+            payload = {"json": json.dumps(meta), _KIND: _META} | _another_version()
+            self._update(_upsert([models.PointStruct(id=_META_ID, vector={}, payload=payload)]))
 
     def _exists(self) -> bool:
         return bool(self._ask("collection_exists"))
 
-    def _set_meta(self, payload: Mapping[str, Any]) -> None:
-        """Write the meta, with another version."""
-        version = uuid4().int >> 75  # a number of 53 bits
-        payload = {**payload, _KIND: _META, "version": version}
-        self._upsert([models.PointStruct(id=_META_ID, vector={}, payload=payload)])
+    def _update(self, operation: Any, changed: Collection[str] = ()) -> None:
+        """Do an operation on points, and make the version another if a sample may have changed.
 
-    def _tell_of(self, ids: Collection[str]) -> None:
-        """Write another version, if keys with these ids may be in the sample."""
-        if ids and (self._last is None or UUID(min(ids)) <= self._last):
-            found = self._ask("retrieve", [_META_ID])
-            self._set_meta((found[0].payload if found else None) or {})
+        It has if one of the ids of keys comes before the last of the sample, or if that is not the
+        newest, which the server sees: so all this is one request.
+        """
+        operations, known = [operation], list[Any]()
+        if changed:
+            if self._last is not None and UUID(min(changed)) > self._last[0]:
+                match = models.MatchValue(value=self._last[1])
+                known = [models.FieldCondition(key=_VERSION, match=match)]
+            meta = models.Filter(must=[models.HasIdCondition(has_id=[_META_ID])], must_not=known)
+            another = models.SetPayload(payload=_another_version(), filter=meta)
+            operations.append(models.SetPayloadOperation(set_payload=another))
+        # Two that write the same keys at once leave all replicas alike.
+        order = models.WriteOrdering.MEDIUM
+        self._ask("batch_update_points", operations, wait=True, ordering=order)
 
     def count(self) -> int:
         """Return the number of keys; of more than a million, about."""
@@ -253,7 +263,7 @@ class QdrantStore(Store):
         found = next(self._scrolled(_KEYS, SAMPLE, payload=False), [])
         ids = [UUID(str(point.id)) for point in found]
         is_part = len(ids) == SAMPLE
-        self._last = ids[-1] if is_part else None
+        self._last = (ids[-1], version) if is_part else None
         new, hits = [str(i) for i in ids if i not in known], dict[UUID, Hit]()
         wanted = {"with_payload": ["key"], "with_vectors": [_MEANING]}
         for point in self._ask("retrieve", new, **wanted) if new else []:
@@ -267,7 +277,7 @@ class QdrantStore(Store):
         part, size = list[models.PointStruct](), 0
         for row in rows:
             if size and size + _bytes(row) > _LARGEST:
-                self._upsert(part)
+                self._write(part)
                 part, size = [], 0
             vectors = {} if row.vector is None else {_MEANING: row.vector.tolist()}
             vectors |= {_SPELLING: _sparse(row.words)} if row.words else {}
@@ -276,12 +286,11 @@ class QdrantStore(Store):
             )
             part.append(point)
             size += _bytes(row)
-        self._upsert(part)
-        self._tell_of([str(id_of(row.key)) for row in rows])
+        self._write(part)
 
-    def _upsert(self, points: list[models.PointStruct]) -> None:
-        if points:  # two that write the same keys at once leave all replicas alike
-            self._ask("upsert", points, wait=True, ordering=models.WriteOrdering.MEDIUM)
+    def _write(self, points: list[models.PointStruct]) -> None:
+        if points:
+            self._update(_upsert(points), [str(point.id) for point in points])
 
     def build_index(self) -> str | None:
         """Do nothing: the server builds its index by itself."""
@@ -289,29 +298,16 @@ class QdrantStore(Store):
 
     def remove(self, keys: Sequence[str]) -> int:
         ids = _ids_of_keys(keys)
-        removed = self._delete(ids)
-        self._tell_of(ids)
-        return removed
-
-    def _delete(self, ids: list[str]) -> int:
-        """Delete points, and the aliases of those that are keys; return how many were there."""
-        if not ids:
-            return 0
-        found = self._ask("retrieve", ids, with_payload=False)
+        found = self._ask("retrieve", ids, with_payload=False) if ids else []
         aliases = models.FieldCondition(key=_OF, match=models.MatchAny(any=ids))
-        self._delete_all([models.HasIdCondition(has_id=[*ids]), aliases])
+        if ids:
+            self._update(_delete(models.HasIdCondition(has_id=[*ids]), aliases), ids)
         return len(found)
-
-    def _delete_all(self, either: list[Any]) -> None:
-        """Delete the points that satisfy one of several conditions."""
-        these = models.FilterSelector(filter=models.Filter(should=either))
-        self._ask("delete", these, wait=True, ordering=models.WriteOrdering.MEDIUM)
 
     def clear(self) -> None:
         no_key = models.IsEmptyCondition(is_empty=models.PayloadField(key=_OF))
-        self._delete_all([_KEYS, models.Filter(must_not=[no_key])])
         self._last = None
-        self._tell_of([_META_ID])
+        self._update(_delete(_KEYS, models.Filter(must_not=[no_key])), [_META_ID])
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         taught = {_alias_id(each): each for each in words}
@@ -319,7 +315,7 @@ class QdrantStore(Store):
         for point in self._ask("retrieve", ids):
             payload, kind = point.payload or {}, (point.payload or {}).get(_KIND)
             if kind == _META:
-                version = payload.get("version")
+                version = payload.get(_VERSION)
                 known = known._replace(version=version if isinstance(version, int) else 0)
             elif kind == _ALIAS and (alias := self._alias(point)):
                 known.keys[taught[str(point.id)]] = alias.key
@@ -370,10 +366,15 @@ class QdrantStore(Store):
             payload = {_KIND: _ALIAS, _OF: of, **alias._asdict()}
             point = models.PointStruct(id=_alias_id(alias.words), vector={}, payload=payload)
             points.append(point)
-        self._upsert(points)
+        if points:
+            self._update(_upsert(points))
 
     def forget(self, words: Sequence[str]) -> int:
-        return self._delete([_alias_id(each) for each in dict.fromkeys(words)])
+        ids = [_alias_id(each) for each in dict.fromkeys(words)]
+        found = self._ask("retrieve", ids, with_payload=False) if ids else []
+        if found:
+            self._update(_delete(models.HasIdCondition(has_id=[*ids])))
+        return len(found)
 
     def aliases(self) -> Iterator[Alias]:
         for points in self._scrolled(_ALIASES, _POINTS):
@@ -437,6 +438,20 @@ def _ids_of_keys(texts: Sequence[str]) -> list[str]:
 
 def _alias_id(words: str) -> str:
     return str(id_of(f"\0alias\0{words}"))
+
+
+def _another_version() -> dict[str, int]:
+    return {_VERSION: uuid4().int >> 75}  # a number of 53 bits
+
+
+def _upsert(points: list[models.PointStruct]) -> models.UpsertOperation:
+    return models.UpsertOperation(upsert=models.PointsList(points=points))
+
+
+def _delete(*either: Any) -> models.DeleteOperation:
+    """Return the operation that deletes the points that satisfy one of several conditions."""
+    these = models.Filter(should=[*either])
+    return models.DeleteOperation(delete=models.FilterSelector(filter=these))
 
 
 def _payload(row: Row) -> dict[str, Any]:

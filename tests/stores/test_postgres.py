@@ -119,6 +119,11 @@ def test_what_is_not_there_is_said(postgres: Server) -> None:
     assert store.place == "postgresql://127.0.0.1:1/db?table=keys"
     assert "refused" in said
     assert "Geheim" not in said
+    with proxy(postgres.sockets) as running:  # to a server that speaks no TLS
+        address = f"postgresql://me:Geheim@127.0.0.1:{running.port}/db?sslmode=require"
+        said = refused(PostgresStore(address))
+    assert "does not support SSL, but SSL was required" in said
+    assert "Geheim" not in said
     nowhere = PostgresStore(postgres.url(dbname="nowhere"))
     assert 'database "nowhere" does not exist' in refused(nowhere)
     assert "nothing was created" in refused(PostgresStore(postgres.url(table="nowhere")))

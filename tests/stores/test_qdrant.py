@@ -165,7 +165,8 @@ def test_no_server_and_no_grpc(options: str) -> None:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     _refused(f"qdrant://127.0.0.1:{port}/words?{options}", "cannot be reached")
-    with _answering(ANSWERS["not found"]) as port:
+    with _answering(ANSWERS["not found"]) as port:  # which speaks no TLS, either
+        _refused(f"qdrant://127.0.0.1:{port}/words?api_key={SECRET}", "cannot be reached")
         _refused(f"qdrant://127.0.0.1:{port}/words", "cannot be reached")
 
 
@@ -323,6 +324,30 @@ def test_a_collection_that_another_client_creates_meanwhile_is_used(
     monkeypatch.setattr(client, "collection_exists", lambda name: next(answers, exists(name)))
     second.create(E, {"other": 1})
     assert (second.meta(), second.rows(["red"]).values) == (META, {"red": 1})
+    client.close()
+
+
+@pytest.mark.more
+def test_a_client_that_knew_more_keys_tells_of_those_that_it_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of many keys, one behind those of the sample is written without a word: it changes no score.
+
+    But what was behind them once may be among them now.
+    """
+    monkeypatch.setattr("fuzzydict.stores.qdrant.SAMPLE", 8)
+    client = QdrantClient(":memory:")
+    first, other = (QdrantStore("qdrant://local/keys", client) for _ in range(2))
+    first.create(E, META)
+    rows = sorted(rows_of(20), key=lambda one: id_of(one.key))
+    first.write(rows[:19])
+    version = first.sample([]).version
+    first.write(rows[19:])
+    assert other.rows([]).version == version
+    other.remove([one.key for one in rows[:19]])
+    version = other.sample([]).version
+    first.write(rows[19:])
+    assert other.rows([]).version != version
     client.close()
 
 

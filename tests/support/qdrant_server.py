@@ -29,6 +29,7 @@ from qdrant_client.conversions.conversion import GrpcToRest, RestToGrpc
 
 __all__ = ["Server", "run"]
 
+_DONE = grpc.UpdateResult(status=grpc.UpdateStatus.Completed)
 _ROOT = Path(__file__).parents[2]
 
 
@@ -133,26 +134,31 @@ class _Engine:
         info = grpc.CollectionInfo(status=grpc.CollectionStatus.Green, config=config)
         return grpc.GetCollectionInfoResponse(result=info)
 
+    def index(self, request: Any) -> Any:
+        assert request.field_type == grpc.FieldType.FieldTypeKeyword
+        kind = edge.PayloadSchemaType.Keyword
+        self._update(edge.UpdateOperation.create_field_index(request.field_name, kind))
+        return grpc.PointsOperationResponse(result=_DONE)
+
     def change(self, request: Any) -> Any:
-        """Make an index of a field, write points or delete some."""
-        if isinstance(request, grpc.UpsertPoints):
-            points: list[Any] = list(map(GrpcToRest.convert_point_struct, request.points))
-            new = [edge.Point(UUID(p.id), _to_edge(p.vector), p.payload) for p in points]
-            for i, shard in enumerate(self._shards):
-                if part := [p for p in new if self._shard_of(p.id) == i]:
-                    shard.update(edge.UpdateOperation.upsert_points(part))
-        else:
-            if isinstance(request, grpc.CreateFieldIndexCollection):
-                assert request.field_type == grpc.FieldType.FieldTypeKeyword
-                kind = edge.PayloadSchemaType.Keyword
-                operation = edge.UpdateOperation.create_field_index(request.field_name, kind)
-            else:
-                these = _filter(GrpcToRest.convert_filter(request.points.filter))
-                operation = edge.UpdateOperation.delete_points_by_filter(these)
-            for shard in self._shards:
-                shard.update(operation)
-        done = grpc.UpdateResult(status=grpc.UpdateStatus.Completed)
-        return grpc.PointsOperationResponse(result=done)
+        """Write points, delete some, or set what they say."""
+        for operation in map(GrpcToRest.convert_points_update_operation, request.operations):
+            match operation:
+                case models.UpsertOperation(upsert=models.PointsList(points=points)):
+                    new = [edge.Point(UUID(p.id), _to_edge(p.vector), p.payload) for p in points]
+                    for i, shard in enumerate(self._shards):
+                        if part := [p for p in new if self._shard_of(p.id) == i]:
+                            shard.update(edge.UpdateOperation.upsert_points(part))
+                case models.DeleteOperation(delete=models.FilterSelector(filter=these)):
+                    self._update(edge.UpdateOperation.delete_points_by_filter(_filter(these)))
+                case models.SetPayloadOperation(set_payload=given):
+                    these = _filter(given.filter)
+                    self._update(edge.UpdateOperation.set_payload_by_filter(these, given.payload))
+        return grpc.UpdateBatchResponse(result=[_DONE] * len(request.operations))
+
+    def _update(self, operation: Any) -> None:
+        for shard in self._shards:
+            shard.update(operation)
 
     def _shard_of(self, point: Any) -> int:
         return UUID(str(point)).int % len(self._shards)
@@ -321,7 +327,8 @@ def _serve(port: int, folder: Path, api_key: str) -> None:
             "Delete": engine.drop,
         },
         grpc.PointsServicer: {
-            **dict.fromkeys(("CreateFieldIndex", "Upsert", "Delete"), engine.change),
+            "CreateFieldIndex": engine.index,
+            "UpdateBatch": engine.change,
             "Get": engine.get,
             "Scroll": engine.scroll,
             "Count": engine.count,
