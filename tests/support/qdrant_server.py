@@ -145,7 +145,7 @@ class _Engine:
         for operation in map(GrpcToRest.convert_points_update_operation, request.operations):
             match operation:
                 case models.UpsertOperation(upsert=models.PointsList(points=points)):
-                    new = [edge.Point(UUID(p.id), _to_edge(p.vector), p.payload) for p in points]
+                    new = [edge.Point(_id(p.id), _to_edge(p.vector), p.payload) for p in points]
                     for i, shard in enumerate(self._shards):
                         if part := [p for p in new if self._shard_of(p.id) == i]:
                             shard.update(edge.UpdateOperation.upsert_points(part))
@@ -161,7 +161,7 @@ class _Engine:
             shard.update(operation)
 
     def _shard_of(self, point: Any) -> int:
-        return UUID(str(point)).int % len(self._shards)
+        return _id(point).int % len(self._shards)
 
     def get(self, request: Any) -> Any:
         ids: list[Any] = [UUID(one.uuid) for one in request.ids]
@@ -176,7 +176,7 @@ class _Engine:
         these, limit = _filter(GrpcToRest.convert_filter(request.filter)), request.limit
         asked = edge.ScrollRequest(start, limit + 1, these, *_parts(request))
         pages = [shard.scroll(asked)[0] for shard in self._shards]
-        found = list(merge(*pages, key=lambda record: UUID(str(record.id))))
+        found = list(merge(*pages, key=lambda record: _id(record.id)))
         after = (
             RestToGrpc.convert_extended_point_id(str(found[limit].id)) if found[limit:] else None
         )
@@ -223,6 +223,10 @@ def _config(request: Any) -> Any:
     )
 
 
+def _id(given: Any) -> UUID:
+    return UUID(str(given))
+
+
 def _to_edge(vectors: Any) -> Any:
     if isinstance(vectors, models.SparseVector):
         return edge.SparseVector(vectors.indices, vectors.values)
@@ -263,7 +267,7 @@ def _filter(these: Any) -> Any:
         case models.IsNullCondition():
             return edge.IsNullCondition(these.is_null.key)
         case models.HasIdCondition():
-            return edge.HasIdCondition({UUID(str(one)) for one in these.has_id})
+            return edge.HasIdCondition(set(map(_id, these.has_id)))
         case models.FieldCondition(key=key, match=models.MatchAny(any=some)):
             return edge.FieldCondition(key, match=edge.MatchAny(some))
         case models.FieldCondition(key=key, match=models.MatchValue(value=bool())):
