@@ -303,7 +303,7 @@ def prepared(some: Iterable[Questions], meaning: Meaning) -> Iterator[Prepared]:
         if not names:
             continue
         keys = Keys.of(meaning.table, names, meaning.of_keys(names))
-        asked = [(meaning.query(a.query), a) for a in one.asked]
+        asked = list(zip(meaning.queries([a.query for a in one.asked]), one.asked, strict=True))
         asked = [(query, a) for query, a in asked if query.words and a.query not in keys.slots]
         right = [[keys.slots[k] for k in sorted(a.right) if k in keys.slots] for _, a in asked]
         if asked:

@@ -156,7 +156,7 @@ class DictState:
 
     def asked(self, texts: Sequence[str], scorer: Any) -> Asked:
         """Return queries as a scorer compares them."""
-        queries = [self.meaning.query(text) for text in texts]
+        queries = self.meaning.queries(texts)
         if scorer is None:
             return Asked(queries, self.meaning.of_queries(queries, self.keys))
         return Asked(queries, self.meaning.of_texts(texts))

@@ -210,7 +210,7 @@ def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
     if vectors is None:
         return ()
     words = []
-    for word in meaning.query(exact_text(query)).words:
+    for word in meaning.queries([exact_text(query)])[0].words:
         known = vectors.word(word.text)
         found = None if known.is_known or not known.trust else vectors.vocabulary.find(word.text)
         stand_in = None if found is None else vectors.words[found.row]

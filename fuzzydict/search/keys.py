@@ -92,20 +92,23 @@ class WordTable:
         known = [self._none] * len(texts) if self.vectors is None else self.vectors.look_up(texts)
         return [Word(entry.word, entry, *of) for entry, of in zip(entries, known, strict=True)]
 
-    def __getitem__(self, text: str) -> Word:
-        word = self._kept.get(text)
-        if word is None:
-            (word,) = self.look_up([look_up(text)])
-            make_room(self._kept, _KEPT)
-            self._kept[text] = word
-        return word
+    def of_each(self, texts: Sequence[Sequence[str]]) -> list[list[Word]]:
+        """Return the words of several texts, looked up together, of which the last are kept."""
+        kept = self._kept
+        found = {word: kept.get(word) for words in texts for word in words}
+        new = [look_up(word) for word, one in found.items() if one is None]
+        for one in self.look_up(new) if new else ():
+            make_room(kept, _KEPT)
+            kept[one.text] = found[one.text] = one
+        return [[found[word] for word in words] for words in texts]  # type: ignore[misc]
 
     @cached_property
     def background(self) -> Background:
         """The cosines to expect of two unrelated words of the table."""
         words = self.vectors.words[:_FREQUENT] if self.vectors is not None else []
         some = words[:: max(1, len(words) // USUAL)]
-        return background_of(np.array([self[word].unit for word in some] or [self._none[0]]))
+        known = [word.unit for word in self.of_each([some])[0]]
+        return background_of(np.array(known or [self._none[0]]))
 
 
 #: What is compared of a word, beside its letters and its vector.

@@ -291,8 +291,8 @@ class _Part(Exact):
 
         That is a `Glance`, or the scores of a named scorer, (l, n).
         """
-        pairs = zip(asked.texts, asked.vectors, strict=True)
-        queries = [self.meaning.query(text)._replace(vector=vector) for text, vector in pairs]
+        pairs = zip(self.meaning.queries(asked.texts), asked.vectors, strict=True)
+        queries = [query._replace(vector=vector) for query, vector in pairs]
         at_once = min(max(SCORES // max(len(self.keys), 1), 1), QUERIES)
         for rows in slices(len(queries), at_once) if self.keys.count else ():
             if self._is_named:
@@ -532,7 +532,7 @@ class _AllShards:
         no_vectors = np.zeros((len(first), 0), np.float32)
         keys = Keys.of(meaning.table, names.ravel()[first].tolist(), no_vectors)
         keys = keys.with_statistics(asked.statistics)
-        queries, judge = list(map(meaning.query, asked.texts)), meaning.judge
+        queries, judge = meaning.queries(asked.texts), meaning.judge
         blocks = list[Judged]()
         for rows in slices(len(queries), QUERIES):
             some = Found._make(array[rows] for array in found)

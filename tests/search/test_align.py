@@ -26,7 +26,7 @@ KEYS = st.lists(TEXTS, min_size=1, max_size=6, unique=True)
 def retrieved(d: FuzzyDict[Any], queries: list[str]) -> tuple[Any, Any, Any]:
     """Return queries as they are compared, the keys, and the candidates among them."""
     meaning, keys = d._current_meaning(), d._current_reader().lookup.keys
-    asked = [meaning.query(query) for query in queries]
+    asked = meaning.queries(queries)
     vectors = meaning.of_queries(asked, keys)
     return asked, keys, candidates(glance(asked, keys, vectors, meaning.judge.glance))
 

@@ -109,7 +109,7 @@ class Reference:
 
     def words(self, text: str) -> list[Word]:
         """Return the words of a text."""
-        return [self.table[word] for word in compared_words(text)]
+        return self.table.of_each([compared_words(text)])[0]
 
     def weight(self, word: Word) -> float:
         """Return the weight of a word: rare in English, and among the keys."""
