@@ -16,7 +16,6 @@ import multiprocessing
 import random
 import resource
 import shutil
-import sys
 import tempfile
 import time
 from itertools import pairwise
@@ -28,7 +27,7 @@ from fuzzydict.io import folders
 from fuzzydict.io.columns import Source
 from fuzzydict.io.folders import Workers
 
-from .measuring import command, print_report
+from .measuring import command, most_memory, print_report
 from .queries import changed
 
 _KEYS = 2000
@@ -111,13 +110,11 @@ def _measured(folder: Path, jobs: int) -> list[str]:
         ends.append(ended.get(step, ends[-1]))
     steps = [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(ends)]
     now = resource.getrusage(resource.RUSAGE_CHILDREN)
-    unit = 1 if sys.platform == "darwin" else 1024  # of what the system tells
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
     return [
         *(f"{wall:.1f} s ({processor:.1f})" for wall, processor in steps),
         f"{looked_up:,}" if looked_up else "-",
         f"{now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime:.1f} s",
-        f"{memory:.0f} MB",
+        f"{most_memory(resource.RUSAGE_SELF):.0f} MB",
     ]
 
 

@@ -176,6 +176,14 @@ def resident(field: str = "VmRSS") -> float:
     return int(line.split()[1]) * 1024 / 1e6
 
 
+def most_memory(of: int) -> float:
+    """Return what this process, or one of its children, had at most, in megabytes."""
+    import resource  # on POSIX only
+
+    unit = 1 if sys.platform == "darwin" else 1024  # of what the system tells
+    return resource.getrusage(of).ru_maxrss * unit / 1e6
+
+
 def script(name: str) -> str:
     """Return the path of a program of this environment."""
     return str(Path(sysconfig.get_path("scripts")) / name)

@@ -1,24 +1,21 @@
-"""What a dict holds in memory, whether that grows with queries, and what `fuzzydict map` takes.
+"""What a dict holds in memory, and what `fuzzydict map` takes.
 
-    python -m tests.benchmarks.memory [--part traced|queries|map] [--keys 100000]
-                                      [--queries 100000] [--rows 10000 1000000]
+    python -m tests.benchmarks.memory [--part traced|map] [--keys 100000] [--rows 10000 1000000]
 
 Each part is measured in a fresh process. Of the keys: what a dict takes beside a plain dict of the
-same items, as Python and numpy asked for it. Of the queries: what ever more different ones leave
-behind. Of the command: its seconds and its memory at most, for tables of 2,000 different queries
-against 2,000 keys.
+same items, as Python and numpy asked for it. Of the command: its seconds and its memory at most,
+for tables of 2,000 different queries against 2,000 keys.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 import tracemalloc
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,7 +23,7 @@ from string import ascii_lowercase
 
 from fuzzydict import Brown, FuzzyDict
 
-from .measuring import command, print_report, resident, script
+from .measuring import command, most_memory, print_report, run_process, script, timed
 from .queries import changed, key_texts
 
 __all__ = ["key_texts", "traced"]
@@ -65,25 +62,6 @@ def _keys(options: argparse.Namespace) -> None:
     print_report(f"{count} keys, memory asked for, beside the plain dict", header, rows)
 
 
-def _queries(options: argparse.Namespace) -> None:
-    """Print the memory after 10, 100, ... and all different queries: words never seen."""
-    _warm_up()
-    d = FuzzyDict(dict.fromkeys(key_texts(1000), 0))
-    d.get("colour")
-    chance, words = random.Random(1), Brown().words
-    tracemalloc.start()
-    before, rows = resident(), []
-    marks = {10**power for power in range(1, 9) if 10**power < options.queries} | {options.queries}
-    for number in range(1, options.queries + 1):
-        word = chance.choice(words)
-        place = chance.randrange(len(word) + 1)
-        d.get(f"{word[:place]}{chance.choice('abcdefghij')}{word[place:]} {number}")
-        if number in marks:
-            rows.append([number, f"{traced():.2f}", f"{resident() - before:.1f}"])
-    header = ["different queries", "MB asked for", "MB resident"]
-    print_report("A dict of 1000 keys: memory that different queries left behind", header, rows)
-
-
 def _map(options: argparse.Namespace) -> None:
     """Print what `fuzzydict map` of tables of so many rows takes at most."""
     table = []
@@ -92,22 +70,15 @@ def _map(options: argparse.Namespace) -> None:
         words = ["".join(chance.choices(ascii_lowercase, k=8)) for _ in range(_WORDS)]
         (folder / "dict.json").write_text(json.dumps(dict.fromkeys(words, 1)))
         queries = [changed(word, chance) for word in words]
-        for rows in options.rows:
+        command = "map dict.json table.csv --column word -o out.csv --review review.csv"
+        run = run_process([script("fuzzydict"), *command.split()], folder)
+        for rows in sorted(options.rows):
             with (folder / "table.csv").open("w") as file:
                 file.write("row,word\n")
                 file.writelines(f"{row},{chance.choice(queries)}\n" for row in range(rows))
-            files = ["dict.json", "table.csv", "-o", "out.csv", "--review", "review.csv"]
-            start = time.perf_counter()
-            run = [script("fuzzydict"), "map", *files, "--column", "word"]
-            process = subprocess.Popen(run, cwd=folder)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode not in (0, 1):
-                sys.exit(f"`fuzzydict map` ended with exit code {process.returncode}")
+            seconds = timed(run)
             (folder / "review.csv").unlink(missing_ok=True)
-            unit = 1 if sys.platform == "darwin" else 1024  # of what the system tells
-            megabytes = usage.ru_maxrss * unit / _MB
-            seconds = time.perf_counter() - start
+            megabytes = most_memory(resource.RUSAGE_CHILDREN)
             table.append([f"{rows:,} rows", f"{seconds:.1f} s", f"{megabytes:.0f} MB"])
     title = f"`fuzzydict map` of {_WORDS:,} different queries, {_WORDS:,} keys"
     print_report(title, ["table", "time", "memory at most"], table)
@@ -115,7 +86,6 @@ def _map(options: argparse.Namespace) -> None:
 
 _PARTS: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "traced": _keys,
-    "queries": _queries,
     "map": _map,
 }
 
@@ -125,7 +95,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what is held in memory.")
     parser.add_argument("--part", choices=_PARTS, help="one table only")
     parser.add_argument("--keys", type=int, default=100_000)
-    parser.add_argument("--queries", type=int, default=100_000)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     options = parser.parse_args()
     if options.part:

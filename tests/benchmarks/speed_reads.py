@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import random
 import timeit
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
 from fuzzydict import FuzzyDict, attention
+from fuzzydict._arrays import units
 
+from .engines import Structured
 from .measuring import Case, Run, each, optional
 from .queries import KINDS, SLIPS, Kind, any_slips, in_turns, key_texts, keys_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _SAMPLES = 21
 _WARM = 48  # reads before the first that is measured: what they set up once is no read's cost
 _MANY = 10_000  # keys from which on a read is measured alone, not with others
 _HITS = 100_000  # exact ones of a sample
 _BATCH = 256  # queries at once
-_SIZE = 100  # numbers of a vector that is given
 _GRAPHS = 100_000  # keys at most for engines that build graphs, which takes them minutes
 
 
@@ -156,10 +155,10 @@ def pooling(count: int) -> Iterator[Case]:
 
 def attending(count: int) -> Iterator[Case]:
     """Measure `attention` on arrays."""
-    random = np.random.default_rng(0)
-    key, value = (random.standard_normal((count, 64), dtype=np.float32) for _ in range(2))
+    chance = np.random.default_rng(0)
+    key, value = (chance.standard_normal((count, 64), dtype=np.float32) for _ in range(2))
     for queries in (1, _BATCH):
-        query = random.standard_normal((queries, 64), dtype=np.float32)
+        query = chance.standard_normal((queries, 64), dtype=np.float32)
         peers = {"torch SDPA": _by_torch(query, key, value)}
         what = f"`attention` of {queries}, {count:,} keys of 64 numbers"
         yield Case(what, partial(attention, query, key, value), peers)
@@ -178,61 +177,39 @@ def _by_torch(*arrays: Any) -> Run | None:
 # ---- vectors given ------------------------------------------------------------------------
 
 
-class Given:
-    """Keys "0", "1", ... and vectors for them and for queries, which are texts "+ key"."""
-
-    def __init__(self, count: int) -> None:
-        random = np.random.default_rng(0)
-        self.keys = [str(number) for number in range(count)]
-        self.vectors = random.standard_normal((count, _SIZE), dtype=np.float32)
-        self.vectors /= np.linalg.norm(self.vectors, axis=1, keepdims=True)
-        self._noise = random.standard_normal((1009, _SIZE), dtype=np.float32) / _SIZE**0.5
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of keys, and of queries: the key's with some noise."""
-        rows = np.array([int(text.lstrip("+ ")) for text in texts])
-        asked = np.array([text[0] == "+" for text in texts])
-        found: NDArray[np.float32] = self.vectors[rows]
-        found += self._noise[rows % len(self._noise)] * asked[:, None]
-        return found
-
-    def queries(self) -> Iterator[str]:
-        """Yield queries without end, none twice before all have come."""
-        order = np.random.default_rng(1).permutation(len(self.keys))
-        return (f"+ {number}" for number in cycle(order.tolist()))
-
-    def lists(self) -> Iterator[list[str]]:
-        """Yield lists of queries without end."""
-        queries = self.queries()
-        return iter(lambda: list(islice(queries, _BATCH)), [])
+def vectors_given(count: int) -> tuple[Structured, Iterator[str]]:
+    """Return keys whose vectors are given, and queries without end, none twice before all came."""
+    made, order = Structured(count, 0), random.Random(1).sample(range(count), count)
+    return made, (f"near {number}" for number in cycle(order))
 
 
 def given(count: int) -> Iterator[Case]:
     """Measure reads of one query and of many; the peers look vectors up as the dict does."""
-    data = Given(count)
+    data, queries = vectors_given(count)
+    lists = iter(lambda: list(islice(queries, _BATCH)), [])
+    vectors = units(data.encode(data.keys))
     searches: dict[str, Callable[[Any], object] | None] = {"faiss flat": None}
     if faiss := optional("faiss"):
-        flat = faiss.IndexFlatIP(_SIZE)
-        flat.add(data.vectors)
+        flat = faiss.IndexFlatIP(vectors.shape[1])
+        flat.add(vectors)
         searches["faiss flat"] = lambda texts: flat.search(data.encode(texts), 1)
     if count <= _GRAPHS:
         searches["usearch HNSW"] = None
         if usearch := optional("usearch.index"):
-            graph = usearch.Index(ndim=_SIZE, metric="ip", dtype="f32")
-            graph.add(np.arange(count), data.vectors)
+            graph = usearch.Index(ndim=vectors.shape[1], metric="ip", dtype="f32")
+            graph.add(np.arange(count), vectors)
             searches["usearch HNSW"] = lambda texts: graph.search(data.encode(texts), 1)
     times = max(1, min(10, 100_000 // count))
-    for scorer in ("cosine", "dot"):
+    for scorer in ("dot", "cosine"):
         d = FuzzyDict(dict.fromkeys(data.keys, 0), embedding=data.encode, scorer=scorer)
-        d.get("+ 0")
-        what = f"vectors given, {scorer}, {count:,} keys of {_SIZE} numbers"
+        d.get("near 0")
+        what = f"vectors given, {scorer}, {count:,} keys of {vectors.shape[1]} numbers"
         one = {
-            name: search and each(search, ([query] for query in data.queries()), times)
+            name: search and each(search, ([query] for query in queries), times)
             for name, search in searches.items()
         }
-        yield Case(what, each(d.get, data.queries(), times), one, times=times)
+        yield Case(what, each(d.get, queries, times), one, times=times)
     best = partial(FuzzyDict(d, embedding=data.encode, scorer="cosine").most_similar, topn=1)
-    best("+ 0")
-    many = {name: search and each(search, data.lists()) for name, search in searches.items()}
-    what = f"vectors given, cosine, {count:,} keys of {_SIZE} numbers; {_BATCH} at once, of one"
-    yield Case(what, each(best, data.lists()), many, 5, _BATCH)
+    best("near 0")
+    many = {name: search and each(search, lists) for name, search in searches.items()}
+    yield Case(f"{what}; {_BATCH} at once, of one", each(best, lists), many, 5, _BATCH)

@@ -21,7 +21,7 @@ from fuzzydict import FuzzyDict
 
 from .measuring import Case, each, run_process, script
 from .queries import any_slips, key_texts, keys_of, known, made_up
-from .speed_reads import Given
+from .speed_reads import vectors_given
 
 _UNSEEN = 10_000  # keys of words never seen
 _TYPED = 12  # queries whose letters are typed one by one, of each kind
@@ -30,7 +30,7 @@ _STROKES = 105  # samples: some cost more than others
 
 def build(size: int) -> Iterator[Case]:
     """Measure a new dict until its first fuzzy read; what words are is learned anew by each."""
-    plain, data = dict.fromkeys(keys_of(size), 0), Given(size)
+    plain, (data, _) = dict.fromkeys(keys_of(size), 0), vectors_given(size)
     unseen = dict.fromkeys(islice(made_up([]), _UNSEEN), 0)
     words = {f"{size:,} keys": plain, f"{_UNSEEN:,} keys of a word never seen": unseen}
     for what, items in words.items():
@@ -39,7 +39,7 @@ def build(size: int) -> Iterator[Case]:
     given = dict.fromkeys(data.keys, 0)
 
     def ours_given() -> object:
-        return FuzzyDict(given, embedding=data.encode, scorer="cosine").get("+ 0")
+        return FuzzyDict(given, embedding=data.encode, scorer="cosine").get("near 0")
 
     alone = {"the vectors alone": partial(data.encode, data.keys)}
     yield Case(f"build {size:,} keys, and read one, vectors given", ours_given, alone, 3)

@@ -20,7 +20,7 @@ import fuzzydict
 from fuzzydict import FuzzyDict, FuzzyDictError, KernelRegression, MultiHeadAttention, WordVectors
 from fuzzydict.errors import quoted
 from fuzzydict.io.explore.answers import Answers
-from fuzzydict.nn.attention import attention, attention_forward, finish, merge, partial, pool
+from fuzzydict.nn.attention import attention, attention_forward
 from fuzzydict.nn.scorers import KERNELS, Additive, Bilinear, Concat, ScaledDot
 from fuzzydict.nn.softmax import softmax, sparsemax
 from tests.support.properties import SLOW, examples
@@ -229,9 +229,6 @@ ARGUMENTS: dict[str, Callable[[Any], object]] = {
     "attention: valid_lens": lambda x: attention(ROWS, ROWS, ROWS, valid_lens=x),
     "attention: normalizer": lambda x: attention(ROWS, ROWS, ROWS, normalizer=x),
     "attention: scorer": lambda x: attention(ROWS, ROWS, ROWS, scorer=x),
-    "pool: weights": lambda x: pool(x, ROWS),
-    "pool: value": lambda x: pool(ROWS, x),
-    "partial: scores": lambda x: finish(merge(partial(x, ROWS), partial(x, ROWS))),
     "width": kernels,
     "M": lambda x: Bilinear(x)(ROWS, ROWS),
     "W_q": lambda x: Additive(x, x)(ROWS, ROWS),
@@ -326,14 +323,6 @@ def test_the_colder_the_more_weight_has_the_best_score_and_the_hotter_the_less(d
         expected = np.exp(far / hot - (far / hot).max())
         np.testing.assert_allclose(softmax(far, hot), expected / expected.sum(), atol=1e-9)
         assert softmax(np.array([[1.0, 2.0]], dtype), hot).tolist() == [[0.5, 0.5]]
-
-
-def test_the_score_of_a_regression_has_no_unit() -> None:
-    x, y = np.arange(6.0)[:, None], np.array([1.0, 3.0, 2.0, 5.0, 4.0, 6.0])
-    scores = [KernelRegression().fit(x, y * unit).score(x, y * unit) for unit in (1, 1e300, 1e-300)]
-    assert scores == pytest.approx([scores[0]] * 3)
-    widths = [KernelRegression(bandwidth="fit").fit(x, y * unit).bandwidth_ for unit in (1, 1e300)]
-    assert widths[0] == pytest.approx(widths[1])
 
 
 def test_every_object_can_be_shown_in_a_message() -> None:
