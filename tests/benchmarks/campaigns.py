@@ -8,8 +8,8 @@ too. interrupts: at any line of a write or read, or by a signal at any moment; t
 are those before or after it, the lock is free, and a file is whole. threads: they read and write
 for a second; a read gives a value that its key had at some moment of the read, and no worse a key
 than those that were there all the time. After all of these a dict answers as a new one of the same
-items. texts: fifty strange keys are written and fifty strange queries asked. files: a damaged
-file is read. crafted: twenty saved files with right checksums and wrong contents are opened.
+items. files: a damaged file is read. crafted: twenty saved files with right checksums and wrong
+contents are opened.
 
 Each attack has a number and draws from the seed and its number; ``--first`` with a count of 1 does
 one again. The exit code is 1 if anything was wrong.
@@ -45,7 +45,6 @@ from tests.support.interrupting import at_line
 
 from .crafted import opened
 from .hostile_files import FORMATS, damaged
-from .hostile_texts import asked
 from .measuring import command, forked, in_child
 
 __all__ = ["ATTACKS", "Outcome", "campaign"]
@@ -406,7 +405,6 @@ ATTACKS: Mapping[str, tuple[Callable[[random.Random, Path], str | None], int]] =
     "forks": (_fork, 200),
     "interrupts": (_interrupt, 20_000),
     "threads": (_share, 600),
-    "texts": (asked, 1_000),
     "files": (_damage, 70_000),
     "crafted": (opened, 5_000),
 }

@@ -6,7 +6,6 @@
 Each kind is about a megabyte of UTF-8, drawn with a seed. It is read in three ways: as the keys of
 a dict (made, and read once), as one query, and as a list of queries, of which there are at most
 200. Texts of a kind differ from each other. The time is that of the processor.
-``python -m tests.benchmarks.campaigns texts`` asks dicts of strange keys for strange texts.
 """
 
 from __future__ import annotations
@@ -14,17 +13,13 @@ from __future__ import annotations
 import argparse
 import random
 import time
-import unicodedata
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
-from fuzzydict import FuzzyDict, Match, NoMatchError
-from fuzzydict.text.words import plain
+from fuzzydict import FuzzyDict
 
 from .measuring import command, timed
 
-__all__ = ["KINDS", "asked", "measure", "texts"]
+__all__ = ["KINDS", "texts"]
 
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _LONG = 1000  # characters of a long text
@@ -154,67 +149,6 @@ def main() -> None:
     for kind in given.only or KINDS:
         keys, as_keys, as_query, listed, as_list = measure(kind, given.bytes)
         print(f"{kind:25} {keys:8,} {as_keys:7.2f} {as_query:8.2f} {listed:8,} {as_list:7.2f}")
-
-
-# ---- strange texts ------------------------------------------------------------------------
-
-_RANGES = [
-    *((0x20, 0x7F), (0x00, 0x20), (0xA0, 0x250), (0x300, 0x370), (0x370, 0x530), (0x590, 0x700)),
-    *((0x900, 0xE00), (0x1100, 0x1200), (0x2000, 0x2070), (0x2070, 0x2C00), (0x3000, 0x3100)),
-    *((0x4E00, 0x4F00), (0xAC00, 0xAD00), (0xD800, 0xE000), (0xE000, 0xE010), (0xFB00, 0xFE00)),
-    *((0xFE00, 0x10000), (0x1D400, 0x1D500), (0x1F1E6, 0x1F700), (0xE0000, 0xE01F0)),
-    (0x0, 0x110000),
-]
-_PIECES = ["color", "colour", "topSpeed", "top_speed", "Größe", "don't", " ", "", "_", "👍"]
-_PIECES += ["\u200b"]
-
-
-def asked(chance: random.Random, _folder: Path) -> None:
-    """Write fifty strange keys, and ask for as many strange queries: texts, keys, changed keys."""
-    d = FuzzyDict({_strange_text(chance): i for i in range(50)})
-    for _ in range(50):
-        query = _strange_text(chance)
-        if chance.random() > 0.4:
-            key: str = chance.choice(list(d))
-            place = chance.randrange(len(key) + 1)
-            changes = [key[:place] + query + key[place:], key[:place] + key[place + 1 :]]
-            query = chance.choice([key, *changes])
-        try:
-            _ask(d, query)
-        except Exception as error:
-            raise AssertionError(f"{error!r} for {query!r}") from error
-
-
-def _strange_text(chance: random.Random) -> str:
-    """Return a text of pieces, ranges of Unicode, repeats and normal forms."""
-    parts = []
-    for _ in range(chance.choice([0, 1, 1, 2, 2, 3, 5])):
-        if chance.random() < 0.4:
-            parts.append(chance.choice(_PIECES))
-        else:
-            low, high = chance.choice(_RANGES)
-            size = chance.choice([1, 2, 3, 8])
-            parts.append("".join(chr(chance.randrange(low, high)) for _ in range(size)))
-    text = "".join(parts) * chance.choice([1] * 30 + [2, 40, 400])
-    form: Any = chance.choice(["NFC", "NFD", "NFKC", "NFKD"])
-    return unicodedata.normalize(form, text) if chance.random() < 0.2 else text
-
-
-def _ask(d: FuzzyDict[int], query: str) -> None:
-    """Ask in every way; what the answers share is asserted."""
-    try:
-        match = d.nearest(query)
-    except NoMatchError:
-        assert query not in d, "an equal key was not found"
-        assert d.get(query) is None, "get answers otherwise"
-        return
-    assert query not in d or match == Match(query, dict.__getitem__(d, query), 1.0)
-    assert d[query] == d.get(query) == match.value == dict.__getitem__(d, match.key)
-    if plain(query):
-        best = d.most_similar(query, topn=1)[0]
-        alike = best.key == match.key and abs(best.score - match.score) < 1e-5
-        assert query in d or alike, "the best is another"  # an equal key is certain
-        assert abs(d.attend(query).weights.sum() - 1) < 1e-5
 
 
 if __name__ == "__main__":

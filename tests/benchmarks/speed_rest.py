@@ -8,12 +8,9 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
-from http.client import HTTPConnection
 from itertools import chain, count, cycle, islice
 from pathlib import Path
-from threading import Thread
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -102,31 +99,12 @@ def processes(_: int) -> Iterator[Case]:
 
 def page(size: int) -> Iterator[Case]:
     """Measure a key stroke: the query so far is sent, and the answer read, in a new connection."""
-    from fuzzydict.io.explore.server import ExploreServer
+    from tests.support.exploring import answered, serving
 
     texts = keys_of(size) if size <= 1_000 else key_texts(size)
-    d = FuzzyDict({text: float(place) for place, text in enumerate(texts)})
     queries = chain(islice(known(texts, 2), _TYPED), islice(any_slips(texts), _TYPED))
     strokes = [text[:end] for text in queries for end in range(1, len(text) + 1)]
     random.Random(0).shuffle(strokes)
-    server = ExploreServer(d)
-    Thread(target=server.serve_forever, daemon=True).start()
-
-    def ask(query: str) -> None:
-        connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
-        origin = f"http://127.0.0.1:{server.server_port}"
-        headers = {"Content-Type": "application/json", "Origin": origin}
-        body = json.dumps({"query": query, "temperature": None})
-        connection.request("POST", f"{urlsplit(server.url).path}answer", body, headers)
-        answer = json.load(connection.getresponse())
-        connection.close()
-        if answer["query"] != query:
-            raise RuntimeError(f"the page was answered {answer}")
-
-    try:
-        yield Case(
-            f"a key stroke on the page, {size:,} keys", each(ask, cycle(strokes)), {}, _STROKES
-        )
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(FuzzyDict({text: float(place) for place, text in enumerate(texts)})) as server:
+        run = each(partial(answered, server), cycle(strokes))
+        yield Case(f"a key stroke on the page, {size:,} keys", run, {}, _STROKES)

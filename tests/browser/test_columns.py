@@ -132,26 +132,6 @@ def test_texts_of_equal_words_that_are_decided_differently_are_refused(opened: O
     assert not d.aliases
 
 
-def test_texts_that_are_taught_and_not_saved_are_counted_apart(
-    opened: Opened, tmp_path: Path
-) -> None:
-    folder, long = tmp_path / "folder", "Germany " * 70
-    folder.mkdir()
-    page = opened(FuzzyDict(COUNTRIES), output=folder / "decisions.csv")
-    page.expected = "the server responded with a status of"
-    page.paste(f"germny\n{long}\nqwzzt")
-    page.wait(lambda: len(page.rows(".cells")) == 3)
-    page.click_button("Decide all shown")
-    folder.rename(tmp_path / "away")
-    page.click_button("Teach these")
-    page.wait(lambda: "not saved" in page.text(ERROR))
-    assert page.text(ERROR).startswith("2 texts taught, but not saved: decisions.csv was not saved")
-    assert "1 text not taught, first Germany Germany" in page.text(ERROR)
-    assert "shorten it to 500" in page.text(ERROR)
-    assert page.text(STATUS) == "Taught 2 texts. They are listed below."
-    assert len(page.texts("#taught-list li")) == 2
-
-
 def test_a_pasted_list_takes_the_place_of_a_file(opened: Opened, tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("Frannce\n", "utf-8")

@@ -101,28 +101,6 @@ def test_the_temperature_changes_the_weights_until_it_is_reset(opened: Opened) -
     page.wait(lambda: percents(page) == before and page.text("#pooled .result") == pooled)
 
 
-def test_a_slider_that_is_dragged_asks_one_after_another_and_ends_right(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right_away, asked = Answers.answer, []
-
-    def answer(self: Answers, query: str, temperature: float | None = None) -> dict[str, Any]:
-        asked.append(temperature)
-        time.sleep(0.05)
-        return right_away(self, query, temperature)
-
-    monkeypatch.setattr(Answers, "answer", answer)
-    page = opened(FuzzyDict(COLORS), "violet")
-    page.script(
-        "for (let i = 0; i <= 200; i += 1) { arguments[0].value = i / 100;"
-        " arguments[0].dispatchEvent(new Event('input')); }",
-        page.find("#temperature input"),
-    )
-    page.wait(lambda: asked[-1] == pytest.approx(100))
-    page.wait(lambda: all(30 < float(share.rstrip("%")) < 37 for share in percents(page)))
-    assert len(asked) <= 4
-
-
 def test_colors_have_swatches_and_are_mixed(opened: Opened) -> None:
     d = FuzzyDict(COLORS, mode="pool", score_cutoff=0.2)
     page = opened(d, "scarlet")

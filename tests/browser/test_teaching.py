@@ -97,23 +97,6 @@ def test_the_nearest_keys_are_listed_first_and_escape_closes_the_list(opened: Op
     assert field.get_attribute("value") == ""
 
 
-def test_another_spelling_of_what_was_taught_can_be_undone_too(opened: Opened) -> None:
-    d = FuzzyDict(CAR)
-    d.aliases["hue"] = "color"  # not by the page
-    page = opened(d, "hue")
-    page.wait(lambda: page.text("#badge") == "Taught")
-    assert not page.visible("#teach-undo")
-    page.ask("colour")
-    page.click_button("None is right")
-    page.wait(lambda: page.visible("#teach-undo"))
-    page.ask("COLOUR!")
-    page.wait(lambda: page.visible("#teach-undo"))
-    page.click_button("Undo", "#teach")
-    page.wait(lambda: not page.visible("#teach-undo"))
-    assert page.texts("#taught-list li") == []
-    assert d["colour"] == "black"
-
-
 def test_what_cannot_be_saved_is_told_and_is_taught_all_the_same(
     opened: Opened, tmp_path: Path
 ) -> None:

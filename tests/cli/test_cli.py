@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import resources
@@ -16,12 +15,11 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from fuzzydict import FuzzyDict
 from fuzzydict.__main__ import main as start
-from tests.support.commands import COMMANDS, SCRIPT, main, posix, refused, run
+from tests.support.commands import COMMANDS, SCRIPT, posix, run
 from tests.support.properties import one_process
 
 # ---- help ---------------------------------------------------------------------------------
@@ -56,18 +54,6 @@ def test_the_help_ends_in_an_example_that_runs(
     assert result.stdout or set(folder.iterdir()) - before
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_names_every_command_and_option(command: str) -> None:
-    assert f"  {command} " in run("-h").stdout
-    found = main.get_command(click.Context(main), command)
-    assert found is not None
-    shown = run(command, "-h").stdout
-    for parameter in found.params:
-        if isinstance(parameter, click.Option):
-            assert all(name in shown for name in parameter.opts)
-            assert parameter.help
-
-
 # ---- errors, bugs, warnings ---------------------------------------------------------------
 
 
@@ -98,40 +84,6 @@ def test_a_bug_is_one_line_that_tells_how_to_see_the_traceback(
     )
     assert bool(traceback) == bool(debug)
     assert not debug or traceback[0] == "Traceback (most recent call last):"
-
-
-def test_a_command_that_cannot_be_loaded_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fuzzydict.cli.map", None)
-    result = run("map")
-    assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
-
-
-@pytest.mark.filterwarnings("always")
-def test_a_warning_of_the_library_is_one_line(car: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nearest = FuzzyDict.nearest
-
-    def warned(d: FuzzyDict[Any], query: str) -> Any:
-        warnings.warn("two\nlines", RuntimeWarning, stacklevel=1)
-        return nearest(d, query)
-
-    monkeypatch.setattr(FuzzyDict, "nearest", warned)
-    result = run("lookup", car, "colour")
-    assert (result.exit_code, result.stdout) == (0, "black\n")
-    assert result.stderr == "Warning: two lines\n"
-
-
-def test_what_a_saved_dict_needs_and_is_not_there_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    needs: list[tuple[dict[str, Any], str]] = [
-        ({"index": "usearch"}, "pip install usearch"),
-        ({"index": "usearch", "scorer": "gaussian"}, "'gaussian'"),
-        ({"embedding": {"color": [1.0, 0.0]}}, "open it with"),
-    ]
-    monkeypatch.setitem(sys.modules, "usearch", None)
-    for options, message in needs:
-        FuzzyDict({"color": "black", "price": 109000}, **options).save(tmp_path / "car.fuzzydict")
-        assert message in refused("lookup", tmp_path / "car.fuzzydict", "hue")
 
 
 # ---- signals and pipes --------------------------------------------------------------------

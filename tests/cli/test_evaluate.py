@@ -39,25 +39,6 @@ def test_a_table_has_a_row_for_each_system_and_says_how_it_was_made() -> None:
     assert f"`{made_by}`" in lines[-1]
 
 
-def test_json_can_be_read_back() -> None:
-    result = evaluate("--no-peers", "--no-pairs", "--format", "json", SPELLING)
-    content = json.loads(result.stdout)
-    (row,) = content["retrieval"]
-    assert (row["name"], row["system"], row["queries"], row["keys"]) == (
-        "spelling",
-        "FuzzyDict",
-        8,
-        8,
-    )
-    assert 0 <= row["hit_at_1"] <= row["mean_reciprocal_rank"] <= 1
-    assert content["calibration_errors"] == {"FuzzyDict": row["calibration_error"]}
-    assert content["correlations"] == []
-    assert content["environment"] == environment("rapidfuzz")
-    assert (
-        content["command"] == "fuzzydict evaluate --no-peers --format json --no-pairs spelling.json"
-    )
-
-
 def test_own_and_free_vectors_and_an_encoder_are_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,6 @@ from click.testing import Result
 from fuzzydict import FuzzyDict
 from fuzzydict.io.review import read_examples
 from tests.support.commands import SCRIPT, refused, run
-from tests.support.properties import one_process
 
 TABLE = 'n,country\r\n1,germany\r\n2,"FRANCE"\r\n3,qwzzt\r\n4,\r\n5,Germny\r\n6,Germny\r\n'
 
@@ -60,15 +59,6 @@ def test_the_table_is_printed_and_the_rows_are_counted(codes: Path) -> None:
     assert (replaced.exit_code, replaced.stdout) == (0, "")
     assert (codes.parent / "t.csv").read_bytes() == result.stdout_bytes
     assert sorted(path.name for path in codes.parent.iterdir()) == ["codes.csv", "t.csv"]
-
-
-def test_the_summary_tells_how_many_matches_are_doubtful(codes: Path) -> None:
-    best = FuzzyDict({"Germany": "DE", "France": "FR"}).most_similar("Frgermny")[0].score
-    (codes.parent / "t.csv").write_text("country\nFrgermny\nFrgermny\nGermany\n?!\n")
-    for sure, doubtful in [(f"{best - 0.001:.4f}", 0), (f"{best + 0.001:.4f}", 2)]:
-        result = map_(codes, "t.csv", "--score-cutoff", "0", "--sure", sure)
-        counts = f"4 rows: 3 matched ({doubtful} doubtful, with a score below {float(sure):g}), "
-        assert result.stderr == f"{counts}1 unmatched, 0 blank\n"
 
 
 def test_a_review_is_decided_until_nothing_is_asked(codes: Path) -> None:
@@ -160,18 +150,6 @@ def test_synonyms_are_taken_from_a_file(codes: Path) -> None:
     (codes.parent / "s.json").write_text('{"a": "b", "b": "c", "c": "a"}')
     line = refused("lookup", codes.parent / "codes.fuzzydict", "BRD", *given[:2])
     assert line.startswith(f"Error: {codes.parent / 's.json'}: synonyms: ")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="standard input is a file on POSIX only")
-@pytest.mark.parametrize("table", one_process("-", "/dev/stdin"))
-def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
-    done = subprocess.run(
-        [SCRIPT, "map", codes, table, "--table-format", "csv", *NAMED],
-        input=TABLE.encode(),
-        capture_output=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout) == (0, map_(codes, "t.csv").stdout_bytes)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="files are kept small as Linux does it")

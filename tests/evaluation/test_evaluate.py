@@ -32,7 +32,7 @@ from fuzzydict.evaluation.evaluate import (
     report_tables,
     text_table,
 )
-from fuzzydict.evaluation.systems import PEERS, Remembering, by_cosine, fuzzy_dict
+from fuzzydict.evaluation.systems import PEERS, fuzzy_dict
 
 
 def dictionary(keys: str, **queries: str) -> Dictionary:
@@ -51,7 +51,6 @@ CARS = RetrievalSet(
 BOATS = RetrievalSet(
     "boats", [dictionary("boat", boot="boat"), dictionary("ship lake", shp="ship", tractor="")]
 )
-NOTHING = {"equal": [JudgedPair("?!", "0", 0.0), JudgedPair("0", "?!", 1.0)]}
 PAIRS = {"few": [JudgedPair("boat", "ship", 9), JudgedPair("boat", "cost", 1)]}
 
 
@@ -116,29 +115,6 @@ def test_peers_stand_beside_it_make_no_claim_and_progress_counts_queries() -> No
         evaluate([fuzzy_dict(), fuzzy_dict()], [BOATS])
 
 
-class Model:
-    """An encoder that records the sizes of its batches."""
-
-    def __init__(self) -> None:
-        self.batches: list[int] = []
-
-    def encode(self, texts: Any) -> Any:
-        self.batches.append(len(texts))
-        return np.array([[len(text), ord(text[0]), 1] for text in texts], np.float32)
-
-
-def test_a_model_is_asked_once_for_keys_and_queries_and_alone_where_time_is_taken() -> None:
-    keys = [f"key {i}" for i in range(200)]
-    queries = [Query(f"query {i}", frozenset({keys[i]})) for i in range(150)]
-    model = Model()
-    encoder = Remembering(model)
-    systems = [by_cosine("cosine", encoder), fuzzy_dict("fuzzy", encoder)]
-    evaluate(systems, [RetrievalSet("many", [Dictionary(keys, queries)])])
-    large = [size for size in model.batches if size > 1]
-    assert large == [200, 150]
-    assert 50 <= model.batches.count(1) <= 2 * 60
-
-
 class Angles:
     """Gives a text that is a number the direction of so many degrees, others the zero vector."""
 
@@ -152,17 +128,6 @@ class Angles:
 
 # Few different scores, so that many are equal; the ends of bins among them.
 SCORES = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.31, 0.6, 0.7, 0.99, 1.0]) | st.floats(0, 1)
-
-
-def test_of_nothing_there_is_no_measure() -> None:
-    nobody = RetrievalSet("none", [dictionary("boat", tractor="")])
-    report = evaluate([PEERS["rapidfuzz"](), by_cosine("angles", Angles())], [nobody], NOTHING)
-    row, _ = report.retrieval
-    assert [row.queries, *map(math.isnan, (row.hit_at_1, row.auroc))] == [1, True, True]
-    assert math.isnan(report.correlations[0].spearman)  # all cosines are equal
-    assert report.correlations[0].never_seen is None
-    assert math.isnan(expected_calibration_error([], []))
-    assert evaluate([fuzzy_dict()]) == Report()
 
 
 @given(st.lists(SCORES, min_size=1), st.lists(SCORES, min_size=1))

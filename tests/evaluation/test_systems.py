@@ -60,14 +60,6 @@ def test_keys_taken_out_are_as_if_they_had_never_been(
     assert ranker.ranked([query], every) == [before]
 
 
-def test_a_fuzzy_dict_takes_any_embedding_and_says_which_words_it_has_not_seen() -> None:
-    mine = fuzzy_dict("mine", {"red": [1.0, 0.0], "scarlet": [1.0, 0.1], "blue": [0.0, 1.0]})
-    assert (mine.name, mine.over(["red", "blue"]).best("scarlet")) == ("mine", "red")
-    assert mine.never_seen is not None
-    assert (mine.never_seen("Red blue"), mine.never_seen("red green")) == (False, True)
-    assert fuzzy_dict("counted", Counted()).never_seen is None
-
-
 # ---- other libraries ----------------------------------------------------------------------
 
 TEXTS = st.text("abo ", max_size=6)
