@@ -16,7 +16,6 @@ from rapidfuzz.process import cdist, cpdist
 from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, shares_of
 from fuzzydict.text.lexicon import (
     abbreviates,
-    denials_of,
     is_directed,
     is_numeronym,
     is_one_text,
@@ -268,7 +267,7 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
     It is None if no key has any.
     """
     stems, are = keys.facts_by_name["stem"], None
-    for opposite in (*word.entry.opposites, *denials_of(word.text)):
+    for opposite in word.entry.opposites:
         stem, number = keys.stems.get(opposite, -2), keys.numbers.get(opposite, -2)
         if max(stem, number) >= 0:
             are = np.zeros(len(flat), np.bool_) if are is None else are
@@ -364,19 +363,20 @@ def compare_strings(x: NDArray[np.float32], query: Query, keys: Keys, slots: lis
     """Set how alike a query and its candidates are as strings, in (C, F)."""
     texts, names = [keys.texts[slot] for slot in slots], [keys.names[slot] for slot in slots]
     ours, joined = query.text.replace(" ", ""), [text.replace(" ", "") for text in texts]
-    x[:, LETTERS] = _alike(ours, joined, Indel)
-    x[:, EDITS] = _alike(ours, joined, OSA)
-    x[:, BEGINNING] = _alike(query.text, texts, JaroWinkler)
-    if query.asked == ours and names == joined:
-        x[:, WRITTEN] = x[:, LETTERS]
-    else:  # as they are written but for capitals: "c" is C, and not C++
+    measured = [
+        (LETTERS, ours, joined, Indel),
+        (EDITS, ours, joined, OSA),
+        (BEGINNING, query.text, texts, JaroWinkler),
+    ]
+    if query.asked != ours or names != joined:  # but for capitals: "c" is C, and not C++
         as_written = keys.table.written([query.asked, *map(str.__str__, names)])
         asked, *written = [text[:_LONGEST].lower() for text in as_written]
-        x[:, WRITTEN] = _alike(asked, written, Indel)
-
-
-def _alike(text: str, texts: list[str], measure: Any) -> Any:
-    return cdist([text], texts, scorer=measure.normalized_similarity, dtype=np.float32)[0]
+        measured.append((WRITTEN, asked, written, Indel))
+    for place, text, others, measure in measured:
+        alike = cdist([text], others, scorer=measure.normalized_similarity, dtype=np.float32)
+        x[:, place] = alike[0]
+    if len(measured) == 3:
+        x[:, WRITTEN] = x[:, LETTERS]
 
 
 class Table(NamedTuple):

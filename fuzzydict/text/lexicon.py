@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     denies: bool  # whether it denies other words
     is_number: bool  # whether it is digits or a number word
     has_digit: bool
-    opposites: frozenset[str]  # words that are, or whose stems are, its opposites, as listed
+    opposites: frozenset[str]  # words that are, or whose stems are, its opposites; see `denials_of`
 
     def by_spelling(self) -> Entry:
         """Return the same without terms, which are a matter of meaning."""
@@ -55,11 +55,10 @@ def look_up(word: str) -> Entry:
     has_digit = not word.isalpha() and any(map(str.isdigit, word))
     flags = is_legal or "function" in kinds, is_legal, denies, form.isdigit(), has_digit
     opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
-    all_of_them = frozenset().union(*opposites) - {stem} if opposites else _NONE
+    all_of_them = frozenset(denials_of(word)).union(*opposites) - {stem}
     return Entry(word, form, stem, group, member, *flags, all_of_them)
 
 
-_NONE = frozenset[str]()
 #: What is denied by each prefix.
 _DENIABLE = {
     "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
@@ -273,6 +272,7 @@ def is_numeronym(word: str) -> bool:
     return bool(_NUMERONYM.fullmatch(word))
 
 
+@lru_cache(maxsize=1 << 14)
 def is_short_form(word: str) -> bool:
     """Tell whether a plain word may stand for another.
 

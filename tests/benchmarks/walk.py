@@ -29,11 +29,11 @@ __all__ = ["READS", "Walk", "dict_of_words", "main", "read"]
 _CAR = ["brand", "model", "color", "price", "top speed", "seats", "fuel"]
 #: What is asked, and the most calls and files that it may take.
 READS = {
-    "two known words": ("maximum speed", 92, 17),
-    "a slip": ("commtitee", 70, 16),
-    "another slip": ("univresity", 70, 16),
-    "a known word": ("velocity", 70, 16),
-    "a word never seen": ("xylotomic", 70, 16),
+    "two known words": ("maximum speed", 84, 15),
+    "a slip": ("commtitee", 66, 14),
+    "another slip": ("univresity", 66, 14),
+    "a known word": ("velocity", 66, 14),
+    "a word never seen": ("xylotomic", 66, 14),
 }
 
 

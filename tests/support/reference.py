@@ -17,7 +17,6 @@ from fuzzydict.search.judge import LEAD, WHICH, Net
 from fuzzydict.search.keys import Word, compared_words
 from fuzzydict.text.lexicon import (
     abbreviates,
-    denials_of,
     is_directed,
     is_numeronym,
     is_one_text,
@@ -70,7 +69,7 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
         "cosine": cosine * are_sure,
         "cosine squared": (cosine * are_sure) ** 2,
         "cosine by a slip": cosine * (not are_sure),
-        "opposites": not {*ours.opposites, *denials_of(a.text)}.isdisjoint({b.text, theirs.stem}),
+        "opposites": not ours.opposites.isdisjoint({b.text, theirs.stem}),
         "other members of a class": is_of_class and not is_member,
         "other digits": ours.has_digit and theirs.has_digit and a.text != b.text,
     }

@@ -98,8 +98,8 @@ OPPOSITES += (
 @pytest.mark.parametrize("pair", OPPOSITES.split(", "))
 def test_opposites_are_mutual(pair: str) -> None:
     a, b = map(look_up, pair.split())
-    assert {*a.opposites, *denials_of(a.word)} & {b.word, b.stem}
-    assert {*b.opposites, *denials_of(b.word)} & {a.word, a.stem}
+    assert a.opposites & {b.word, b.stem}
+    assert b.opposites & {a.word, a.stem}
 
 
 @pytest.mark.parametrize(
