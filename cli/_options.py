@@ -7,10 +7,8 @@ import functools
 import math
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,7 +26,7 @@ from fuzzydict import (
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.text_tables import ENDINGS, Reading, cell_text
+from fuzzydict.io.text_tables import ENDINGS, Reading
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 from fuzzydict.search.taught import SynonymRules
@@ -36,11 +34,6 @@ from fuzzydict.search.taught import SynonymRules
 from ._output import is_watched, telling_if_slow
 from ._problems import Command, one_of
 
-_READ = 2**18  # bytes of a text file that are read to complete a name
-_MOST = 2**22  # bytes of what is read of a workbook before its first row
-#: The files that commands read, by their place among the arguments.
-_PLACES = {"dict": 0, "left": 0, "table": 1, "right": 1}
-Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 #: What a command that only reads may get as DICT.
 AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
@@ -128,97 +121,6 @@ def check_picture(option: str, output: Path, expected: str, *kinds: str) -> str:
     return kind
 
 
-# ---- what shells complete: names of columns and sheets ------------------------------------
-# Only the beginning of a file is read. If anything is wrong with it, nothing is completed, and no
-# word is said: a line that somebody types is no place for errors.
-
-
-def columns_of(*files: str) -> Completion:
-    """Return what completes the name of a column, which all of some files must have."""
-
-    def names(ctx: click.Context) -> list[str]:
-        first, *others = (_columns(*_file(ctx, file)) for file in files)
-        return [name for name in first if all(name in columns for columns in others)]
-
-    return _completing(names)
-
-
-def sheets_of(file: str) -> Completion:
-    """Return what completes the name of a sheet."""
-    return _completing(lambda ctx: _workbook(_file(ctx, file)[0]).sheetnames)
-
-
-def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
-    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-        begin = incomplete.casefold()
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                offered = dict.fromkeys(filter(None, names(ctx)))
-        except Exception:  # whatever is wrong, a command that runs will say so
-            return []
-        # A name with the end of a line cannot be typed.
-        found = [n for n in offered if n.casefold().startswith(begin) and n.isprintable()]
-        if not os.environ.get("_FUZZYDICT_COMPLETE", "").startswith("bash"):
-            return found  # other shells quote what they insert
-        typed = os.environ["COMP_WORDS"].split("\n")[int(os.environ["COMP_CWORD"])]
-        if typed[:1] in ("'", '"'):  # leave out what would end the quotes, or be expanded
-            special = "'" if typed[0] == "'" else '$`"\\!'
-            return [name for name in found if not {*special} & {*name}]
-        # click's script reads half of the backslashes.
-        return [re.sub(r"([^\w@%+=:,./-])", r"\\\1", n).replace("\\", r"\\") for n in found]
-
-    return complete
-
-
-def _file(ctx: click.Context, file: str) -> tuple[Path, Reading]:
-    """Return the path of a file on a command line, and how it is read."""
-    from fuzzydict.io.tables import table_format
-
-    words: list[str | Path] = []
-    for parameter in ctx.command.params:
-        if isinstance(parameter, click.Argument):
-            given = ctx.params.get(parameter.name or "") or ()
-            words += given if isinstance(given, tuple) else [given]
-    # click leaves arguments unread where the last option has no value yet.
-    path = Path([*words, *ctx.args][_PLACES[file]]).expanduser()
-    if not path.is_file():  # to open a pipe would wait for its writer
-        raise FileNotFoundError(path)
-    side = f"{file}-" if f"{file}_sheet" in ctx.params else ""
-    reading = taken(dict(ctx.params), side)
-    form = ctx.params.get("format" if file == "dict" else f"{file}_format")
-    return path, Reading(form or table_format(path), **reading)
-
-
-def _columns(path: Path, reading: Reading) -> list[str]:
-    from fuzzydict.io.tables import cell_value, open_table
-
-    if reading.format == "xlsx":
-        book = _workbook(path)
-        shown = (sheet for sheet in book.worksheets if sheet.sheet_state == "visible")
-        (row,) = (book[reading.sheet] if reading.sheet else next(shown)).iter_rows(max_row=1)
-        return [cell_text(cell_value(cell)) or "" for cell in row]
-    table: Path | BytesIO = path
-    if reading.format != "parquet":
-        with path.open("rb") as opened:
-            data = opened.read(_READ)
-        table = BytesIO(data if len(data) < _READ else data[: data.rfind(b"\n") + 1])
-    with open_table(table, reading) as read:
-        return list(read.names)
-
-
-def _workbook(path: Path) -> Any:
-    """Open a workbook whose parts are so small that they are read at once."""
-    from zipfile import ZipFile
-
-    from openpyxl import load_workbook
-
-    with ZipFile(path) as archive:
-        parts = [part for part in archive.infolist() if "/worksheets/" not in part.filename]
-    if max(part.file_size for part in parts) > _MOST:
-        raise ValueError("too large to be read in a moment")
-    return load_workbook(path, read_only=True, data_only=True)
-
-
 # ---- options ------------------------------------------------------------------------------
 
 
@@ -277,12 +179,8 @@ _OF_DICT = (
         "recognized.",
         type=Choice(FORMATS),
     ),
-    option(
-        "--key NAME",
-        "Column of the keys in a CSV, TSV, JSON Lines or .xlsx file.",
-        shell_complete=columns_of("dict"),
-    ),
-    option("--value NAME", "Column of the values.", shell_complete=columns_of("dict")),
+    option("--key NAME", "Column of the keys in a CSV, TSV, JSON Lines or .xlsx file."),
+    option("--value NAME", "Column of the values."),
 )
 _READING = {
     "sheet": "Sheet of an .xlsx workbook; by default the first that is not hidden.",
@@ -296,13 +194,12 @@ _READING = {
 def reading_options(file: str, side: str = "") -> list[Decorator]:
     """Return the options that say how a table is read: its sheet, delimiter and encoding.
 
-    They begin with ``side``, if there are two tables. ``file`` is its name for completion.
+    They begin with ``side``, if there are two tables.
     """
     return [
         option(
             f"--{side}{name} {'SIGN' if name == 'delimiter' else 'NAME'}",
             f"{name.capitalize()} of {file.upper()}." if side else text,
-            shell_complete=sheets_of(file) if name == "sheet" else None,
         )
         for name, text in _READING.items()
     ]

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from threading import Timer
 from typing import TextIO
 
@@ -83,21 +83,6 @@ def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, i
     hidden = not shown or os.environ.get("TERM") == "dumb" or not is_watched()
     with click.progressbar(length=_STEPS, label=label, file=sys.stderr, hidden=hidden) as bar:
         yield lambda done, total: bar.update(_STEPS * done // max(1, total) - bar.pos)
-
-
-@contextmanager
-def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function to call with a label, of which each has a bar, and these two amounts."""
-    with ExitStack() as stack:
-        shown: list[tuple[str, Callable[[int, int], None]]] = []
-
-        def update(label: str, done: int, total: int) -> None:
-            if not shown or shown[-1][0] != label:
-                stack.close()
-                shown.append((label, stack.enter_context(progress_bar(label))))
-            shown[-1][1](done, total)
-
-        yield update
 
 
 @contextmanager

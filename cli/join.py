@@ -18,7 +18,6 @@ from ._options import (
     SCORER,
     SYNONYMS,
     Choice,
-    columns_of,
     embedding_of,
     option,
     reading_options,
@@ -46,17 +45,9 @@ from ._tables import (
 )
 @click.argument("left", type=FILE)
 @click.argument("right", type=FILE)
-@option(
-    "--on NAME",
-    "The column of texts, if it has one name in both tables.",
-    shell_complete=columns_of("left", "right"),
-)
-@option("--left-on NAME", "The column of LEFT.", shell_complete=columns_of("left"))
-@option(
-    "--right-on NAME",
-    "The column of RIGHT, whose texts are the keys. Each comes once.",
-    shell_complete=columns_of("right"),
-)
+@option("--on NAME", "The column of texts, if it has one name in both tables.")
+@option("--left-on NAME", "The column of LEFT.")
+@option("--right-on NAME", "The column of RIGHT, whose texts are the keys. Each comes once.")
 @option(
     "--how",
     "Which rows of LEFT are written: all, those that match, or those that match nothing, as "

@@ -21,13 +21,12 @@ from ._options import (
     AnyDict,
     Choice,
     check_place,
-    columns_of,
     dict_command,
     no_nan,
     option,
     taken,
 )
-from ._output import progress_bar, progress_bars
+from ._output import progress_bar
 from ._tables import (
     check_tables,
     fail_option,
@@ -59,7 +58,7 @@ class _FileOrFolder(click.Path):
     beside_table=True,
 )
 @click.argument("table", type=FILE)
-@option("--column NAME", "The column to match.", required=True, shell_complete=columns_of("table"))
+@option("--column NAME", "The column to match.", required=True)
 @option(
     "-o --output OUT",
     "File to write the table to, which may be TABLE; by default standard output. If TABLE is "
@@ -226,5 +225,5 @@ def _map_parts(
             basis[f"the option {one.opts[-1]}"] = ctx.params[one.name]
     basis["the option --synonyms"] = dict(d.synonyms)
     common: dict[str, Any] = {"prefix": prefix, "deciding": deciding, "workers": workers}
-    with progress_bars() as progress:
+    with progress_bar("matching") as progress:
         return map_parts(d, source, output, **common, basis=basis, progress=progress)

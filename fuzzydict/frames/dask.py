@@ -8,17 +8,18 @@ lazy, a task for each partition.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from fuzzydict._arrays import slices
 from fuzzydict.errors import (
     ArgumentTypeError,
     FuzzyDictError,
@@ -38,39 +39,29 @@ from fuzzydict.results.columns import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from distributed import Client
 
     from fuzzydict.results.answers import Match
 
 
 T = TypeVar("T")
-#: Texts, and what was answered to each.
-Answered: TypeAlias = "tuple[list[str], list[T]]"
 #: Answers a list of texts by a list of as many, on a worker as well.
 Answer = Callable[[list[str]], "list[Match | None]"]
 #: The ``scheduler`` that stands for a cluster of Dask on this machine.
 LOCAL = "local"
-_MOST = 1024  # texts of a chunk
-_CHUNKS = 8  # chunks of a process, if there are few texts, so that all end at about the same time
-_AHEAD = 4  # chunks that each worker has been given
+_MOST, _FEWEST = 1024, 16  # texts of a chunk
+_CHUNKS = 4  # of each process, if there are few texts, so that all end at about the same time
+_AHEAD = 16  # chunks for each worker that the scheduler is given at a time
 _SECONDS = 10  # in which a scheduler answers
-_OTHERS = ("tls:", "ws:", "wss:", "ucx:", "inproc:")  # protocols beside TCP
 
 
 # ---- texts ------------------------------------------------------------------------------------
 
 
-def chunks_of(texts: Iterable[str], total: int = 0, jobs: int = 1) -> Iterator[list[str]]:
-    """Yield texts some at a time, as they are read, so that each of several processes gets some.
-
-    ``total`` is how many there are, 0 if that is unknown.
-    """
-    size = min(_MOST, total // (_CHUNKS * jobs) + 1) if total and jobs > 1 else _MOST
-    rest = iter(texts)
-    while chunk := list(islice(rest, size)):
-        yield chunk
+def chunks_of(texts: list[str], jobs: int) -> list[list[str]]:
+    """Return texts some at a time, so that each of several processes gets some."""
+    size = min(_MOST, max(_FEWEST, len(texts) // (_CHUNKS * jobs) + 1))
+    return [texts[start : start + size] for start in range(0, len(texts), size)]
 
 
 def require_dask() -> None:
@@ -86,9 +77,6 @@ def require_dask() -> None:
 def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
     """Yield a client of a scheduler, or raise WorkerError; one that is started here is ended."""
     require_dask()
-    import asyncio
-    from concurrent.futures import ThreadPoolExecutor
-
     from distributed import Client, LocalCluster
 
     if isinstance(scheduler, Client):
@@ -101,12 +89,7 @@ def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
             yield client
     else:
         try:
-            if not scheduler.startswith(_OTHERS):  # only a client knows what they need
-                # A `Client` that cannot reach one waits a minute, and leaves a traceback when it is
-                # collected. This thread may have a loop that runs.
-                with ThreadPoolExecutor(1) as other:
-                    other.submit(asyncio.run, _reach(scheduler)).result()
-            client = Client(scheduler, set_as_default=False)
+            client = Client(scheduler, timeout=_SECONDS, set_as_default=False)
         except Exception as error:  # whatever is made of what something else answers
             raise WorkerError(
                 f"the Dask scheduler {quoted(scheduler)} cannot be reached: {error}; start one by "
@@ -116,66 +99,28 @@ def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
             yield client
 
 
-async def _reach(scheduler: str) -> None:
-    """Raise an error unless a scheduler answers soon."""
-    import asyncio
-
-    from distributed import Security
-    from distributed.comm import connect
-
-    given = Security().get_connection_args("client")
-    async with asyncio.timeout(_SECONDS):
-        (await connect(scheduler, **given)).abort()
-
-
-def by_dask(
-    client: Client, answer: Callable[..., list[T]], texts: Iterable[str], total: int, *more: Any
-) -> Generator[Answered[T]]:
-    """Yield the answers to texts, chunk by chunk, which workers find; ``more`` is given to each."""
-    from distributed import as_completed
-
+def ask_workers(
+    client: Client, answer: Callable[..., list[T]], texts: list[str], *more: Any
+) -> list[T]:
+    """Return the answers to texts, which the workers find; ``more`` is given to each."""
     workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-    chunks, given = chunks_of(texts, total, workers), dict[Any, list[str]]()
-
-    def give(count: int) -> list[Any]:
-        some = {client.submit(answer, one, *more, pure=False): one for one in islice(chunks, count)}
-        given.update(some)
-        return list(some)
-
-    # Results are fetched at once, before the worker that has them may end.
-    done = as_completed(
-        give(_AHEAD * workers), loop=client.loop, with_results=True, raise_errors=False
-    )
-    try:
-        for future, found in done:
-            if future.status != "finished":
-                raise _error_of(client, found[1] if isinstance(found, tuple) else found)
-            some = given.pop(future)
-            done.update(give(1))
-            yield some, found
-    finally:
-        client.cancel(list(given))
-
-
-def _error_of(client: Client, error: Exception) -> Exception:
-    """Return the error of a worker, or one that says what to do about an error of Dask."""
-    from distributed import KilledWorker
-
-    if isinstance(error, FuzzyDictError | OSError):
-        return error
-    place = quoted(client.scheduler.address if client.scheduler else "the cluster")
-    told = f"the workers of {place} failed: {type(error).__name__}: {error}"
-    if isinstance(error, KilledWorker | CancelledError):  # by which what they were sent is lost
-        told = (
-            f"several workers of {place} ended while they looked up the same texts; see their "
-            f"logs: if the memory is full, let fewer run on each machine"
-        )
-    elif isinstance(error, ImportError):
-        told = (
-            f"the workers of {place} do not have what they need: {error}; install the same "
-            f"packages there as here"
-        )
-    return WorkerError(told)
+    chunks, found = chunks_of(texts, workers), list[T]()
+    for some in slices(len(chunks), _AHEAD * workers):
+        given = [client.submit(answer, chunk, *more, pure=False) for chunk in chunks[some]]
+        try:
+            found += chain.from_iterable(client.gather(given))
+        except (FuzzyDictError, OSError):
+            raise
+        except Exception as error:
+            place = quoted(client.scheduler.address if client.scheduler else "the cluster")
+            raise WorkerError(
+                f"the workers of {place} failed: {type(error).__name__}: {error}; see their logs: "
+                f"if the memory is full, let fewer run on each machine; if a package is missing, "
+                f"install the same ones there as here"
+            ) from error
+        finally:
+            client.cancel(given)
+    return found
 
 
 class _Sent:
@@ -198,6 +143,10 @@ class _Sent:
             path = Path(folder, "sent.fuzzydict")
             path.write_bytes(self._file)
             self.d = FuzzyDict.load(path, embedding=embedding, trust=True)
+
+
+def _same(sent: _Sent) -> _Sent:
+    return sent
 
 
 def _answer(texts: list[str], sent: _Sent, score_cutoff: float | None) -> list[Match | None]:
@@ -295,20 +244,17 @@ def _looked_up(
     if distributed is not None:
         with suppress(ValueError):  # there is none
             client = distributed.get_client()
-    distinct = [text for text in dict.fromkeys(texts) if text is not None]
     if client is None or (answer is None and type(d) is not FuzzyDict):
         return d  # it is asked here, also if it has reads of its own
+    distinct = [text for text in dict.fromkeys(texts) if text is not None]
     if answer is not None:
-        answered = by_dask(client, answer, distinct, len(distinct))
-        return _LookedUp(d, {text: m for chunk in answered for text, m in zip(*chunk, strict=True)})
-    values, sent = dict(d), client.scatter(_Sent(d), broadcast=True, hash=False)
-    answered = by_dask(client, _answer, distinct, len(distinct), sent, score_cutoff)
-    found = {
-        text: match and match._replace(value=values[match.key])
-        for chunk in answered
-        for text, match in zip(*chunk, strict=True)
-    }
-    return _LookedUp(d, found)
+        found = ask_workers(client, answer, distinct)
+    else:
+        with warnings.catch_warnings(action="ignore"):  # of a dict of many keys
+            sent = client.submit(_same, _Sent(d), pure=False)  # is sent again if workers end
+        found = ask_workers(client, _answer, distinct, sent, score_cutoff)
+        found = [match and match._replace(value=dict.__getitem__(d, match.key)) for match in found]
+    return _LookedUp(d, dict(zip(distinct, found, strict=True)))
 
 
 # ---- what is lazy -----------------------------------------------------------------------------

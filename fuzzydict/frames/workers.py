@@ -1,4 +1,4 @@
-"""Texts for several processes: `Matcher`, which each of them asks, and `look_up`."""
+"""Texts for several processes: `Matcher`, which each of them asks, and `answering`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import os
 import pickle
 import platform
 import signal
-from collections import deque
-from collections.abc import Sized
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,33 +20,24 @@ from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
+    FuzzyDictError,
     OptionError,
     WorkerError,
     quoted,
 )
-from fuzzydict.frames.dask import (
-    LOCAL,
-    Answered,
-    by_dask,
-    chunks_of,
-    cluster,
-    is_dask,
-    match_dask,
-)
+from fuzzydict.frames.dask import LOCAL, ask_workers, chunks_of, cluster, is_dask, match_dask
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
 from fuzzydict.search.neighbours import use_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
 
     from distributed import Client
 
 T = TypeVar("T")
-_TRIES = 3  # how often a chunk is given out, if the process that had it ended
 
 
 class Matcher:
@@ -220,31 +210,24 @@ if hasattr(os, "register_at_fork"):
 # ---- texts for several processes ---------------------------------------------------------------
 
 
-def look_up(
+@contextmanager
+def answering(
     matcher: Callable[[list[str]], list[T]],
-    texts: Iterable[str],
     *,
     jobs: int | None = None,
     scheduler: str | Client | None = None,
-    total: int | None = None,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
-) -> Generator[Answered[T]]:
-    """Yield the answers to texts, chunk by chunk, in any order; each text is answered once.
+) -> Iterator[Callable[[list[str]], list[T]]]:
+    """Give a function that lets other processes answer texts as ``matcher`` does.
 
-    By default this process looks them up. Other processes start anew (``spawn``), each with one
-    thread; a script starts them below ``if __name__ == "__main__":``. If one ends, the chunks that
-    were given out are given to others, three times at most.
+    ``matcher`` answers a list of texts by a list of as many, and is pickled for other processes:
+    ``jobs`` of this machine, or the workers of ``scheduler``, the address of a Dask scheduler, or a
+    client of one, or "local" for a cluster of ``jobs`` workers. Processes of this machine start
+    anew (``spawn``), each with one thread; a script starts them below ``if __name__ ==
+    "__main__":``. By default this process answers.
 
-    ``matcher`` answers a list of texts by a list of as many, and is pickled for other processes.
-    ``texts`` come once each, and are read as they are needed; there are ``total``, if they have no
-    length. ``jobs`` processes of this machine look them up, or the workers of ``scheduler``: the
-    address of a Dask scheduler, or a client of one, or "local" for a cluster of ``jobs`` workers.
-    ``progress`` is called with the number of texts looked up, and how many there are.
-
-    Raises:
+    Raises, here or in the function:
         OptionError: ``jobs`` is no number from 1 on; or was given with the scheduler of a cluster.
-        WorkerError: processes ended before they answered, too often; or the scheduler cannot be
-            reached.
+        WorkerError: a process ended before it answered; or the scheduler cannot be reached.
         MissingExtraError: Dask is not installed (extra ``dask``).
     """
     jobs = None if jobs is None else whole_number("jobs", jobs, 1)
@@ -252,70 +235,42 @@ def look_up(
         raise OptionError(
             f"jobs: the cluster of {quoted(scheduler)} has its own number of workers; leave it out"
         )
-    if total is None:
-        total = len(texts) if isinstance(texts, Sized) else 0
-    with ExitStack() as end:
-        answered: Generator[Answered[T]]
-        if scheduler is not None:
-            client = end.enter_context(cluster(scheduler, jobs))
-            answered = by_dask(client, matcher, texts, total)
-        elif jobs is None or jobs == 1:
-            answered = ((chunk, matcher(chunk)) for chunk in chunks_of(texts))
-        else:
-            answered = _by_processes(matcher, chunks_of(texts, total, jobs), jobs)
-        end.callback(answered.close)
-        done = 0
-        for some, found in answered:
-            yield some, found
-            done += len(some)
-            progress(done, max(done, total))
-
-
-def _by_processes(
-    matcher: Callable[[list[str]], list[T]], chunks: Iterator[list[str]], jobs: int
-) -> Generator[Answered[T]]:
-    from concurrent.futures import FIRST_COMPLETED, wait
-    from concurrent.futures.process import BrokenProcessPool
-
-    # Texts, and how often processes have ended while one of them had these.
-    new, again = ((texts, 0) for texts in chunks), deque[tuple[list[str], int]]()
-    given: dict[Future[list[T]], tuple[list[str], int]] = {}
-    while True:
-        with _pool(matcher, jobs) as pool, suppress(BrokenProcessPool):
-            while True:
-                while len(given) < jobs and (chunk := again[0] if again else next(new, None)):
-                    if not again:
-                        again.append(chunk)  # until a process is given it
-                    with _holding_ctrl_c():  # from the first moment of a process
-                        given[pool.submit(_answer, chunk[0])] = chunk
-                    again.popleft()
-                if not given:
-                    return
-                for future in wait(given, return_when=FIRST_COMPLETED).done:
-                    answer = future.result()
-                    yield given.pop(future)[0], answer
-        again.extend((texts, failed + 1) for texts, failed in given.values())
-        given.clear()
-        if lost := next((texts for texts, failed in again if failed == _TRIES), None):
-            raise WorkerError(
-                f"{_TRIES} processes ended while they looked up the same {len(lost)} texts, "
-                f"the first {quoted(lost[0])}; if the memory is full, start with fewer jobs"
-            )
+    if scheduler is not None:
+        with cluster(scheduler, jobs) as client:
+            yield partial(ask_workers, client, matcher)
+    elif jobs is None or jobs == 1:
+        yield matcher
+    else:
+        with _processes(matcher, jobs) as ask:
+            yield ask
 
 
 @contextmanager
-def _pool(matcher: Callable[[list[str]], list[T]], jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of processes, which end at once where the block or this process ends."""
+def _processes(
+    matcher: Callable[[list[str]], list[T]], jobs: int
+) -> Iterator[Callable[[list[str]], list[T]]]:
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
+
+    def ask(texts: list[str]) -> list[T]:
+        try:
+            with _holding_ctrl_c():  # from the first moment of a process
+                found = pool.map(_answer, chunks_of(texts, jobs))
+            return [*chain.from_iterable(found)]
+        except BrokenProcessPool as error:
+            raise WorkerError(
+                f"a process ended while it looked texts up: {error}; if the memory is full, start "
+                f"again with fewer jobs"
+            ) from error
 
     context = get_context("spawn")
     at_end, end = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(jobs, context, _begin, (matcher, at_end))
     try:
-        yield pool
+        yield ask
     finally:
-        end.close()
+        end.close()  # so that the processes end at once
         pool.shutdown(cancel_futures=True)
         at_end.close()
 
@@ -336,11 +291,11 @@ def _holding_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_matcher: Any = None  # of a process of a `_pool`
+_matcher: Any = None  # of one of the `_processes`
 
 
 def _begin(matcher: Any, at_end: Connection) -> None:
-    """Answer until `_pool`, or the system if its process is gone, closes the connection."""
+    """Answer until the run, or the system if its process is gone, closes the connection."""
     global _matcher
     _matcher = matcher
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it was not held
@@ -356,9 +311,7 @@ def _begin(matcher: Any, at_end: Connection) -> None:
 def _answer(texts: list[str]) -> Any:
     try:
         return _matcher(texts)
-    except Exception as error:  # is raised where the texts are from
-        try:
-            pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
-        except Exception:  # whatever its methods raise
-            raise WorkerError(f"{type(error).__name__}: {error}") from None
+    except (FuzzyDictError, OSError):
         raise
+    except Exception as error:  # which another process may be unable to make again
+        raise WorkerError(f"{type(error).__name__}: {error}") from None

@@ -20,7 +20,7 @@ from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending, undecided
 from fuzzydict.io.tables import checked_format, open_table
-from fuzzydict.io.text_tables import Added, Reading
+from fuzzydict.io.text_tables import Added, CellBlock, Reading
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
@@ -265,7 +265,8 @@ class ColumnMatcher:
     """Finds what is written beside the cells of a column, in one table or several.
 
     The key of a cell is the one that equals it, or that somebody decided on, or the nearest, which
-    ``nearest`` finds as `best_keys` does. Nobody saves the review here, which need not exist yet.
+    ``nearest`` finds as `best_keys` does. It is asked about the texts of ``held_rows`` rows at a
+    time, or more. Nobody saves the review here, which need not exist yet.
     """
 
     def __init__(
@@ -273,6 +274,7 @@ class ColumnMatcher:
         d: MatchedKeys,
         deciding: Deciding = Deciding(),  # noqa: B008
         nearest: Callable[[list[str]], list[Match | None]] | None = None,
+        held_rows: int = 0,
     ) -> None:
         path, self.sure = deciding.review, deciding.sure
         if path is not None:
@@ -281,7 +283,7 @@ class ColumnMatcher:
         self.decided = Decided(d, filter(None, files))
         self.review = Review(path, self.decided) if path else None
         self._d, self._blank = d, BlankCells(d)
-        self._nearest = nearest or partial(best_keys, d)
+        self._nearest, self._held_rows = nearest or partial(best_keys, d), held_rows
         #: Of each known cell: the field of `Cleaned` that it counts in, and the doubt about it.
         self._known: dict[str | None, tuple[str, Doubt | None]] = {}
         self._beside: dict[str | None, Any] = {}  # what is written beside the known cells
@@ -307,36 +309,48 @@ class ColumnMatcher:
         table: Table,
         column: str,
         added: list[Added],
-        output: BinaryIO | None,
+        output: BinaryIO,
         progress: Callable[[int, int], None],
         as_written: Callable[[Answer], Any] | None = None,
     ) -> Cleaned:
         """Write a table with what is added beside each cell of a column; count its rows.
 
         By default these are key, value and score; ``as_written`` gives something else, or None
-        where a row is left out. Without an output, rows are only counted.
+        where a row is left out.
         """
-        count, blocks = Counter[str](), table.blocks(column, alone=output is None)
-        self._as_written = as_written or table.beside if output else lambda _: ""
-        with table.copying(output, added) if output else nullcontext():
+        count, blocks = Counter[str](), table.blocks(column)
+        self._as_written = as_written or table.beside
+        with table.copying(output, added):
             self._beside_none = self._as_written((None, None, None))
-            for block in blocks:
-                if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
-                    self._count_rows(count)
-                cells, rows, _ = block
-                beside = [*map(self._beside.get, cells)]
-                if None in beside:
-                    different = dict.fromkeys(cells)
-                    if unknown := [cell for cell in different if cell not in self._known]:
-                        self._answer(unknown)
-                    beside = [*map(self._beside.get, cells)]
-                self._rows.update(cells if rows is None else dict(zip(cells, rows, strict=True)))
-                if output:
-                    table.write(block, beside)
+            for some in self._answered(blocks):
+                for block in some:
+                    cells, counts, _ = block
+                    self._rows.update(
+                        cells if counts is None else dict(zip(cells, counts, strict=True))
+                    )
+                    table.write(block, [*map(self._beside.get, cells)])
                 if done := table.progress():
                     progress(*done)
+                if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
+                    self._count_rows(count)
         self._count_rows(count)
         return Cleaned(**{name: count[name] for name in Cleaned._fields})
+
+    def _answered(self, blocks: Iterator[CellBlock]) -> Iterator[list[CellBlock]]:
+        """Yield blocks, several together if that is quicker, once all their cells are known."""
+        held, rows, new = list[CellBlock](), 0, dict[str | None, None]()
+        for block in blocks:
+            if None in map(self._beside.get, block.cells):
+                new |= dict.fromkeys(cell for cell in block.cells if cell not in self._known)
+            held.append(block)
+            rows += sum(block.counts or [len(block.cells)])
+            if not new or rows >= self._held_rows:
+                self._answer([*new])
+                yield held
+                held, rows, new = [], 0, {}
+        if held:
+            self._answer([*new])
+            yield held
 
     def with_undecided(self, counts: Cleaned) -> Cleaned:
         """Return counts with the number of texts that the review leaves to decide on."""
@@ -357,19 +371,9 @@ class ColumnMatcher:
             kept.clear()
         self._characters = 0
 
-    def queries(self, cells: Iterable[str | None]) -> list[str]:
-        """Return the cells that ask something."""
-        asking = (cell for cell in cells if cell is not None)
-        return [cell for cell in asking if cell not in self._blank or self._is_decided(cell)]
-
     def _is_decided(self, query: str) -> bool:
         """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
         return query in self.decided and query not in self._d
-
-    def asked(self, queries: list[str], keys: Iterable[str] | None = None) -> list[str]:
-        """Return the queries that are looked up: no keys, not decided, with letters or digits."""
-        equal = set(_keys_among(self._d, queries) if keys is None else keys)
-        return [q for q in queries if q not in equal and q not in self.decided and plain(q)]
 
     def _best(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best key of each query; None if there is no key to compare it with."""
@@ -380,13 +384,17 @@ class ColumnMatcher:
         keys = {query: key for query, key in known.items() if key is not None}
         for query, found in zip(keys, self._d.nearest([*keys.values()]), strict=True):
             best[query] = Match(found.key, found.value, 1.0, query=query)
-        asked = self.asked(queries, equal)
+        known |= dict.fromkeys(equal)
+        asked = [q for q in queries if q not in known and q not in self.decided and plain(q)]
         best.update(zip(asked, self._nearest(asked), strict=True))
         return best
 
     def _answer(self, cells: list[str | None]) -> None:
         """Look up cells that are not known yet."""
-        queries = self.queries(cells)
+        if not cells:
+            return
+        asking = (cell for cell in cells if cell is not None)
+        queries = [cell for cell in asking if cell not in self._blank or self._is_decided(cell)]
         if self.review is not None:
             self.review.saw(queries)
         self._known.update(dict.fromkeys(cells, ("blank", None)))

@@ -15,7 +15,7 @@ import pytest
 
 from fuzzydict import MissingExtraError, OptionError, WorkerError
 from fuzzydict.frames.dask import LOCAL
-from fuzzydict.frames.workers import look_up
+from fuzzydict.frames.workers import answering
 from tests.support.frames import until
 
 TEXTS = [f"text {i}" for i in range(300)]
@@ -49,20 +49,9 @@ class Noted:
         return {path.stem: path.read_text().splitlines() for path in self.folder.iterdir()}
 
 
-class Dying(Noted):
-    """Ends its process at one text, so many times."""
-
-    def __init__(self, folder: Path, times: int) -> None:
-        super().__init__(folder)
-        self.times = times
-
-    def __call__(self, texts: list[str]) -> list[int]:
-        deaths = self.folder.with_name("deaths")
-        if "text 17" in texts and (len(deaths.read_text()) if deaths.exists() else 0) < self.times:
-            with deaths.open("a") as file:
-                file.write("x")
-            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
-        return super().__call__(texts)
+def die(_texts: list[str]) -> NoReturn:
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+    raise AssertionError
 
 
 class OddError(Exception):
@@ -87,12 +76,8 @@ def noted(tmp_path: Path) -> Noted:
 
 
 def answers(matcher: Any, texts: Any = TEXTS, **how: Any) -> dict[str, Any]:
-    """Return the answer to each text, each of which is answered once."""
-    found: dict[str, Any] = {}
-    for some, answered in look_up(matcher, texts, **how):
-        assert found.keys().isdisjoint(some)
-        found.update(zip(some, answered, strict=True))
-    return found
+    with answering(matcher, **how) as answer:
+        return dict(zip(texts, answer(texts), strict=True))
 
 
 def test_this_process_answers_by_default(noted: Noted) -> None:
@@ -106,53 +91,15 @@ LOCAL_CLUSTER = pytest.param(LOCAL, marks=[pytest.mark.more, needs_dask])
 
 @pytest.mark.parametrize("scheduler", [None, LOCAL_CLUSTER])
 def test_several_processes_look_up_each_text_once(noted: Noted, scheduler: Any) -> None:
-    steps, noted.processes = list[tuple[int, int]](), 2
-    how: Any = {"jobs": 2, "scheduler": scheduler}
-    found = answers(noted, **how, progress=lambda *step: steps.append(step))
+    noted.processes = 2
+    found = answers(noted, jobs=2, scheduler=scheduler)
     assert found == {text: len(text) for text in TEXTS}
     asked = noted.asked()
     assert len(asked.keys() - {str(os.getpid())}) == len(asked) == 2
     assert Counter(text for texts in asked.values() for text in texts) == Counter(TEXTS)
-    assert steps == sorted(steps)
-    assert steps[-1] == (300, 300)
-
-
-def test_texts_are_read_as_they_are_needed(noted: Noted) -> None:
-    read = list[str]()
-
-    def texts() -> Any:
-        for i in range(20_000):
-            read.append(f"text {i}")
-            yield read[-1]
-
-    several = look_up(noted, texts())
-    next(several)
-    assert len(read) < 5000
-    several.close()
 
 
 # ---- what goes wrong --------------------------------------------------------------------------
-
-
-def test_a_process_that_ends_is_replaced(noted: Noted) -> None:
-    assert answers(Dying(noted.folder, 2), jobs=2) == {text: len(text) for text in TEXTS}
-    assert len(noted.folder.with_name("deaths").read_text()) == 2
-
-
-@SLOW
-@pytest.mark.parametrize(
-    ("scheduler", "times", "message"),
-    [
-        (None, 3, r"3 processes ended while .* texts, the first 'text "),
-        pytest.param(LOCAL, 4, r"several workers of .* ended", marks=LOCAL_CLUSTER.marks),
-    ],
-)
-def test_processes_that_end_again_and_again_are_one_error(
-    noted: Noted, scheduler: Any, times: int, message: str
-) -> None:
-    with pytest.raises(WorkerError, match=message):
-        answers(Dying(noted.folder, 99), jobs=2, scheduler=scheduler)
-    assert len(noted.folder.with_name("deaths").read_text()) >= times
 
 
 @pytest.mark.parametrize(
@@ -161,9 +108,10 @@ def test_processes_that_end_again_and_again_are_one_error(
         (1, refuse, OptionError, r"^this is refused$"),
         pytest.param(2, refuse, OptionError, r"^this is refused$", marks=SLOW),
         pytest.param(2, raise_odd, WorkerError, r"^OddError: 1 and 2$", marks=SLOW),
+        pytest.param(2, die, WorkerError, r"^a process ended .* fewer jobs$", marks=SLOW),
     ],
 )
-def test_an_error_of_the_matcher_is_raised_here(
+def test_an_error_of_the_matcher_or_its_end_is_raised_here(
     jobs: int, matcher: Any, kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind, match=message):
@@ -191,10 +139,10 @@ def test_workers_end_with_their_process(noted: Noted) -> None:
     code = (
         f"import sys; sys.path.append({str(Path(__file__).parents[2])!r})\n"
         "from pathlib import Path\n"
-        "from fuzzydict.frames.workers import look_up\n"
+        "from fuzzydict.frames.workers import answering\n"
         "from tests.frames.test_workers import Noted\n"
         f"noted = Noted(Path({str(noted.folder)!r}), 2)\n"
-        "for _ in look_up(noted, map(str, range(10**9)), jobs=2): pass\n"
+        "with answering(noted, jobs=2) as answer: answer([*map(str, range(10**6))])\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     try:
