@@ -78,15 +78,15 @@ _wanted: dict[int, FuzzyDict[Any]] = {}
 class _Kept:
     """What a dict keeps beside its items and options."""
 
-    __slots__ = ("aliases", "encoded", "encoder", "neighbours", "reader", "saved")
+    __slots__ = ("aliases", "encoded", "encoding", "neighbours", "reader", "saved")
 
     def __init__(self) -> None:
-        #: The text keys as arrays, as a read needed them last, and what gave them their vectors.
+        #: What the keys were encoded by at the last read that needed them, and the keys as arrays.
         self.encoded: tuple[Meaning, Keys] | None = None
         self.saved: SavedKeys | None = None  # keys in a file, of which no read needed any yet
         self.neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
         self.reader: Reader | None = None  # the last snapshot
-        self.encoder: int | None = None  # the thread that makes another one
+        self.encoding: int | None = None  # the number of the thread that makes another snapshot
         self.aliases: Aliases | None = None  # what was taught, if anything was
 
 
@@ -583,9 +583,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def _of_block(
         self, queries: list[Any], read: Callable[[list[Any], Reader], list[T]]
     ) -> list[T]:
-        """Return what is read of queries from a snapshot, as a rule without the lock.
+        """Return what is read of queries from a snapshot, without the lock.
 
-        With it is read what an engine finds, and what a key or option that changed made vain.
+        The lock is taken if the lookup needs it, or to read again after a key that was found has
+        gone, or an option has changed.
         """
         reader = self._current_reader()
         if not reader.lookup.needs_lock:
@@ -612,10 +613,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 if self._is_current(reader := self._kept.reader):
                     return reader
                 try:
-                    self._kept.encoder = me
+                    self._kept.encoding = me
                     return self._made_reader()
                 finally:
-                    self._kept.encoder = None
+                    self._kept.encoding = None
         finally:
             if before is None:
                 _wanted.pop(me, None)
@@ -630,10 +631,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """
         wanted: FuzzyDict[Any] | None = self
         for _ in range(len(_wanted)):
-            encoder = None if wanted is None else wanted._kept.encoder
-            if encoder is None or encoder == thread:
-                return encoder == thread
-            wanted = _wanted.get(encoder)
+            encoding = None if wanted is None else wanted._kept.encoding
+            if encoding is None or encoding == thread:
+                return encoding == thread
+            wanted = _wanted.get(encoding)
         return False
 
     def _is_current(self, reader: Reader | None) -> TypeGuard[Reader]:
@@ -664,7 +665,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         return reader
 
     def _notice(self) -> None:
-        """Forget the snapshot if the methods of `dict` itself changed the number of keys."""
+        """Drop the snapshot if the methods of `dict` itself changed the number of keys."""
         reader = self._kept.reader
         if reader is not None and reader.size != len(self):
             self._kept.reader = None
@@ -765,7 +766,7 @@ def _after_fork() -> None:
         was_free = d._lock.acquire(blocking=False)
         d.__dict__["_lock"] = RLock()
         if not was_free:
-            d._kept.reader = d._kept.neighbours = d._kept.encoder = None
+            d._kept.reader = d._kept.neighbours = d._kept.encoding = None
     modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]
     classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     for attribute in [attribute for one in classes for attribute in vars(one).values()]:

@@ -516,7 +516,7 @@ class Reads(Configured, Generic[V, ReaderT]):
     # ---- what reads have in common ----------------------------------------------------------
 
     def _is_certain(self, name: Any, reader: ReaderT) -> bool:
-        """Tell whether an equal key needs no score, or can have none."""
+        """Tell whether there is an equal key, and no other key is compared."""
         is_key = self._is_key(name, reader)
         return is_key and (is_probability(self.scorer) or not has_words(name))
 
@@ -613,7 +613,7 @@ class Reads(Configured, Generic[V, ReaderT]):
 
     @abstractmethod
     def _read_as(self, query: Any, reader: ReaderT) -> Any:
-        """Return the key of which a query is an alias, `NO_KEY` if of none, or the query."""
+        """Return the key that was taught for a query, `NO_KEY` if None was, or else the query."""
 
     @abstractmethod
     def _is_key(self, name: Any, reader: ReaderT) -> bool:

@@ -61,7 +61,7 @@ class Found(NamedTuple):
 
     Attributes:
         slots: of the candidates, (L, C).
-        likeness: the cosines of their n-grams, (L, C).
+        of_ngrams: the cosines of their n-grams, (L, C).
         near: the cosines of the vectors of their words, (L, C).
         above: how far these are above the usual, in standard deviations, (L, C).
         encoded: the cosines by an encoder of whole texts, (L, C); zeros without one.
@@ -69,7 +69,7 @@ class Found(NamedTuple):
     """
 
     slots: NDArray[np.intp]
-    likeness: NDArray[np.float32]
+    of_ngrams: NDArray[np.float32]
     near: NDArray[np.float32]
     above: NDArray[np.float32]
     encoded: NDArray[np.float32]
@@ -112,14 +112,16 @@ _LISTED = (
 FEATURES = tuple(
     Feature(name, sign, group) for group, sign, names in _LISTED for name in names.split("; ")
 )
-# The place of each.
-NEAR, ABOVE, ENCODED, ENCODED_ABOVE = range(4)
-NGRAMS, LETTERS, EDITS, BEGINNING, WRITTEN, SPELLED, SPELLED_KEY = range(4, 11)
-MEANT, MEANT_KEY, MATCHED, MATCHED_KEY, WORST, WORST_KEY, TELLING, TELLING_KEY = range(11, 19)
-INITIALS, LONG_INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS = range(19, 24)
-OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED = range(24, 30)
-OTHER_WORD, OTHER_SMALL, LEFT, LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY = range(30, 36)
-WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH = range(36, 41)
+# fmt: off
+# The place of each, in order.
+(
+    NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, LETTERS, EDITS, BEGINNING, WRITTEN, SPELLED,
+    SPELLED_KEY, MEANT, MEANT_KEY, MATCHED, MATCHED_KEY, WORST, WORST_KEY, TELLING,
+    TELLING_KEY, INITIALS, LONG_INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS, OPPOSED,
+    SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD, OTHER_SMALL, LEFT,
+    LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH,
+) = range(len(FEATURES))
+# fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
 #: The features of what is left over, which tell whether a key is right, not which.
 LEFT_OVER = slice(LEFT, LEFT_NEAR_KEY + 1)
@@ -234,7 +236,7 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
     may = x["first"] == y["first"]
     may &= real & ~same & ~of_one_member & (x["length"] != y["length"])
     both = x["letters"] & y["letters"]
-    may &= (both == x["letters"]) | (both == y["letters"]) | x["short_form"] | y["short_form"]
+    may &= (both == x["letters"]) | (both == y["letters"]) | x["abbreviation"] | y["abbreviation"]
     for i in np.flatnonzero(may).tolist():
         kind = abbreviates(left[i], right[i])
         if kind:
@@ -300,7 +302,7 @@ class Block(NamedTuple):
         X: the features, (L, C, F), set step by step.
         queries: the queries, each with words.
         keys: the keys.
-        best: the slots of the candidates, (L, C).
+        slots: those of the candidates, (L, C).
         theirs: the numbers of the words of these, (L, C, W).
         table: how the words of both compare.
     """
@@ -308,7 +310,7 @@ class Block(NamedTuple):
     X: NDArray[np.float32]
     queries: Sequence[Query]
     keys: Keys
-    best: NDArray[np.intp]
+    slots: NDArray[np.intp]
     theirs: NDArray[np.int32]
     table: Table
 
@@ -329,18 +331,18 @@ def align(
     ``weights`` weigh what `PAIR` names, (17,).
     """
     asked = Asked.of(queries, keys)
-    best = found.slots
-    X = np.zeros((*best.shape, len(FEATURES)), np.float32)
-    width = int(np.count_nonzero(keys.columns[best], axis=2).max(initial=1))
-    theirs = keys.columns[best][:, :, :width]  # (L, C, W)
+    slots = found.slots
+    X = np.zeros((*slots.shape, len(FEATURES)), np.float32)
+    width = int(np.count_nonzero(keys.columns[slots], axis=2).max(initial=1))
+    theirs = keys.columns[slots][:, :, :width]  # (L, C, W)
     share, other = shares_of(asked.weights[asked.columns]), shares_of(keys.weights[theirs])
-    trust = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
-    X[..., NEAR], X[..., ABOVE] = found.near * trust, found.above / 10 * trust
+    sure_share = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
+    X[..., NEAR], X[..., ABOVE] = found.near * sure_share, found.above / 10 * sure_share
     X[..., ENCODED], X[..., ENCODED_ABOVE] = found.encoded, found.encoded_above / 10
-    X[..., NGRAMS] = found.likeness
-    for x, query, slots in zip(X, queries, best.tolist(), strict=True):
-        compare_strings(x, query, keys, slots)
-    block = Block(X, queries, keys, best, theirs, Table.of(asked, keys, theirs, weights))
+    X[..., NGRAMS] = found.of_ngrams
+    for x, query, of_query in zip(X, queries, slots.tolist(), strict=True):
+        compare_strings(x, query, keys, of_query)
+    block = Block(X, queries, keys, slots, theirs, Table.of(asked, keys, theirs, weights))
     match_several(block, weights)
     _cover(block, share[:, None], other, asked)
     of_several(block)
@@ -350,7 +352,7 @@ def align(
     length = np.array([[len(query.text)] for query in queries])
     X[..., WORDS] = np.minimum(count, FEW_WORDS) / FEW_WORDS
     X[..., WORDS_KEY] = np.minimum(np.count_nonzero(theirs, axis=2), FEW_WORDS) / FEW_WORDS
-    X[..., KNOWN] = trust
+    X[..., KNOWN] = sure_share
     X[..., COUNT] = np.log(max(keys.total, 1)) / 10
     X[..., LENGTH] = np.minimum(length, FEW_LETTERS) / FEW_LETTERS
     return X
@@ -386,7 +388,7 @@ class Table(NamedTuple):
     spelled: NDArray[np.float32]
     meant: NDArray[np.float32]
     unlike: NDArray[np.float32]
-    short: NDArray[np.float32] | None  # for each other, by convention
+    conventional: NDArray[np.float32] | None  # one is short for the other
     opposed: NDArray[np.float32] | None
     siblings: NDArray[np.float32] | None
 
@@ -429,11 +431,11 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
 
     Initials and terms count as much as a conventional abbreviation.
     """
-    X, queries, keys, best, theirs, table = block
+    X, queries, keys, slots, theirs, table = block
     by_convention = float(1 / (1 + np.exp(-(weights[0] + weights[CONVENTION]))))
     for i, query in enumerate(queries):
         count = len(query.words)
-        for j, k, m, size in _initials_in(query, keys, best[i], theirs[i]):
+        for j, k, m, size in _initials_in(query, keys, slots[i], theirs[i]):
             rows, columns = (m, slice(k, k + size)) if j > 0 else (slice(k, k + size), m)
             _raise_to(table, (i, abs(j) - 1, rows, columns), by_convention)
         for at in _joined_in(query, keys, theirs[i]):
@@ -444,7 +446,7 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             if is_whole and ours.stop - ours.start == count:
                 X[i, j, CONVENTIONAL] = 1
         for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
-            if is_one_text(query.text, keys.texts[best[i, j]]):
+            if is_one_text(query.text, keys.texts[slots[i, j]]):
                 _raise_to(table, (i, j, slice(None), slice(None)), 1.0)
 
 
@@ -454,7 +456,7 @@ def _raise_to(table: Table, at: tuple[Any, ...], strength: float) -> None:
 
 
 def _initials_in(
-    query: Query, keys: Keys, best: NDArray[np.intp], theirs: NDArray[np.int32]
+    query: Query, keys: Keys, slots: NDArray[np.intp], theirs: NDArray[np.int32]
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield where a word of the query is the initials of words of a candidate, and the reverse.
 
@@ -463,7 +465,7 @@ def _initials_in(
     """
     short = [(m, w.text) for m, w in enumerate(query.words) if len(w.text) in _INITIALS]
     if short:
-        for j, initials in enumerate(keys.initials(best.tolist())):
+        for j, initials in enumerate(keys.initials(slots.tolist())):
             if len(initials) > 1:
                 for m, text in short:
                     first = initials.find(text)
@@ -545,16 +547,16 @@ def _mean(values: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[
 
 def of_several(block: Block) -> None:
     """Set which of query and key abbreviates the other as a whole, and where words are turned."""
-    X, queries, keys, best, theirs, table = block
-    own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[best]
-    if table.short is not None:
-        X[..., CONVENTIONAL] += ((own == 1) & (counts == 1)) * table.short[:, :, 0, 0]
+    X, queries, keys, slots, theirs, table = block
+    own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]
+    if table.conventional is not None:
+        X[..., CONVENTIONAL] += ((own == 1) & (counts == 1)) * table.conventional[:, :, 0, 0]
     joined = [query.text.replace(" ", "") for query in queries]
     facts, beginnings = keys.facts_by_name, theirs[:, :, 0]
     firsts, lengths = facts["first"][beginnings], facts["length"][beginnings]
     may = (firsts == [[ord(one[0])] for one in joined]) & ((own == 1) != (counts == 1))
     for i, j in np.argwhere(may).tolist():
-        whole = keys.texts[best[i, j]].replace(" ", "")
+        whole = keys.texts[slots[i, j]].replace(" ", "")
         if joined[i] != whole:
             kind = abbreviates(joined[i], whole)
             if kind:
@@ -563,7 +565,7 @@ def of_several(block: Block) -> None:
     may = ((own == 1) & (sizes <= counts)) | ((counts == 1) & (lengths <= own))
     may &= own != counts
     for i, j in np.argwhere(may).tolist():
-        text, is_ours = keys.texts[best[i, j]], len(queries[i].words) == 1
+        text, is_ours = keys.texts[slots[i, j]], len(queries[i].words) == 1
         short = joined[i] if is_ours else text
         of = _initials(text, keys, theirs[i, j]) if is_ours else _initials_of(queries[i])
         X[i, j, INITIALS], X[i, j, LONG_INITIALS] = short in of, short in of and len(short) > 2
@@ -571,7 +573,7 @@ def of_several(block: Block) -> None:
         count = len(query.words)
         if count > 1 and is_directed(query.asked):
             for j in (counts[i] > 1).nonzero()[0].tolist():
-                if is_directed(keys.names[best[i, j]]):
+                if is_directed(keys.names[slots[i, j]]):
                     X[i, j, TURNED] = _is_turned(table.spelled[i, j, :count, : counts[i, j]])
 
 
@@ -607,25 +609,25 @@ def _contradict(block: Block, asked: Asked) -> None:
     others = block.fact("function") & (_highest(table.spelled, 2) < SAME)
     X[..., OTHER_SMALL] = ours.any(2) & others.any(2)
     has_digit = np.asarray(block.fact("digit").any(2))
-    compare_numbers(X, block.queries, block.keys, block.best, has_digit)
+    compare_numbers(X, block.queries, block.keys, block.slots, has_digit)
 
 
 def compare_numbers(
     X: NDArray[np.float32],
     queries: Sequence[Query],
     keys: Keys,
-    best: NDArray[np.intp],
+    slots: NDArray[np.intp],
     has_digit: NDArray[np.bool_],
 ) -> None:
     """Set whether query and candidate have other numbers, given which candidates have any."""
     ours = [numbers_of(query.text) for query in queries]
     has_any = np.array([bool(one) for one in ours])[:, None]
     for i, j in np.argwhere(has_digit | has_any).tolist():
-        text = keys.texts[best[i, j]]
+        text = keys.texts[slots[i, j]]
         theirs = numbers_of(text)
         if not (ours[i] and theirs) and _counts_letters(queries[i].text, text):
             continue
-        as_written = queries[i].asked, str.__str__(keys.names[best[i, j]])
+        as_written = queries[i].asked, str.__str__(keys.names[slots[i, j]])
         if other_code(queries[i].text, text) or other_number(*as_written):
             X[i, j, OTHER_NUMBERS] = 1
         elif ours[i] == theirs or (X[i, j, EDITS] == 1 and is_one_text(queries[i].text, text)):

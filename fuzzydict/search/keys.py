@@ -115,9 +115,11 @@ class WordTable:
 _FACTS: dict[str, Any] = {
     **dict.fromkeys(("stem", "first", "length", "group", "member"), np.int32),
     "letters": np.uint32,  # a bit for each, so that a word without one may be told
-    **dict.fromkeys(("weight", "trust", "is_known", "short"), np.float32),
-    # Whether the vector is its own, or of what it is a form of; whether it is short for others.
-    **dict.fromkeys(("known", "sure", "short_form"), np.bool_),
+    **dict.fromkeys(("weight", "trust"), np.float32),
+    "known": np.bool_,  # whether it is in the table of vectors
+    "sure": np.bool_,  # whether its trust is 1
+    "brief": np.bool_,  # whether it has few letters
+    "abbreviation": np.bool_,  # whether it may stand for a longer word
     **dict.fromkeys(("filler", "function", "digit", "denies", "marked"), np.bool_),
 }
 
@@ -132,8 +134,8 @@ def facts_of(
     rows = [
         (
             *(stem, ord(word.text[0]), len(word.text), word.entry.group, member),
-            *(letters_of(word.text), word.weight, word.trust),
-            *(word.is_known, len(word.text) <= SHORT, word.is_known, word.trust == 1),
+            *(letters_of(word.text), word.weight, word.trust, word.is_known, word.trust == 1),
+            len(word.text) <= SHORT,
             *(is_short_form(word.text), word.entry.is_filler, word.entry.is_function),
             *(word.entry.has_digit, word.entry.denies, word.entry.denies or word.entry.has_digit),
         )
@@ -190,8 +192,8 @@ class Keys:
     letters or digits has no slot: it is only found exactly. A key whose class has its own
     ``__eq__`` or ``__hash__`` is never asked for them: it is told by its identity.
 
-    What later keys have may stand behind the first n names, texts and slots, and behind the first
-    U + 1 words, of which the first is none.
+    Later `Keys` append to the same lists. So ``names`` and ``texts`` may have more than n items,
+    and ``strings`` more than the U + 1 words of these keys, of which the first is none.
 
     >>> keys = Keys.of(WordTable(None), ["red", "dark blue"], np.zeros((2, 0), np.float32))
     >>> changes = keys.changes(["red", "grey"])
@@ -229,7 +231,7 @@ class Keys:
         self._rows = {name: Rows(np.zeros(*of)) for name, of in empty.items()}
         self._rows["stem"].rows[0] = -1
         self._word_counts = np.zeros(1, np.int64)  # how often each word stands in a living key
-        self._may_append = [True]  # to the lists and dicts; one takes it
+        self._may_append = [True]  # taken by the first copy that appends; others copy the lists
         self._inverted: Inverted | None = None  # the n-grams of the first keys
         self._usual: tuple[Any, Background] | None = None  # of the keys in some slots
         self._given: Statistics | None = None

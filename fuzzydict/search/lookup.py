@@ -82,8 +82,8 @@ class Listing(NamedTuple):
 
     asked: list[Query]
     keys: Keys
-    left: int = 0  # how many keys were not found
-    #: What stands for those: some keys, and the slots of these that do.
+    not_found: int = 0  # how many keys there are beside
+    #: Some keys, and the slots in them of those that stand for the keys that were not found.
     sample: tuple[Keys, NDArray[np.intp]] | None = None
 
 
@@ -93,7 +93,7 @@ class Compared(NamedTuple):
     slots: NDArray[np.intp]  # those of their candidates, (L, C)
     X: NDArray[np.float32]  # the features of these, (L, C, F)
     said: Judged  # what the judge says of them
-    rest: NDArray[np.float32]  # how much each key is worth a look, (L, n)
+    glanced: NDArray[np.float32]  # the log-odds of all keys at a glance, (L, n)
 
 
 class Lookup(ABC):
@@ -259,13 +259,13 @@ class Lookup(ABC):
         The share of the keys that were not found is estimated from a sample.
         """
         judge, said, left_out = self.meaning.judge, compared.said, np.zeros(len(listing.asked))
-        if listing.left and listing.sample is not None:
+        if listing.not_found and listing.sample is not None:
             keys, slots = listing.sample
             odds = judge.rest_odds(
                 self._glance(listing.asked, keys).odds[:, slots], said.odds.max(axis=1)
             )
-            left_out = np.exp(odds).mean(axis=1) * listing.left
-        return judge.log_probabilities(said, compared.slots, compared.rest, left_out)
+            left_out = np.exp(odds).mean(axis=1) * listing.not_found
+        return judge.log_probabilities(said, compared.slots, compared.glanced, left_out)
 
     # ---- answers -----------------------------------------------------------------------------
 
@@ -311,10 +311,10 @@ class Lookup(ABC):
         none: list[float | None] = [None] * len(asked)
         if not self._is_named:
             none = np.maximum(0.0, 1.0 - np.exp(scores).sum(axis=1)).tolist()
-        if listing.left:
+        if listing.not_found:
             least, top = scores.min(axis=1), scores.max(axis=1)
             found = np.exp((scores - top[:, None]) / temperature).sum(axis=1)
-            rest = listing.left * np.exp((least - top) / temperature)
+            rest = listing.not_found * np.exp((least - top) / temperature)
             left_out = rest / (found + rest)
         vectors = keys.vectors
         if len(keys.dead):

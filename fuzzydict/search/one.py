@@ -39,14 +39,14 @@ class _Asked(NamedTuple):
         weights: of its words, w: they are rare in English, and among the keys.
         share: the weights as shares of their sum, w.
         trust: how far the vectors of the words can be trusted together.
-        sure: the share of the words whose vectors are their own.
+        sure_share: of the words whose vectors are their own.
     """
 
     query: Query
     weights: list[float]
     share: list[float]
     trust: float
-    sure: float
+    sure_share: float
 
     @classmethod
     def of(cls, query: Query, keys: Keys) -> _Asked:
@@ -65,14 +65,14 @@ class _Compared(NamedTuple):
     Attributes:
         strengths: how far they mean one thing, are spelled alike, and match, (3, w, P).
         unlike: how far other words are spelled alike, (w, P).
-        short: whether one is short for the other, by convention, (w, P); None if none are.
+        conventional: whether one is short for the other, by convention, (w, P); None if none are.
         opposed: whether they are opposites, (w, P); None if none are.
         siblings: whether they are other members of a class, (w, P); None if none are.
     """
 
     strengths: NDArray[np.float32]
     unlike: NDArray[np.float32]
-    short: NDArray[np.float32] | None
+    conventional: NDArray[np.float32] | None
     opposed: NDArray[np.float32] | None
     siblings: NDArray[np.float32] | None
 
@@ -112,7 +112,7 @@ def best_of_one(
     x[:, a.WORDS : a.LENGTH + 1] = (
         min(len(query.words), a.FEW_WORDS) / a.FEW_WORDS,
         1 / a.FEW_WORDS,
-        asked.sure,
+        asked.sure_share,
         math.log(max(keys.total, 1)) / 10,
         min(len(query.text), a.FEW_LETTERS) / a.FEW_LETTERS,
     )
@@ -138,10 +138,10 @@ def _retrieve(
     keys: Keys,
     meaning: Meaning,
 ) -> NDArray[np.intp]:
-    """Return the slots of the candidates, (C,), and set their likeness and nearness."""
+    """Return the slots of the candidates, (C,), and set the features of n-grams and nearness."""
     weights = meaning.judge.glance.tolist()
-    likeness = keys.postings.likeness(ngrams(asked.query.text))
-    odds = likeness * (weights[0] + weights[1] * likeness)
+    of_ngrams = keys.postings.likeness(ngrams(asked.query.text))
+    odds = of_ngrams * (weights[0] + weights[1] * of_ngrams)
     told = []
     if vector is not None:
         near = _cosines(keys, vector)
@@ -154,12 +154,12 @@ def _retrieve(
         near = _cosines(keys, meaning.vector_of(asked.query, asked.weights))
         above = keys.background.above(near)
     odds += np.maximum(above, 0) * np.float32(weights[2] * asked.trust)
-    told.append((a.NEAR, near, above, asked.sure))
+    told.append((a.NEAR, near, above, asked.sure_share))
     if len(keys.dead):
         odds[keys.dead] = -np.inf
     n = len(odds)
     slots = largest(odds[None], CANDIDATES)[0] if n > CANDIDATES else np.arange(n)
-    x[:, a.NGRAMS] = likeness[slots]
+    x[:, a.NGRAMS] = of_ngrams[slots]
     for place, near, above, share in told:
         x[:, place], x[:, place + 1] = near[slots] * share, above[slots] / 10 * share
     return slots
@@ -188,7 +188,7 @@ def _compare(
     if edits is None:
         texts = [word.text for word in words]
         edits = cdist(texts, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
-    of = (-pair).tolist()  # odds against
+    weights = (-pair).tolist()  # of the log-odds against
     found = np.zeros((3, *edits.shape), np.float32)
     units = keys.word_units.take(flat, axis=0)
     unlike = np.zeros_like(edits)
@@ -197,19 +197,19 @@ def _compare(
         row = found[1, i]
         if keys.table.size:
             np.dot(units, word.unit, out=found[0, i])
-        _weigh_spelling(row, edits[i], word, facts, flat, of)
+        _weigh_spelling(row, edits[i], word, facts, flat, weights)
         if word.is_known:
-            np.multiply(edits[i] * edits[i], facts["is_known"][flat], out=unlike[i])
+            np.multiply(edits[i] * edits[i], facts["known"][flat], out=unlike[i])
         stem = keys.stems.get(word.entry.stem)
         if stem is not None:
             is_form = facts["stem"][flat] == stem
-            row += of[a.ONE_STEM] * is_form
+            row += weights[a.ONE_STEM] * is_form
             unlike[i][is_form] = 0
         is_member = None
         if word.entry.group >= 0 and (member := keys.known_member(word)) > 0:
             is_member = (facts["member"][flat] == member) & (edits[i] < 1)
-            row += of[a.CONVENTION] * is_member
-        short = _weigh_abbreviations(row, word.text, strings, facts, flat, of, is_member)
+            row += weights[a.CONVENTION] * is_member
+        short = _weigh_abbreviations(row, word.text, strings, facts, flat, weights, is_member)
         if short or is_member is not None:
             are_short = against.setdefault(a.CONVENTION, np.zeros_like(edits))[i]
             are_short[short] = 1
@@ -221,10 +221,10 @@ def _compare(
         ):
             if are is not None:
                 against.setdefault(place, np.zeros_like(edits))[i] = are
-                row += of[place] * are
+                row += weights[place] * are
         if word.entry.has_digit:
-            row += of[a.OTHER_DIGITS] * (facts["digit"][flat] & (edits[i] < 1))
-    _set_strengths(found, asked, keys, flat, of)
+            row += weights[a.OTHER_DIGITS] * (facts["digit"][flat] & (edits[i] < 1))
+    _set_strengths(found, asked, keys, flat, weights)
     same = edits == 1
     if np.count_nonzero(same):
         np.copyto(found, 1, where=same)
@@ -239,20 +239,20 @@ def _weigh_spelling(
     word: Word,
     facts: dict[str, NDArray[Any]],
     flat: NDArray[np.intp],
-    of: list[float],
+    weights: list[float],
 ) -> None:
     """Set the odds against some words, (P,), by how few edits are between them and a word."""
     if len(word.text) > SHORT:
-        np.multiply(facts["short"][flat], of[a.SHORT_WORD], out=row)
-        row += of[a.SQUARED]
+        np.multiply(facts["brief"][flat], weights[a.SHORT_WORD], out=row)
+        row += weights[a.SQUARED]
     else:
-        row += of[a.SQUARED] + of[a.SHORT_WORD]
+        row += weights[a.SQUARED] + weights[a.SHORT_WORD]
     if word.is_known:
-        row += of[a.BOTH_KNOWN] * facts["is_known"][flat]
+        row += weights[a.BOTH_KNOWN] * facts["known"][flat]
     row *= edits
-    row += of[a.OF_EDITS]
+    row += weights[a.OF_EDITS]
     row *= edits
-    row += of[a.BIAS]
+    row += weights[a.BIAS]
 
 
 def _weigh_abbreviations(
@@ -261,7 +261,7 @@ def _weigh_abbreviations(
     strings: list[str],
     facts: dict[str, NDArray[Any]],
     flat: NDArray[np.intp],
-    of: list[float],
+    weights: list[float],
     is_member: NDArray[np.bool_] | None,
 ) -> list[int]:
     """Add to the odds against some words, (P,), of which one abbreviates the other.
@@ -274,23 +274,27 @@ def _weigh_abbreviations(
     words, own = flat[some], np.uint32(letters_of(text))
     letters = facts["letters"][words]
     both = letters & own
-    may = (both == letters) | (both == own) | facts["short_form"][words] | is_short_form(text)
+    may = (both == letters) | (both == own) | facts["abbreviation"][words] | is_short_form(text)
     may &= facts["length"][words] != len(text)
     if is_member is not None:
         may &= ~is_member[some]
     for j in some[may].tolist():
         if kind := abbreviates(text, strings[j]):
-            row[j] += of[a.ONE_STEM + kind]
+            row[j] += weights[a.ONE_STEM + kind]
             if kind == 1:
                 short.append(j)
             else:
                 size = len(text), len(strings[j])
-                row[j] += of[a.OF_LETTERS] * (min(size) / max(size))
+                row[j] += weights[a.OF_LETTERS] * (min(size) / max(size))
     return short
 
 
 def _set_strengths(
-    found: NDArray[np.float32], asked: _Asked, keys: Keys, flat: NDArray[np.intp], of: list[float]
+    found: NDArray[np.float32],
+    asked: _Asked,
+    keys: Keys,
+    flat: NDArray[np.intp],
+    weights: list[float],
 ) -> None:
     """Set how likely words mean one thing, by spelling and by all, in place.
 
@@ -303,8 +307,8 @@ def _set_strengths(
         for i, word in enumerate(asked.query.words):  # a slip stands for a word less surely
             by_slip = meant[i] * ~sure if word.trust == 1 else meant[i].copy()
             meant[i] -= by_slip
-            by_cosine = (of[a.COSINE] + of[a.COSINE_SQUARED] * meant[i]) * meant[i]
-            found[2, i] = by_cosine + of[a.BY_SLIP] * by_slip
+            by_cosine = (weights[a.COSINE] + weights[a.COSINE_SQUARED] * meant[i]) * meant[i]
+            found[2, i] = by_cosine + weights[a.BY_SLIP] * by_slip
     found[2] += found[1]
     np.exp(odds, out=odds)
     odds += 1

@@ -32,8 +32,8 @@ GLANCE = ("n-grams", "n-grams squared", "nearness above the usual", "nearness by
 class Glance(NamedTuple):
     """What is seen of n keys at a glance, each (L, n)."""
 
-    odds: NDArray[np.float32]  # how much each key is worth a look
-    likeness: NDArray[np.float32]  # the cosines of n-grams
+    odds: NDArray[np.float32]  # log-odds that tell how much each key is worth a look
+    of_ngrams: NDArray[np.float32]  # the cosines of n-grams
     near: NDArray[np.float32]  # the cosines of the vectors of words
     above: NDArray[np.float32]  # in standard deviations above the usual
     encoded: NDArray[np.float32]  # the cosines by an encoder; zeros without one
@@ -58,12 +58,12 @@ def glance(
         is_encoded: whether the vectors are those of an encoder of whole texts.
     """
     L, n = len(queries), len(keys)
-    likeness = np.empty((L, n), np.float32)
-    for row, query in zip(likeness, queries, strict=True):
+    of_ngrams = np.empty((L, n), np.float32)
+    for row, query in zip(of_ngrams, queries, strict=True):
         row[:] = keys.postings.likeness(ngrams(query.text))
     near = units(vectors) @ keys.vectors.T * keys.inverse_lengths
     above = keys.background.above(near)
-    odds = weights[0] * likeness + weights[1] * likeness * likeness
+    odds = weights[0] * of_ngrams + weights[1] * of_ngrams * of_ngrams
     shares = [shares_of(np.array(keys.weights_of(query.words))) for query in queries]
     encoded = encoded_above = np.broadcast_to(np.float32(0), (L, n))
     if is_encoded:
@@ -77,7 +77,7 @@ def glance(
     odds += weights[2] * trust * np.maximum(above, 0)
     if len(keys.dead):
         odds[:, keys.dead] = -np.inf
-    return Glance(odds, likeness, near, above, encoded, encoded_above)
+    return Glance(odds, of_ngrams, near, above, encoded, encoded_above)
 
 
 def candidates(seen: Glance, count: int = CANDIDATES) -> Found:
