@@ -52,6 +52,7 @@ def command(d: FuzzyDict[Any], url: str, index: bool) -> None:
         with progress_bar("writing") as progress:
             remote.update(d, progress=progress)  # with its aliases
         if index:
-            remote.build_index()
+            with progress_bar("indexing") as progress:
+                remote.build_index(progress=progress)
         count = len(remote)
         echo(f"{count} {'key' if count == 1 else 'keys'}: {remote.place}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -15,7 +15,7 @@ from fuzzydict.stores.values import as_value, is_storable
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,8 +24,15 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32] | None
 
 
+#: Is called with how much is done, and of how much.
+Progress: TypeAlias = "Callable[[int, int], None]"
+
 #: How many keys stand for all those that a search leaves out.
 SAMPLE = 4096
+
+
+def untold(done: int, total: int) -> None:
+    """Tell nobody how much is done."""
 
 
 def id_of(text: str) -> UUID:
@@ -135,7 +142,7 @@ class Store(Protocol):
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, at most a few thousand with different keys; equal keys are replaced."""
 
-    def build_index(self) -> str | None:
+    def build_index(self, progress: Progress = untold) -> str | None:
         """Build what makes searches quick, while others read and write; return why not, if so."""
 
     def remove(self, keys: Sequence[str]) -> int:

@@ -6,8 +6,9 @@ import json
 import os
 import re
 import struct
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
+from threading import Event, Thread
 from time import sleep
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote
@@ -26,6 +27,7 @@ from fuzzydict.stores.base import (
     Search,
     Store,
     id_of,
+    untold,
 )
 
 try:
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed
 
-    from fuzzydict.stores.base import Vector
+    from fuzzydict.stores.base import Progress, Vector
     from fuzzydict.stores.values import Condition
 
     Session: TypeAlias = Connection[tuple[Any, ...]]
@@ -62,6 +64,7 @@ _MOST_DIMENSIONS = 4000  # of a halfvec in an index of pgvector
 _CONNECTIONS = 8  # of a store: so many threads are answered at once
 _PATIENCE = 10  # seconds for a server to accept a connection, unless the URL says otherwise
 _WAITS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # seconds between tries while a server recovers
+_TOLD_EACH = 0.2  # seconds between looks at how far an index is
 _ALIASES = 4096  # aliases read at a time
 _MOST = 1 << 40  # keys that there may be
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
@@ -95,6 +98,11 @@ LEFT JOIN (pg_index JOIN pg_class AS graph ON graph.oid = indexrelid
 WHERE leaf.relkind = 'r' AND (leaf.oid = %(table)s::regclass OR leaf.oid IN
     (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))
 """)
+#: How far the graph of a table is: its rows come first, and then those that were written meanwhile.
+_PROGRESS = """
+SELECT relid::regclass::text, blocks_done, blocks_total FROM pg_stat_progress_create_index
+WHERE pid = %s AND blocks_total > 0 AND phase LIKE '%%: loading tuples'
+"""
 _SAMPLE = """
 WITH first AS MATERIALIZED (SELECT id FROM {keys} ORDER BY id LIMIT {size}),
 new AS MATERIALIZED (SELECT id FROM first EXCEPT SELECT unnest(%(known)s::uuid[]))
@@ -373,7 +381,7 @@ class PostgresStore(Store):
 
     # ---- the index ------------------------------------------------------------------------------
 
-    def build_index(self) -> str | None:
+    def build_index(self, progress: Progress = untold) -> str | None:
         """Build what is missing of each partition; only the owner of the tables can."""
         self.count()  # or raise: nothing is there, or the server cannot be reached
         # Until it is unlocked, or closed, of which the server learns a little later.
@@ -384,18 +392,42 @@ class PostgresStore(Store):
             with self._connect() as connection:
                 if connection.execute(lock, [".".join(self._table)]).fetchone() == (False,):
                     return f"{self.place}: another client is building the index"
-                for table in self._unindexed(connection):
-                    try:
-                        connection.execute(SQL(create.format(table)))
-                    except (errors.DiskFull, errors.OutOfMemory):  # shared: a container has little
-                        self._unindexed(connection)
-                        connection.execute("SET max_parallel_maintenance_workers = 0")
-                        connection.execute(SQL(create.format(table)))
-                    connection.execute(SQL(f"ANALYZE {table}"))
+                tables = self._unindexed(connection)
+                with self._telling(connection, tables, progress):
+                    for table in tables:
+                        try:
+                            connection.execute(SQL(create.format(table)))
+                        except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
+                            self._unindexed(connection)
+                            connection.execute("SET max_parallel_maintenance_workers = 0")
+                            connection.execute(SQL(create.format(table)))
+                        connection.execute(SQL(f"ANALYZE {table}"))
+                if tables:
+                    progress(1000 * len(tables), 1000 * len(tables))
                 connection.execute(unlock, [".".join(self._table)])
         except psycopg.Error as error:
             return str(self._refused(error))
         return None
+
+    @contextmanager
+    def _telling(self, builder: Session, tables: list[str], progress: Progress) -> Iterator[None]:
+        """Tell meanwhile how far the graphs of some tables are, in thousandths of each."""
+        end, number = Event(), builder.info.backend_pid
+
+        def tell() -> None:
+            with suppress(psycopg.OperationalError), self._connect() as other:
+                while not end.wait(_TOLD_EACH):
+                    for table, done, total in other.execute(_PROGRESS, [number]):
+                        parts = tables.index(table) + done / total
+                        progress(int(1000 * parts), 1000 * len(tables))
+
+        thread = Thread(target=tell, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            end.set()
+            thread.join()
 
     def _unindexed(self, connection: Session) -> list[str]:
         """Return the tables without a graph, in SQL; drop those graphs that were not finished."""

@@ -34,6 +34,7 @@ from fuzzydict.stores.base import (
     Sample,
     Store,
     id_of,
+    untold,
 )
 from fuzzydict.stores.values import is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
@@ -51,7 +52,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from fuzzydict.stores.base import Search
+    from fuzzydict.stores.base import Progress, Search
     from fuzzydict.stores.values import Condition
 
 #: What one vector, dense or sparse, is to find by its name: so many keys, which go into a list.
@@ -292,7 +293,7 @@ class QdrantStore(Store):
         if points:
             self._update(_upsert(points), [str(point.id) for point in points])
 
-    def build_index(self) -> str | None:
+    def build_index(self, progress: Progress = untold) -> str | None:  # noqa: ARG002
         """Do nothing: the server builds its index by itself."""
         return None
 

@@ -21,7 +21,7 @@ from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY
 from fuzzydict.search.keys import exact_text, texts_with_words
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
-from fuzzydict.stores.base import Alias, Row
+from fuzzydict.stores.base import Alias, Row, untold
 from fuzzydict.stores.sampling import (
     BUILD,
     Sampling,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.results.pooling import StackedValues
     from fuzzydict.search.lookup import Attended, Exact
-    from fuzzydict.stores.base import Known, Store
+    from fuzzydict.stores.base import Known, Progress, Store
     from fuzzydict.stores.values import Condition
 
 
@@ -307,7 +307,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         other: Any = (),
         /,
         *,
-        progress: Callable[[int, int], None] = lambda _done, _total: None,
+        progress: Progress = untold,
         **kwargs: Any,
     ) -> None:
         """Insert what ``dict.update`` would, and the aliases of a `FuzzyDict`.
@@ -342,16 +342,17 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         if isinstance(aliases, Mapping) and aliases:
             self.aliases.update(aliases)
 
-    def build_index(self) -> bool:
+    def build_index(self, *, progress: Progress = untold) -> bool:
         """Build the index by which a database finds keys among many, and tell whether it is there.
 
         That may take minutes, while others read and write. Keys that are written later are added
         to it. One is enough, and is wanted from some 10,000 keys on. Qdrant builds it by itself.
+        ``progress`` is called with how much is done, and of how much.
 
         Warns:
             StoreWarning: it cannot be built; the message says why, and by which command to try.
         """
-        why = self._store.build_index()
+        why = self._store.build_index(progress)
         if why is not None:
             warnings.warn(f"{why}; {BUILD}", StoreWarning, stacklevel=2)
         return why is None

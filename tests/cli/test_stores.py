@@ -163,7 +163,7 @@ def test_an_index_that_cannot_be_built_is_a_warning_with_the_command_to_build_it
     car: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run("push", car, URL, "--index").stderr == ""
-    monkeypatch.setattr(MemoryStore, "build_index", lambda store: f"{store.place}: no room")
+    monkeypatch.setattr(MemoryStore, "build_index", lambda store, _: f"{store.place}: no room")
     result = run("push", car, URL, "--index")
     assert (result.exit_code, result.stdout[:8]) == (0, "4 keys: ")
     assert result.stderr.startswith(f"Warning: {PLACE}: no room; build one by `fuzzydict push --in")

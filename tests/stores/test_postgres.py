@@ -612,7 +612,14 @@ def large(request: pytest.FixtureRequest) -> Iterator[PostgresStore]:
     store = PostgresStore(server().url(table=f"large {next(_NUMBERS)}", **partitions))
     store.create(E, META)
     store.write(rows_of(2800))
-    assert [store.build_index() for _ in range(2)] == [None, None]
+    told = list[tuple[int, int]]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fuzzydict.stores.postgres._TOLD_EACH", 0.0)
+        assert [store.build_index(lambda *done: told.append(done)) for _ in range(2)] == [None] * 2
+    total = 1000 * int(request.param or 1)
+    assert told[-1] == (total, total)
+    assert all(0 <= done <= of == total for done, of in told)
+    assert any(done < total for done, _ in told)
     store.write(rows_of(3000)[2800:] + rows_of(10))
     yield store
     store.close()

@@ -18,6 +18,7 @@ from fuzzydict.stores.base import (
     Search,
     Store,
     id_of,
+    untold,
 )
 from fuzzydict.stores.values import satisfies
 from tests.support.stores import nearness, spelling
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from uuid import UUID
 
+    from fuzzydict.stores.base import Progress
     from fuzzydict.stores.values import Condition
 
 
@@ -79,8 +81,9 @@ class MemoryStore(Store):
             self._rows |= {row.key: deepcopy(row) for row in rows}
             self._version += 1
 
-    def build_index(self) -> str | None:
-        self._created()
+    def build_index(self, progress: Progress = untold) -> str | None:
+        with self._created():
+            progress(1, 1)
         return None
 
     def remove(self, keys: Sequence[str]) -> int:
