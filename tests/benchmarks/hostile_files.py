@@ -18,10 +18,10 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict.evaluation.evaluate import text_table
@@ -29,9 +29,9 @@ from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.review import DecidedFile, read_examples
 
-from .measuring import command
+from .measuring import command, timed
 
-__all__ = ["ATTACKS", "FORMATS", "Measured", "damaged", "measured"]
+__all__ = ["ATTACKS", "FORMATS", "damaged", "reading"]
 
 Maker = Callable[[int], str]  # from about how many characters to a text
 _LEAST = 0.02  # seconds; what is shorter is noise
@@ -123,39 +123,16 @@ ATTACKS: Mapping[str, Mapping[str, Maker]] = {
 }
 
 
-class Measured(NamedTuple):
-    """What a file took.
+def reading(form: str, text: str, path: Path) -> Callable[[], str]:
+    """Write a file, and return what reads it: it returns "read", or "refused" with its name."""
+    if form == "parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
 
-    Attributes:
-        size: its bytes, for each size.
-        seconds: of the processor, for each size.
-        outcome: "read" or "refused", at the last size.
-    """
-
-    size: list[int]
-    seconds: list[float]
-    outcome: str
-
-
-def measured(form: str, make: Maker, sizes: list[int], folder: Path, runs: int = 3) -> Measured:
-    """Return what files of these sizes take; each is read, or refused with its name."""
-    path, found, outcome = folder / f"file.{form}", Measured([], [], ""), ""
-    for size in sizes:
-        if form == "parquet":
-            import pyarrow as pa
-            from pyarrow import parquet
-
-            parquet.write_table(pa.table({"c": make(size).splitlines()}), path)
-        else:
-            path.write_text(make(size), "utf-8", newline="")
-        took = []
-        for _ in range(runs):
-            began = time.process_time()
-            outcome = _outcome(path, _as_table if form == "parquet" else read_dict)
-            took.append(time.process_time() - began)
-        found.size.append(path.stat().st_size)
-        found.seconds.append(min(took))
-    return found._replace(outcome=outcome)
+        parquet.write_table(pa.table({"c": text.splitlines()}), path)
+    else:
+        path.write_text(text, "utf-8", newline="")
+    return partial(_outcome, path, _as_table if form == "parquet" else read_dict)
 
 
 def _outcome(path: Path, reader: Callable[[Path], object]) -> str:
@@ -184,11 +161,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for form in options.format or ATTACKS:
             for name, make in ATTACKS[form].items():
-                sizes = [options.bytes, 2 * options.bytes, 4 * options.bytes]
-                size, seconds, outcome = measured(form, make, sizes, Path(folder))
+                path, seconds = Path(folder) / f"file.{form}", list[float]()
+                for times in (1, 2, 4):
+                    read = reading(form, make(times * options.bytes), path)
+                    seconds.append(min(timed(read, time.process_time) for _ in range(3)))
                 growth = max(b / a for a, b in pairwise(max(one, _LEAST) for one in seconds))
                 grows = f"{growth:.1f}" if max(seconds) > _LEAST else None
-                rows.append([form, name, size[-1], f"{seconds[-1]:.2f}", grows, outcome])
+                rows.append([form, name, path.stat().st_size, f"{seconds[-1]:.2f}", grows, read()])
     header = ("format", "file", "bytes", "seconds", "grows by", "outcome")
     print(text_table(header, rows, names=2))
 

@@ -14,7 +14,6 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -149,11 +148,11 @@ def each(function: Callable[[Any], object], inputs: Iterable[Any], times: int = 
     left = iter(inputs)
 
     def run() -> None:
-        done = 0
-        for done, one in enumerate(islice(left, times), start=1):  # noqa: B007 -- counts
-            function(one)
-        if done < times:
-            raise RuntimeError(f"there are too few inputs: a run needs {times}")
+        try:
+            for _ in range(times):
+                function(next(left))
+        except StopIteration:
+            raise RuntimeError(f"there are too few inputs: a run needs {times}") from None
 
     return run
 

@@ -1,8 +1,7 @@
-"""Reads: an exact hit, fuzzy ones new and repeated, many at once, pooled, by vectors given."""
+"""Reads: an exact hit, fuzzy ones new and repeated, many at once, pooled."""
 
 from __future__ import annotations
 
-import random
 import timeit
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,9 +12,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from fuzzydict import FuzzyDict, attention
-from fuzzydict._arrays import units
 
-from .engines import Structured
 from .measuring import Case, Run, each, optional
 from .queries import KINDS, SLIPS, Kind, any_slips, in_turns, key_texts, keys_of
 
@@ -24,7 +21,6 @@ _WARM = 48  # reads before the first that is measured: what they set up once is 
 _MANY = 10_000  # keys from which on a read is measured alone, not with others
 _HITS = 100_000  # exact ones of a sample
 _BATCH = 256  # queries at once
-_GRAPHS = 100_000  # keys at most for engines that build graphs, which takes them minutes
 
 
 class Asked(NamedTuple):
@@ -172,44 +168,3 @@ def _by_torch(*arrays: Any) -> Run | None:
     # Four axes, for torch has its fast kernel for these alone.
     tensors = [torch.from_numpy(np.array(array))[None, None] for array in arrays]
     return partial(torch.nn.functional.scaled_dot_product_attention, *tensors)
-
-
-# ---- vectors given ------------------------------------------------------------------------
-
-
-def vectors_given(count: int) -> tuple[Structured, Iterator[str]]:
-    """Return keys whose vectors are given, and queries without end, none twice before all came."""
-    made, order = Structured(count, 0), random.Random(1).sample(range(count), count)
-    return made, (f"near {number}" for number in cycle(order))
-
-
-def given(count: int) -> Iterator[Case]:
-    """Measure reads of one query and of many; the peers look vectors up as the dict does."""
-    data, queries = vectors_given(count)
-    lists = iter(lambda: list(islice(queries, _BATCH)), [])
-    vectors = units(data.encode(data.keys))
-    searches: dict[str, Callable[[Any], object] | None] = {"faiss flat": None}
-    if faiss := optional("faiss"):
-        flat = faiss.IndexFlatIP(vectors.shape[1])
-        flat.add(vectors)
-        searches["faiss flat"] = lambda texts: flat.search(data.encode(texts), 1)
-    if count <= _GRAPHS:
-        searches["usearch HNSW"] = None
-        if usearch := optional("usearch.index"):
-            graph = usearch.Index(ndim=vectors.shape[1], metric="ip", dtype="f32")
-            graph.add(np.arange(count), vectors)
-            searches["usearch HNSW"] = lambda texts: graph.search(data.encode(texts), 1)
-    times = max(1, min(10, 100_000 // count))
-    for scorer in ("dot", "cosine"):
-        d = FuzzyDict(dict.fromkeys(data.keys, 0), embedding=data.encode, scorer=scorer)
-        d.get("near 0")
-        what = f"vectors given, {scorer}, {count:,} keys of {vectors.shape[1]} numbers"
-        one = {
-            name: search and each(search, ([query] for query in queries), times)
-            for name, search in searches.items()
-        }
-        yield Case(what, each(d.get, queries, times), one, times=times)
-    best = partial(FuzzyDict(d, embedding=data.encode, scorer="cosine").most_similar, topn=1)
-    best("near 0")
-    many = {name: search and each(search, lists) for name, search in searches.items()}
-    yield Case(f"{what}; {_BATCH} at once, of one", each(best, lists), many, 5, _BATCH)

@@ -18,7 +18,6 @@ from fuzzydict import FuzzyDict
 
 from .measuring import Case, each, run_process, script
 from .queries import any_slips, key_texts, keys_of, known, made_up
-from .speed_reads import vectors_given
 
 _UNSEEN = 10_000  # keys of words never seen
 _TYPED = 12  # queries whose letters are typed one by one, of each kind
@@ -27,19 +26,12 @@ _STROKES = 105  # samples: some cost more than others
 
 def build(size: int) -> Iterator[Case]:
     """Measure a new dict until its first fuzzy read; what words are is learned anew by each."""
-    plain, (data, _) = dict.fromkeys(keys_of(size), 0), vectors_given(size)
+    plain = dict.fromkeys(keys_of(size), 0)
     unseen = dict.fromkeys(islice(made_up([]), _UNSEEN), 0)
     words = {f"{size:,} keys": plain, f"{_UNSEEN:,} keys of a word never seen": unseen}
     for what, items in words.items():
         ours = partial(lambda items: FuzzyDict(items).get("colour"), items)
         yield Case(f"build {what}, and read one", ours, {"dict": partial(dict, items)}, 3)
-    given = dict.fromkeys(data.keys, 0)
-
-    def ours_given() -> object:
-        return FuzzyDict(given, embedding=data.encode, scorer="cosine").get("near 0")
-
-    alone = {"the vectors alone": partial(data.encode, data.keys)}
-    yield Case(f"build {size:,} keys, and read one, vectors given", ours_given, alone, 3)
 
 
 def writes(size: int) -> Iterator[Case]:

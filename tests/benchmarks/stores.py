@@ -9,7 +9,7 @@ beside another word. Told are the time of a query, how often the best key is tha
 which compares with all keys, and how far its score is off. No query is asked twice.
 
 PostgreSQL is asked through a proxy, which delays each round trip by so many milliseconds. Told are
-also the round trips of each kind of call, and how many reads one thread and four threads do.
+also the round trips of each kind of call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +38,6 @@ _WARM = 20  # queries before the first that counts
 _HEADER = ["keys", "queries", "a read", "p95", "processor here", "best key found"]
 _HEADER += ["score off by (p95)"]
 _CALLS = ["call", "round trips", "on the wall", "processor here"]
-_THREADS = ["reads", "one thread", "four threads"]
 
 
 class Engine(NamedTuple):
@@ -132,8 +130,6 @@ def main() -> None:
         if engine.between is not None:
             title = f"Calls, with {options.latency:g} ms a round trip"
             print_report(title, _CALLS, _calls(engine.remote, engine.between, list(exact)))
-            title = f"Reads a second, with {options.latency:g} ms a round trip"
-            print_report(title, _THREADS, _threads(engine.remote, list(exact)))
 
 
 def _calls(remote: RemoteDict, between: Proxy, names: Sequence[str]) -> list[list[str]]:
@@ -158,26 +154,6 @@ def _calls(remote: RemoteDict, between: Proxy, names: Sequence[str]) -> list[lis
             processor.append(processor_time() - used)
         median = f"{np.median(trips):g}"
         rows.append([name, median, shown(figures(taken)), shown(figures(processor))])
-    return rows
-
-
-def _threads(remote: RemoteDict, names: Sequence[str]) -> list[list[str]]:
-    """Return the rows of a table of what threads read."""
-    queries = list(islice(any_slips(names), 300))
-    kinds: Mapping[str, Callable[[int], object]] = {
-        "exact": lambda i: remote[names[i]],
-        "fuzzy": lambda i: remote.get(queries[i]),
-    }
-    rows = []
-    for kind, read in kinds.items():
-        rates = []
-        for start, count in ((0, 1), (100, 4)):
-            with ThreadPoolExecutor(count) as pool:
-                list(pool.map(read, range(200, 200 + count)))
-                began = time.perf_counter()
-                list(pool.map(read, range(start, start + 100)))
-                rates.append(100 / (time.perf_counter() - began))
-        rows.append([kind, *(f"{rate:.0f}" for rate in rates)])
     return rows
 
 
