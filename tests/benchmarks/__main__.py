@@ -23,42 +23,41 @@ from statistics import median
 
 from fuzzydict.evaluation.evaluate import environment, markdown_table, shown_command, text_table
 
-from . import speed_columns, speed_reads, speed_rest
+from . import speed
 from .measuring import Case, Figures, Row, command, measured, processor_time, shown
 
 _Cases = Callable[[int], Iterator[Case]]
 #: What is measured, by the table it belongs to and the name that ``--only`` takes, and among how
 #: many keys.
 TABLES: Mapping[str, Mapping[str, tuple[_Cases, Sequence[int]]]] = {
-    "One read, keys of one word": {"first": (speed_reads.first, [10, 100, 1_000])},
+    "One read, keys of one word": {"first": (speed.first, [10, 100, 1_000])},
     "One read, keys of two words": {
-        "phrases": (speed_reads.phrases, [10, 1_000, 100_000]),
-        "millions": (speed_reads.phrases, [1_000_000]),
+        "phrases": (speed.phrases, [10, 1_000, 100_000]),
+        "millions": (speed.phrases, [1_000_000]),
     },
-    "Many reads at once": {"several": (speed_reads.several, [1_000, 100_000])},
+    "Many reads at once": {"several": (speed.several, [1_000, 100_000])},
     "Columns of cells": {
-        "cells": (speed_columns.cells, [5, 100, 1_000]),
-        "join": (speed_columns.joins, [1_000]),
-        "map": (speed_columns.mapping, [1_000]),
+        "cells": (speed.cells, [5, 100, 1_000]),
+        "join": (speed.joins, [1_000]),
+        "map": (speed.mapping, [1_000]),
     },
     "Other reads": {
-        "exact": (speed_reads.exact, [1_000]),
-        "similar": (speed_reads.similar, [1_000]),
-        "pooling": (speed_reads.pooling, [1_000, 100_000]),
-        "attention": (speed_reads.attending, [100_000]),
+        "exact": (speed.exact, [1_000]),
+        "similar": (speed.similar, [1_000]),
+        "pooling": (speed.pooling, [1_000, 100_000]),
+        "attention": (speed.attending, [100_000]),
     },
     "Building and writing": {
-        "build": (speed_rest.build, [100_000]),
-        "writes": (speed_rest.writes, [1_000, 100_000]),
+        "build": (speed.build, [100_000]),
+        "writes": (speed.writes, [1_000, 100_000]),
     },
-    "Files": {"files": (speed_rest.files, [100_000, 1_000_000])},
-    "Processes": {"processes": (speed_rest.processes, [0])},
-    "The page": {"page": (speed_rest.page, [1_000, 100_000])},
+    "Files": {"files": (speed.files, [100_000, 1_000_000])},
+    "Processes": {"processes": (speed.processes, [0])},
+    "The page": {"page": (speed.page, [1_000, 100_000])},
 }
 
 
 def main() -> None:
-    """Measure and print the tables."""
     names = [name for group in TABLES.values() for name in group]
     parser = argparse.ArgumentParser(description="Measure speed beside the peers'.")
     parser.add_argument("--only", metavar="NAME", action="append", choices=names)

@@ -24,7 +24,6 @@ from .measuring import command, print_report
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description="Measure vectors by the cosine.")
     parser.add_argument("vectors", metavar="VECTORS", type=Path, nargs="+")
     parser.add_argument("--beside-english", action="store_true")

@@ -145,7 +145,6 @@ _ACTS: list[Callable[[FuzzyDict[Any], Path], Any]] = [
 
 
 def _interrupt(chance: random.Random, folder: Path) -> None:
-    """Interrupt three acts on one dict."""
     path, scorer = folder / "saved", chance.choice([None, "cosine"])
     d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(_FEW, 1), embedding=_encode, scorer=scorer)
     d.aliases = {"first one": _FEW[0], "second one": _FEW[1], "nothing": None}
@@ -283,7 +282,6 @@ class _Shared:
                 self.scores[query] = {m.key: m.score for m in scored.most_similar(query, None)}
 
     def run(self, seconds: float, chance: random.Random) -> None:
-        """Act for so many seconds."""
         end = time.monotonic() + seconds
 
         def repeat(act: Callable[[random.Random], None], chance: random.Random) -> None:
@@ -405,7 +403,6 @@ ATTACKS: Mapping[str, tuple[Callable[[random.Random, Path], str | None], int]] =
 
 
 def main() -> None:
-    """Print how attacks ended, and what was wrong."""
     parser = argparse.ArgumentParser(description="Attack at random; nothing may be wrong.")
     parser.add_argument("attack", choices=ATTACKS)
     parser.add_argument("count", type=int, nargs="?", help="how many")

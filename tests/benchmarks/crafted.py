@@ -120,7 +120,6 @@ def _odd_value(chance: random.Random) -> Any:
 
 
 def _changed_tree(tree: Any, chance: random.Random) -> Any:
-    """Return JSON with a change somewhere."""
     if not isinstance(tree, dict | list) or not tree or chance.random() < 0.1:
         return _odd_value(chance)
     places: Any = list(tree) if isinstance(tree, dict) else range(len(tree))
@@ -247,7 +246,6 @@ def _use_dict(path: Path, embedding: Any) -> None:
 
 
 def _use_vectors(path: Path) -> None:
-    """Open vectors, give them to a dict, read it, save them."""
     vectors = WordVectors.load(path)
     d = FuzzyDict({"color": 1.0, "top speed": 2.0, "zzz": 3.0}, embedding=vectors)
     for query in _QUERIES:

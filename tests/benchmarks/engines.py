@@ -99,7 +99,6 @@ PARTS: Mapping[str, Callable[[int, int, str | None], Subject]] = {"given": given
 
 
 def main() -> None:
-    """Measure and print a table for each part."""
     parser = argparse.ArgumentParser(description="Measure what an engine gains.")
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--keys", type=int, default=1_000_000)

@@ -33,8 +33,6 @@ Scored = tuple[str, float]
 
 
 class System(NamedTuple):
-    """What is measured."""
-
     name: str
     ask: Callable[[list[str], list[str]], list[Scored]]  # the best key of each query
     cutoffs: tuple[float, ...]

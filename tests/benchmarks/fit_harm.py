@@ -30,7 +30,6 @@ _HEADER = ["set", "examples", "", *_COUNTS, "hit@1", "examples right", "kept", "
 
 
 def main() -> None:
-    """Measure and print a table."""
     parser = argparse.ArgumentParser(description="Measure what fit does to others.")
     parser.add_argument("paths", type=Path, nargs="+", help="sets of dicts, JSON files")
     parser.add_argument("--examples", type=int, nargs="+", default=[5, 12, 30])

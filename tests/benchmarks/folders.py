@@ -35,7 +35,6 @@ _HEADER += ["processor of the workers", "memory of the main process"]
 
 
 def main() -> None:
-    """Measure and print the table."""
     parser = argparse.ArgumentParser(description="Measure `fuzzydict map` of a folder.")
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--distinct", type=int, default=20_000, help="different texts")
@@ -60,7 +59,6 @@ def main() -> None:
 
 
 def _make(folder: Path, rows: int, distinct: int) -> None:
-    """Write a dict, and a folder of Parquet files."""
     import numpy as np
     import pyarrow as pa
     from pyarrow import parquet

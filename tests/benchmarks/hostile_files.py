@@ -152,7 +152,6 @@ def _as_table(path: Path) -> None:
 
 
 def main() -> None:
-    """Run from the command line."""
     parser = argparse.ArgumentParser(description="Measure hostile files.")
     parser.add_argument("--format", choices=ATTACKS, action="append")
     parser.add_argument("--bytes", type=int, default=250_000, help="of the smallest of three sizes")

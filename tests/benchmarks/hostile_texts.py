@@ -138,7 +138,6 @@ def measure(kind: str, size: int) -> tuple[int, float, float, int, float]:
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description="Measure texts made to be slow.")
     parser.add_argument("--bytes", type=int, default=1_000_000, help="the size of the keys")
     parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help="these kinds")

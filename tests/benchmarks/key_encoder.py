@@ -34,7 +34,6 @@ from .queries import changed
 
 
 def main() -> None:
-    """Measure and print the table."""
     parser = argparse.ArgumentParser(description="Measure `FuzzyKeyEncoder`.")
     parser.add_argument("--rows", type=int, default=200, help="rows to learn from")
     parser.add_argument("--asked", type=int, default=500, help="rows to classify")
@@ -68,7 +67,6 @@ def main() -> None:
 
 
 def _encoders(keys: list[str]) -> dict[str, Callable[[], Any]]:
-    """Return what makes each encoder, by its name."""
     found: dict[str, Callable[[], Any]] = {
         "`OneHotEncoder`": partial(OneHotEncoder, handle_unknown="ignore")
     }

@@ -42,8 +42,6 @@ class Case(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """The median of some numbers, and the quartiles."""
-
     median: float
     low: float
     high: float
@@ -59,7 +57,6 @@ class Row(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """How many times the peer's median ours is."""
         return self.ours.median / self.theirs.median if self.theirs else None
 
 
@@ -80,7 +77,6 @@ def measured(case: Case, clock: Callable[[], float] = time.perf_counter) -> Iter
 
 
 def timed(run: Run, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Return the seconds that a run takes by a clock."""
     start = clock()
     run()
     return clock() - start
@@ -126,7 +122,6 @@ def compared(exact: Any, other: Any, queries: Iterable[str], warm: int = 20) -> 
 
 
 def figures(numbers: Iterable[float]) -> Figures:
-    """Return the median and the quartiles of one number or more."""
     found = sorted(numbers)
     if len(found) < 2:
         return Figures(found[0], found[0], found[0])
@@ -158,7 +153,6 @@ def each(function: Callable[[Any], object], inputs: Iterable[Any], times: int = 
 
 
 def optional(module: str) -> Any:
-    """Return a module, or None where it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -184,7 +178,6 @@ def most_memory(of: int) -> float:
 
 
 def script(name: str) -> str:
-    """Return the path of a program of this environment."""
     return str(Path(sysconfig.get_path("scripts")) / name)
 
 

@@ -91,7 +91,6 @@ _PARTS: Mapping[str, Callable[[argparse.Namespace], None]] = {
 
 
 def main() -> None:
-    """Measure and print the tables."""
     parser = argparse.ArgumentParser(description="Measure what is held in memory.")
     parser.add_argument("--part", choices=_PARTS, help="one table only")
     parser.add_argument("--keys", type=int, default=100_000)

@@ -21,7 +21,6 @@ _NEARER = 0.25  # share of the values that may be nearer to the right one than a
 
 
 def main() -> None:
-    """Measure and print."""
     # Numbers of things, and of others as people might ask for them; written before any measurement.
     tables = json.loads(Path(__file__).with_name("pooled.json").read_text("utf-8"))
     pools: list[tuple[float, float, bool]] = []

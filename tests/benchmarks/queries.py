@@ -36,7 +36,6 @@ _asked: set[str] = set()  # all texts that came in this process
 
 
 def key_texts(count: int, seed: int = 0) -> list[str]:
-    """Return different keys of two words each."""
     chance, words = random.Random(seed), [word for word in Brown().words if word.isalpha()]
     keys: dict[str, None] = {}
     while len(keys) < count:

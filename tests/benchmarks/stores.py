@@ -20,8 +20,9 @@ import random
 import shutil
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,6 @@ from tests.support.proxy import Proxy
 
 from .measuring import command, compared, figures, print_report, processor_time, shown
 from .queries import any_slips, key_texts, sharing_a_word
-from .wordnet import wordnet_synonyms
 
 _WARM = 20  # queries before the first that counts
 _HEADER = ["keys", "queries", "a read", "p95", "processor here", "best key found"]
@@ -41,8 +41,6 @@ _CALLS = ["call", "round trips", "on the wall", "processor here"]
 
 
 class Engine(NamedTuple):
-    """An empty store to measure."""
-
     remote: RemoteDict
     settle: Callable[[], object]  # builds what the engine would build in the background
     size: Callable[[], tuple[int, int | None]]  # bytes on the disk, and of the indexes, if known
@@ -94,7 +92,6 @@ def _qdrant(_: float, embedding: str | None) -> Engine:
 
 
 def main() -> None:
-    """Measure an engine and print what was found."""
     parser = argparse.ArgumentParser(description="Measure a dict in a store.")
     parser.add_argument("engine", choices=["postgres", "qdrant"])
     parser.add_argument("--keys", type=int, default=100_000)
@@ -133,7 +130,6 @@ def main() -> None:
 
 
 def _calls(remote: RemoteDict, between: Proxy, names: Sequence[str]) -> list[list[str]]:
-    """Return the rows of a table of calls."""
     queries, new = any_slips(names), iter(range(10_000))
     calls: Mapping[str, Callable[[], object]] = {
         "d[query], fuzzy": lambda: remote.get(next(queries)),
@@ -166,11 +162,18 @@ def _queries(names: Sequence[str]) -> Mapping[str, Iterator[str]]:
 
 
 def _synonyms(names: Sequence[str]) -> Iterator[str]:
+    """Yield keys of which a word is replaced by another one of its synset."""
+    from nltk.corpus import wordnet
+
+    words = {word for name in names for word in name.split()}
+    synonyms = defaultdict[str, set[str]](set)
+    for synset in wordnet.all_synsets():
+        for first, second in permutations(words.intersection(synset.lemma_names()), 2):
+            synonyms[first].add(second)
     known, chance = set(names), random.Random(1)
-    synonyms = wordnet_synonyms({word for name in names for word in name.split()})
     for name in chance.sample(names, len(names)):
         first, second = name.split()
-        for other in sorted(synonyms.get(first, ())):
+        for other in sorted(synonyms[first]):
             if (query := f"{other} {second}") not in known:
                 known.add(query)
                 yield query

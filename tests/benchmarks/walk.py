@@ -44,7 +44,6 @@ class Walk(NamedTuple):
 
     @property
     def files(self) -> list[str]:
-        """The files, in the order of the first visit."""
         return list(dict.fromkeys(file for _, file, _ in self.calls))
 
 
@@ -93,7 +92,6 @@ def read(d: FuzzyDict[int], query: str) -> Walk:
 
 
 def main() -> None:
-    """Print the table, or each walk."""
     parser = argparse.ArgumentParser(description="Print how far a query walks.")
     parser.add_argument("--verbose", action="store_true", help="print each call, in order")
     verbose = parser.parse_args().verbose

@@ -20,7 +20,6 @@ JSON, BYTES = "application/json", "application/octet-stream"
 
 @contextmanager
 def serving(d: FuzzyDict[Any], title: str = "a dict", **options: Any) -> Iterator[ExploreServer]:
-    """Serve a dict until the block ends."""
     with ExploreServer(d, title=title, **options) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
@@ -64,7 +63,6 @@ def asked(server: ExploreServer, name: str, **content: Any) -> Any:
 
 
 def answered(server: ExploreServer, query: str, temperature: float | None = None) -> Any:
-    """Return the answer to a query."""
     return asked(server, "answer", query=query, temperature=temperature)
 
 

@@ -39,7 +39,6 @@ if pa is not None:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait until a condition holds, at most a minute."""
     end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end

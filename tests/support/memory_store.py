@@ -46,7 +46,6 @@ class MemoryStore(Store):
         self._aliases: dict[str, Alias] = {}
 
     def _created(self) -> RLock:
-        """Return the lock of what was created."""
         if self._meta is None:
             raise StoreError(f"{self.place}: nothing was created there")
         return self._lock

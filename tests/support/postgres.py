@@ -28,7 +28,6 @@ class Server:
 
     @property
     def sockets(self) -> str:
-        """The folder of its socket."""
         return str(self._server.get_postmaster_info().socket_dir)
 
     def url(self, user: str = "postgres", **parameters: str) -> str:
@@ -56,11 +55,9 @@ class Server:
         (self.folder / "data" / "postmaster.pid").unlink()  # or else it is taken for running
 
     def start(self) -> None:
-        """Start the server again."""
         self._server.ensure_postgres_running()
 
 
 @cache
 def server() -> Server:
-    """Return the server of this process, which ends with it."""
     return Server()

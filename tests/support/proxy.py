@@ -31,13 +31,11 @@ class Proxy:
         Thread(target=self._accept, daemon=True).start()
 
     def url(self, **parameters: str) -> str:
-        """Return the URL of the database through the proxy."""
         query = "&".join(f"{name}={value}" for name, value in parameters.items())
         plain = "sslmode=disable&gssencmode=disable"
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres?{plain}&{query}"
 
     def close(self) -> None:
-        """Accept no more clients."""
         self._listening.close()
 
     def _accept(self) -> None:
@@ -70,7 +68,6 @@ class Proxy:
 
 @contextmanager
 def proxy(folder: str | Path, delay: float = 0.0) -> Iterator[Proxy]:
-    """Run a proxy before the server whose socket is in a folder."""
     running = Proxy(str(folder), delay)
     try:
         yield running

@@ -64,7 +64,6 @@ class Server:
 
 @contextmanager
 def run(folder: Path, api_key: str = "") -> Iterator[Server]:
-    """Run a server until the block ends."""
     server = Server(folder, api_key)
     try:
         yield server

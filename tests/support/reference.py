@@ -42,12 +42,10 @@ def cosine_of(a: Any, b: Any) -> float:
 
 
 def expit(x: float) -> float:
-    """Return ``1 / (1 + e^-x)``."""
     return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
 
 
 def initials_of(words: list[Word]) -> str:
-    """Return the first letters of words."""
     return "".join(word.text[0] for word in words)
 
 
@@ -107,7 +105,6 @@ class Reference:
         self.grams = Counter(one for words in split.values() for one in ngrams(" ".join(words)))
 
     def words(self, text: str) -> list[Word]:
-        """Return the words of a text."""
         return self.table.of_each([compared_words(text)])[0]
 
     def weight(self, word: Word) -> float:
@@ -116,7 +113,6 @@ class Reference:
         return word.weight * math.log1p(total / (count + 0.5)) / math.log1p(2 * total)
 
     def shares(self, words: list[Word]) -> list[float]:
-        """Return the weights of words as shares of their sum."""
         weights = list(map(self.weight, words))
         return [weight / sum(weights) for weight in weights]
 
@@ -134,7 +130,6 @@ class Reference:
     # ---- features -----------------------------------------------------------------------------
 
     def features(self, query: str, key: str) -> dict[str, float]:
-        """Return the features of a query and a key by their names."""
         ours, theirs = self.words(query), self.words(key)
         sure = sum(s for s, word in zip(self.shares(ours), ours, strict=True) if word.trust == 1)
         vector = sum(word.unit * np.float32(word.length * self.weight(word)) for word in ours)
@@ -158,7 +153,6 @@ class Reference:
         return {name: float(number) for name, number in found.items()}
 
     def of_strings(self, query: str, key: str) -> dict[str, float]:
-        """Return how alike query and key are as strings."""
         ours, theirs = (" ".join(compared_words(text)) for text in (query, key))
         a, b = ours.replace(" ", ""), theirs.replace(" ", "")
         return {
@@ -235,7 +229,6 @@ class Reference:
         return found
 
     def of_phrases(self, query: str, key: str, spelled: Any) -> dict[str, float]:
-        """Return what is told of query and key if one of them has several words."""
         ours, theirs = self.words(query), self.words(key)
         a, b = ("".join(word.text for word in words) for words in (ours, theirs))
         if len(ours) == len(theirs) == 1:
@@ -257,7 +250,6 @@ class Reference:
         return found
 
     def against(self, ours: list[Word], theirs: list[Word], table: Any) -> dict[str, float]:
-        """Return what speaks against a key."""
         found = {}
         for name in _CONTRARY:
             free = [
@@ -279,7 +271,6 @@ class Reference:
         return found
 
     def of_numbers(self, query: str, key: str) -> dict[str, float]:
-        """Return how the numbers of query and key compare."""
         ours, theirs = self.words(query), self.words(key)
         texts = [" ".join(word.text for word in words) for words in (ours, theirs)]
         a, b = map(numbers_of, texts)
@@ -322,7 +313,6 @@ class Reference:
     # ---- probabilities --------------------------------------------------------------------------
 
     def probabilities(self, query: str) -> dict[str, float]:
-        """Return the probability of each key to be the right one."""
         rows = {key: np.array([*self.features(query, key).values()]) for key in self.keys}
         scaled = {key: (row - self.judge.center) / self.judge.scale for key, row in rows.items()}
         context = slice(CONTEXT, None)
@@ -344,7 +334,6 @@ class Reference:
 
 
 def net_of(net: Net, x: Any, context: Any) -> float:
-    """Return the log-odds that a net gives."""
     inner = [
         float(x @ a + context @ b + start)
         for a, b, start in zip(net.A.T, net.B.T, net.b, strict=True)

@@ -28,7 +28,6 @@ for _package in ("fuzzydict.cli", "fuzzydict.data"):  # in a checkout they are b
 
 @cache
 def syntax(module: str) -> ast.Module:
-    """Return the syntax tree of a module."""
     return ast.parse(MODULES[module].read_text("utf-8"))
 
 

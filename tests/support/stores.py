@@ -39,13 +39,11 @@ def rows_of(count: int) -> list[Row]:
 
 
 def search(text: str, near: int = 5, spelled: int = 5) -> Search:
-    """Return what is searched for a text."""
     _, _, vector, words = row(text)
     return Search(vector, words, near, spelled)
 
 
 def all_rows(store: Store) -> dict[str, Row]:
-    """Return all rows of a store by their keys."""
     return {one.key: one for page in store.pages(7, vectors=True) for one in page}
 
 
