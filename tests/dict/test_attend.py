@@ -1,4 +1,4 @@
-"""`attend(topn=)`: attention over the best keys alone, beside that over all keys."""
+"""Attention: every intermediate, masks, lists of queries, and the best keys alone."""
 
 from __future__ import annotations
 
@@ -9,13 +9,105 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import ArgumentTypeError, Attention, FuzzyDict, NoMatchError, OptionError
-from fuzzydict.search.lookup import MOST
-from tests.support.searching import needs_usearch
+from fuzzydict import (
+    ArgumentTypeError,
+    Attention,
+    Brown,
+    Cosine,
+    FuzzyDict,
+    Gaussian,
+    NoMatchError,
+    OptionError,
+    ShapeError,
+)
+from fuzzydict.nn.softmax import softmax
+from tests.support.searching import assert_same
 
+VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
 KEYS = ["red", "dark red", "navy", "blue", "sky blue", "green", "grey", "color of the sky", "red 2"]
 ITEMS = {key: float(i) for i, key in enumerate(KEYS)}
 QUERIES = ["violet", "rde", "red", "blue sky", "qwzzt"]
+
+
+def vectors_of(*keys: str, **options: Any) -> FuzzyDict[float]:
+    return FuzzyDict({key: float(i) for i, key in enumerate(keys)}, embedding=VECTORS, **options)
+
+
+# ---- attention over all keys ---------------------------------------------------------------
+
+
+def test_attention_holds_every_intermediate() -> None:
+    d = vectors_of("red", "blue", "grey", scorer="scaled_dot", temperature=0.5)
+    a = d.attend("violet")
+    np.testing.assert_allclose(a.query, VECTORS["violet"], rtol=1e-6)
+    np.testing.assert_array_equal(a.keys, np.array([VECTORS[name] for name in d], np.float32))
+    assert (a.names, a.values) == (["red", "blue", "grey"], [0.0, 1.0, 2.0])
+    np.testing.assert_allclose(a.scores, a.keys @ a.query / np.sqrt(2), rtol=1e-6)
+    np.testing.assert_allclose(a.weights, softmax(a.scores, 0.5), rtol=1e-6)
+    assert a.output == pytest.approx(float(a.weights @ np.array(a.values)), rel=1e-5)
+    same = FuzzyDict(dict.fromkeys(["red", "blue", "green", "navy"], 10**18 + 1))
+    assert same.pool("dark blue") == pytest.approx(10**18 + 1, rel=1e-15)
+    assert same.attend("zzzqx").weights.sum() == pytest.approx(1.0)  # there is no cutoff
+
+
+def test_weights_are_the_keys_shares_of_the_probability() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "colors", "brand"], 1.0))
+    scores = {match.key: match.score for match in d.most_similar("colour")}
+    attention = d.attend("colour")
+    for name, log, weight in zip(attention.names, attention.scores, attention.weights, strict=True):
+        assert np.exp(log) == pytest.approx(scores[name], rel=1e-5)
+        assert weight == pytest.approx(scores[name] / sum(scores.values()), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "scorer", [None, "dot", "cosine", Cosine(), Gaussian(0.5), lambda q, k: q @ k.T]
+)
+def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
+    d = vectors_of("red", "blue", "grey", scorer=scorer, score_cutoff=-10.0)
+    queries = ["violet", "blue", "rred"]
+    assert_same(d.nearest(queries), [d.nearest(q) for q in queries])
+    np.testing.assert_allclose(d.pool(queries), [d.pool(q) for q in queries], rtol=1e-5)
+    several, attended = d.most_similar(queries), d.attend(queries)
+    for query, some, one in zip(queries, several, attended, strict=True):
+        assert_same(some, d.most_similar(query))
+        np.testing.assert_allclose(one.weights, d.attend(query).weights, rtol=1e-4)
+    assert d.nearest([]) == d.most_similar([]) == d.attend([]) == []
+    assert d.pool([]).shape == (0,)
+    with pytest.raises(NoMatchError, match="no key of the dict"):  # whose shape could be told
+        FuzzyDict[Any]().pool([])
+
+
+def test_a_mask_takes_keys_away_and_must_fit() -> None:
+    d = vectors_of("red", "blue", "grey")
+    by_bools = d.attend("red", attn_mask=[False, True, True])
+    by_key = d.attend("red", attn_mask=lambda key: key != "red")
+    for a in (by_bools, by_key):
+        assert a.weights[0] == 0.0
+        assert a.weights.sum() == pytest.approx(1.0)
+        assert np.isneginf(a.scores[0])
+    assert d.pool("red", attn_mask=[False, True, False]) == 1.0
+    mixed = FuzzyDict({"red": 0.0, 5: 9.0, "blue": 1.0}, embedding=VECTORS)
+    assert mixed.pool("red", attn_mask=[False, True, True]) == 1.0
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        ([True, False], ShapeError, r"attn_mask.*3 keys.*2"),
+        ([1, 0, 1], ArgumentTypeError, r"attn_mask.*bool"),
+        ([False] * 3, NoMatchError, "nothing to attend to"),
+    ]
+    for mask, kind, told in wrong:
+        with pytest.raises(kind, match=told):
+            d.attend("red", attn_mask=mask)
+
+
+def test_an_exact_key_takes_nearly_all_of_the_weight_among_a_thousand() -> None:
+    words = [word for word in Brown().words[500:6000] if word.isalpha()]
+    keys = np.random.default_rng(0).choice(words, 1000, replace=False).tolist()
+    d = FuzzyDict({key: float(i) for i, key in enumerate(keys)})
+    own = [float(attention.weights[i]) for i, attention in enumerate(d.attend(keys))]
+    assert min(own) >= 0.75
+    assert np.median(own) >= 0.95
+
+
+# ---- the best keys alone -------------------------------------------------------------------
 
 
 def cut(whole: Attention, topn: int) -> tuple[list[str], list[float], float]:
@@ -121,27 +213,3 @@ def test_what_is_no_whole_number_of_1_or_more_is_refused(topn: Any, kind: type[E
     for queries in ("violet", ["violet"], []):
         with pytest.raises(kind, match="topn must be a whole number"):
             FuzzyDict(ITEMS).attend(queries, topn=topn)
-
-
-@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
-@needs_usearch
-@pytest.mark.parametrize("scorer", [None, "cosine"])
-def test_among_thousands_what_is_left_out_is_never_less_than_it_is(scorer: str | None) -> None:
-    words = ["red", "blue", "navy", "green", "old", "new", "large", "small", "fast", "slow", "warm"]
-    keys = [f"{a} {b} {c}" for a in words for b in words for c in words] + KEYS
-    assert len(keys) > MOST
-    items = {key: float(i) for i, key in enumerate(keys)}
-    d, exact = FuzzyDict(items, index="usearch", scorer=scorer), FuzzyDict(items, scorer=scorer)
-    for query in ("violet", "old navy", "rde"):
-        whole = exact.attend(query)
-        weight = dict(zip(whole.names, whole.weights.tolist(), strict=True))
-        for topn in (1, 20, MOST, MOST + 1):
-            found = d.attend(query, topn=topn)
-            assert len(found.names) == topn
-            assert found.weights.sum() == pytest.approx(1)
-            kept = sum(weight[name] for name in found.names)
-            assert 1 - kept <= found.left_out * (1 + 1e-3) + 1e-6
-            assert found.left_out <= 1
-            shares = [weight[name] / kept for name in found.names]
-            np.testing.assert_allclose(found.weights, shares, rtol=2e-3, atol=1e-6)
-    assert len(d.attend(["old navy", "rde"], topn=5)[1].names) == 5

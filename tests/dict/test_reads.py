@@ -1,67 +1,53 @@
-"""The fuzzy reads: nearest, most similar, attention, pooling; one query or a list of them."""
+"""Reads of one query or a list: what they find, cutoffs, and what is remembered of them."""
 
 from __future__ import annotations
 
+import copy
+import math
+import pickle
 from collections.abc import Callable
+from decimal import Decimal
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fuzzydict import (
     ArgumentTypeError,
-    Brown,
-    Cosine,
+    Boxcar,
+    DoubtfulPoolWarning,
     FuzzyDict,
     Gaussian,
+    Match,
     NoMatchError,
+    OptionError,
     ShapeError,
 )
-from fuzzydict.nn.softmax import softmax
+from fuzzydict.search import lookup
+from tests.support.properties import examples
 from tests.support.recording import Recording, one_hot
-from tests.support.reference import assert_probabilities
-from tests.support.searching import assert_same
+from tests.support.searching import needs_usearch
 
-VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
-
-
-def vectors_of(*keys: str, **options: Any) -> FuzzyDict[float]:
-    return FuzzyDict({key: float(i) for i, key in enumerate(keys)}, embedding=VECTORS, **options)
-
-
-@pytest.mark.parametrize(
-    ("embedding", "keys", "queries"),
-    [
-        (
-            None,
-            ["color", "engine", "brand", "topSpeed", "horse power", "1961", "C++", "Taycan 4S"],
-            ["colour", "motor", "hue", "Speed", "taycan", "horsepower", "speed of the top", "C#"],
-        ),
-        (VECTORS, ["red", "Blue", "red blue", "hues of grey"], ["violet", "rred", "Blue grey"]),
-    ],
+MODES = ["nearest", "pool"]
+KEYS = ["color", "brand", "top speed", "price", "!"]
+QUERIES = st.one_of(
+    st.sampled_from(["colour", "Brnad", "speed", "cost", "qwzzt", "!", "?", "", "  ", "car"]),
+    st.sampled_from([None, 5, 6, ("a",), float("nan"), b"color"]),
+    st.text(max_size=4),
 )
-def test_the_default_score_is_that_of_the_formula(
-    embedding: Any, keys: list[str], queries: list[str]
-) -> None:
-    for query in [*queries, "1962", "hue"]:
-        assert_probabilities(FuzzyDict(dict.fromkeys(keys, 1), embedding=embedding), query)
 
 
-def test_weights_are_the_keys_shares_of_the_probability() -> None:
-    d = FuzzyDict(dict.fromkeys(["color", "colors", "brand"], 1.0))
-    scores = {match.key: match.score for match in d.most_similar("colour")}
-    attention = d.attend("colour")
-    for name, log, weight in zip(attention.names, attention.scores, attention.weights, strict=True):
-        assert np.exp(log) == pytest.approx(scores[name], rel=1e-5)
-        assert weight == pytest.approx(scores[name] / sum(scores.values()), rel=1e-5)
+def car(**options: Any) -> FuzzyDict[Any]:
+    d: FuzzyDict[Any] = FuzzyDict({key: float(i) for i, key in enumerate(KEYS)}, **options)
+    d[5] = 7.0
+    d.aliases = {"car": None, "hue": "color"}
+    return d
 
 
-@pytest.mark.parametrize("key", ["topSpeed", "top_speed", "Top speed", "top-speed", "TOP SPEED"])
-def test_ways_to_write_an_identifier_are_one_key(key: str) -> None:
-    d = FuzzyDict({"brand": 0, key: 1, "color": 2})
-    for match in d.nearest(["topSpeed", "top_speed", "Top speed", "top speed"]):
-        assert (match.key, match.value) == (key, 1)
-        assert match.score >= 0.9
+# ---- which key is found --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("word", ["speed", "porsche", "of", "1961", "Straße"])
@@ -72,19 +58,43 @@ def test_a_key_of_equal_words_comes_before_all_others(word: str) -> None:
     assert d.most_similar(word)[0].key == word
 
 
-@pytest.mark.parametrize(
-    ("keys", "found"),
-    [
-        (["color", "Porsche", "collar", "porch"], {"colur": 0, "porshe": 1, "Colours": 0}),
-        (["automobile", "banana", "carpet"], {"vehicle": 0}),
-        (["cost of", "the engine"], {"engine of the": 1}),  # rare words weigh more than "of"
-        (["color", "brand", "top speed"], dict.fromkeys(["asdf", "qwzzt", "xxxx", "zxcvbnm"])),
-    ],
-    ids=["spelling", "meaning", "rare words", "gibberish"],
-)
-def test_a_query_finds_its_key_or_none(keys: list[str], found: dict[str, int | None]) -> None:
-    d = FuzzyDict({key: i for i, key in enumerate(keys)})
-    assert {query: d.get(query) for query in found} == found
+def test_most_similar_is_sorted_and_cut() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "colors", "collar", "dolor", "brand"], 1))
+    ranked = d.most_similar("colour", topn=None)
+    assert len(ranked) == 5
+    assert [m.score for m in ranked] == sorted((m.score for m in ranked), reverse=True)
+    two: Any
+    for two in (2, np.int64(2)):
+        assert d.most_similar("colour", topn=two) == ranked[:2]
+    assert d.most_similar("colour", topn=0) == []
+    assert d.most_similar("colour")[0].key == d.nearest("colour").key == "color"
+    wrong: list[tuple[Any, type[Exception]]] = [(1.5, ArgumentTypeError), ("3", ArgumentTypeError)]
+    for topn, kind in [*wrong, (-1, OptionError)]:
+        with pytest.raises(kind, match="topn must be a whole number of 0 or more, or None, got"):
+            d.most_similar("colour", topn=topn)
+
+
+def test_an_equal_key_wins_then_comes_the_dicts_order() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "Color", "COLOR"], 1))
+    assert [m.key for m in d.most_similar("COLOR")] == ["COLOR", "color", "Color"]
+    embedding = {"small": [1.0, 0.0], "large": [9.0, 1.0]}
+    d = FuzzyDict({"large": 1, "small": 2}, embedding=embedding, scorer="dot")
+    assert d.nearest("small") == Match("small", 2, 1.0)  # whatever a scorer thinks of it
+    assert d["small"] == 2
+    assert [m.key for m in d.most_similar("small")] == ["large", "small"]
+
+
+@pytest.mark.parametrize("before", range(9))
+def test_the_writing_decides_among_keys_of_equal_words_wherever_they_are(before: int) -> None:
+    others = ["brand", "price", "top speed", "engine", "motor", "model", "year", "owner"][:before]
+    assert FuzzyDict({"5 °C": 4, "-5 °C": 5})["- 5 °c"] == 5
+    for keys in permutations(["C#", "C++", "C"]):
+        d = FuzzyDict(dict.fromkeys([*others, *keys], 1))
+        found = [d.most_similar(query, topn=3) for query in ("c", "c #", "c++")]
+        assert [row[0].key for row in found] == ["C", "C#", "C++"]
+        assert [d.nearest(query).key for query in ("c", "c #", "c++")] == ["C", "C#", "C++"]
+    d = FuzzyDict({"C#": 1.0, "C++": 2.0}, score_cutoff=float("inf"))
+    assert d.pool(["C#", "C++"]).round(3).tolist() == [1.0, 2.0]
 
 
 def test_a_query_that_is_no_text_is_only_found_exactly_and_an_empty_dict_finds_none() -> None:
@@ -101,7 +111,138 @@ def test_a_query_that_is_no_text_is_only_found_exactly_and_an_empty_dict_finds_n
         d.pool("color")
 
 
-# ---- the cutoff ---------------------------------------------------------------------------
+def test_equal_keys_are_those_of_the_dict_whatever_a_subclass_says_is_in_it() -> None:
+    class Tolerant(FuzzyDict[int]):
+        def __contains__(self, key: object) -> bool:
+            return self.get(key) is not None
+
+    d = Tolerant({"color": 1, "brand": 2})
+    assert "colour" in d
+    assert d.nearest("colour").key == "color"
+    assert d.nearest("colour").score < 1
+    assert not d.explain("colour").equal
+
+
+def test_a_kernel_too_narrow_for_every_key_finds_none() -> None:
+    axes = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "grey": [0.6, 0.6]}
+    d = FuzzyDict({"red": 0.0, "blue": 1.0}, embedding=axes, scorer=Boxcar(0.1))
+    for read in (d.attend, d.pool):
+        with pytest.raises(NoMatchError, match="nothing to attend to"):
+            read("grey")
+    with pytest.raises(NoMatchError, match=r"'grey': every key is farther.*; widen the scorer"):
+        d["grey"]
+    assert d.get("grey", "none") == "none"
+    assert (d["red"], d.pool("red")) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_scores_of_no_number_are_refused(wrong: float) -> None:
+    def scorer(query: Any, key: Any) -> Any:
+        scores = query @ key.T
+        scores[:, 0] = wrong
+        return scores
+
+    d = FuzzyDict({"red": 1.0, "blue": 2.0}, scorer=scorer)
+    for read in (d.nearest, d.most_similar, d.attend, d.pool):
+        with pytest.raises(ShapeError, match=r"not NaN.*look at the scorer"):
+            read("grey")
+
+
+def test_cosines_by_known_lengths_are_those_of_the_scorer() -> None:
+    axes = {"huge": [3e20, 4e20], "zero": [0.0, 0.0], "one": [1.0, 0.0], "ask": [3.0, 4.0]}
+    d = FuzzyDict({"huge": 1, "zero": 2, "one": 3}, embedding=axes, scorer="cosine")
+    found = {match.key: match.score for match in d.most_similar("ask")}
+    assert found == pytest.approx({"huge": 1.0, "zero": 0.0, "one": 0.6})
+    del d["huge"]
+    d.embedding = axes | {"ask": [3e20, 4e20]}
+    with pytest.raises(ShapeError, match="too large"):
+        d["ask"]
+
+
+# ---- many queries --------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(
+            {"mode": m, "scorer": s}
+            for m in ("nearest", "pool")
+            for s in (None, "cosine", "spelling")
+        ),
+        pytest.param({"index": "usearch"}, marks=needs_usearch),
+    ],
+    ids=str,
+)
+@given(queries=st.lists(QUERIES, max_size=8), cutoff=st.sampled_from([None, 0.0, 0.3, 0.9, 2.0]))
+@examples(25)
+def test_get_many_is_get_of_each(
+    queries: list[Any], cutoff: float | None, options: dict[str, Any]
+) -> None:
+    d, other, absent = car(**options), car(**options), object()  # neither remembers for the other
+    found = d.get_many(queries, absent, score_cutoff=cutoff)
+    expected = [other.get(query, absent, score_cutoff=cutoff) for query in queries]
+    assert [one is absent for one in found] == [one is absent for one in expected]
+    numbers = [one for one in found if one is not absent]
+    assert numbers == pytest.approx([one for one in expected if one is not absent], rel=1e-4)
+
+
+def test_get_many_takes_any_iterable_but_a_text() -> None:
+    d = car()
+    for queries in (("colour", ""), np.array(["colour", ""]), (q for q in ["colour", ""])):
+        assert d.get_many(queries, -1) == [0.0, -1]
+    assert d.get_many([]) == []
+    assert FuzzyDict[int]().get_many(["a", None]) == [None, None]
+    for wrong in ("colour", b"colour", 5, None):
+        with pytest.raises(ArgumentTypeError, match=r"expected a list of queries.*use get"):
+            d.get_many(wrong)  # type: ignore[arg-type]
+    pooling = FuzzyDict({"red": 1.0, "navy": 2.0}, mode="pool")
+    with pytest.warns(DoubtfulPoolWarning, match="'the rent of an elephant'"):
+        pooling.get_many(["red", "the rent of an elephant"])
+    pooling.get_many(["red", None])  # or the warning would be an error
+
+
+def test_a_list_with_queries_that_match_nothing_names_them_but_not_thousands() -> None:
+    d = car()
+    queries = ["colour", "qwzzt", None, "", "car", "hue", "qwzzt"]
+    with pytest.raises(NoMatchError) as told:
+        d.nearest(queries)
+    assert "no key matches 5 of the queries: 'qwzzt', None, '', 'car'; " in str(told.value)
+    assert told.value.args == (["qwzzt", None, "", "car", "qwzzt"],)
+    found = d.nearest(queries, default=None)
+    assert [match and match.key for match in found] == ["color", *[None] * 4, "color", None]
+    assert found.unmatched == ("qwzzt", None, "", "car", "qwzzt")
+    with pytest.raises(NoMatchError, match="2 of the queries: 'qwzzt', 'wxyzz'; leave them out"):
+        d.pool(["colour", "qwzzt", "wxyzz"], score_cutoff=0.5)
+    with pytest.raises(NoMatchError, match="'qwzzt': the nearest is"):  # that alone
+        d.nearest(["colour", "qwzzt"])
+    assert d.nearest("qwzzt", default="none") == "none"
+    with pytest.raises(NoMatchError, match=r"3000 of the queries.* and 2950 more;") as told:
+        d.nearest([("no text", i) for i in range(3000)])
+    assert len(str(told.value)) < 3000
+
+
+def test_queries_that_are_scored_a_few_at_a_time_find_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "brand", "speed"], 1), score_cutoff=float("-inf"))
+    queries = ["colour", "brnad", "speeed", "hue", "color"]
+    for scorer in (None, "cosine", "dot"):
+        d.scorer = scorer
+        at_once = [match for row in d.most_similar(queries, 3) for match in row]
+        with monkeypatch.context() as patched:
+            patched.setattr(lookup, "SCORES", 7)  # two queries over three keys
+            in_turn = [match for row in d.most_similar(queries, 3) for match in row]
+            assert [match.key for match in d.nearest(queries)] == [m.key for m in at_once[::3]]
+        assert [match.key for match in in_turn] == [match.key for match in at_once]
+        np.testing.assert_allclose(
+            [m.score for m in in_turn], [m.score for m in at_once], rtol=1e-4
+        )
+        assert d.nearest([]) == d.most_similar([]) == []
+
+
+# ---- the cutoff ----------------------------------------------------------------------------
 
 
 def test_below_the_cutoff_there_is_no_match_and_the_message_says_what_was_nearest() -> None:
@@ -122,75 +263,90 @@ def test_below_the_cutoff_there_is_no_match_and_the_message_says_what_was_neares
     assert d.most_similar("colr")[0].key == match.key
 
 
-def test_pooling_has_the_cutoff_attention_has_none_and_equal_values_pool_to_themselves() -> None:
-    d = FuzzyDict(dict.fromkeys(["red", "blue", "green", "navy"], 10**18 + 1))
-    with pytest.raises(NoMatchError, match="cutoff"):
-        d.pool("zzzqx", score_cutoff=0.9)
-    assert d.attend("zzzqx").weights.sum() == pytest.approx(1.0)
-    assert d.pool("dark blue") == pytest.approx(10**18 + 1, rel=1e-15)
+@pytest.mark.parametrize("scorer", [None, "cosine", "spelling"])
+def test_a_cutoff_may_be_given_to_a_single_read(scorer: Any) -> None:
+    d = car(scorer=scorer)
+    match = d.nearest("colr", score_cutoff=0)
+    above = match.score + 1e-5
+    exact: Any = Decimal(0)
+    assert d.get("colr", score_cutoff=match.score) == d.nearest("colr").value == 0.0
+    for cutoff in (match.score - 1e-5, 0, exact, -math.inf):
+        assert d.get("colr", score_cutoff=cutoff) == 0.0
+        assert d.get_many(["colr"], score_cutoff=cutoff) == [0.0]
+        assert d.nearest("colr", score_cutoff=cutoff) == match
+        assert isinstance(d.pool("colr", score_cutoff=cutoff), float)
+    assert d.get("colr", "none", score_cutoff=above) == "none"
+    assert d.get_many(["colr"], "none", score_cutoff=above) == ["none"]
+    for read in (d.nearest, d.pool):
+        with pytest.raises(NoMatchError, match="below the cutoff"):
+            read("colr", score_cutoff=above)
+    # What one cutoff found is not remembered for another, and the option is what it was.
+    assert (d["colr"], d.score_cutoff) == (0.0, None)
+    queries = ["color", "colour", "hue", "COLOR", 5, "!"]  # above all scores: keys and aliases
+    for cutoff in (1.5, float("inf")):
+        assert d.get_many(queries, score_cutoff=cutoff) == [0.0, None, 0.0, None, 7.0, 4.0]
 
 
-# ---- attention ----------------------------------------------------------------------------
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
+def test_picking_a_key_has_another_default_than_pooling() -> None:
+    d = FuzzyDict({"color": 1.0, "brand": 2.0, "top speed": 3.0, "price": 4.0})
+    best = [d.most_similar(query)[0] for query in ("seats", "rent", "lamp", "car")]
+    doubtful = [match for match in best if 0.03 < match.score < 0.45]
+    assert doubtful
+    pooling = FuzzyDict(d, mode="pool")
+    for match in doubtful:
+        assert not match.matches
+        assert d.get(match.query) is None
+        assert isinstance(d.pool(match.query), float)
+        assert isinstance(pooling.get(match.query), float)
+    assert (d.explain("seats").cutoff, pooling.explain("seats").cutoff) == (0.5, 0.5)
 
 
-def test_attention_holds_every_intermediate() -> None:
-    d = vectors_of("red", "blue", "grey", scorer="scaled_dot", temperature=0.5)
-    a = d.attend("violet")
-    keys = np.array([VECTORS[name] for name in d], np.float32)
-    np.testing.assert_allclose(a.query, VECTORS["violet"], rtol=1e-6)
-    np.testing.assert_array_equal(a.keys, keys)
-    assert (a.names, a.values) == (["red", "blue", "grey"], [0.0, 1.0, 2.0])
-    np.testing.assert_allclose(a.scores, keys @ a.query / np.sqrt(2), rtol=1e-6)
-    np.testing.assert_allclose(a.weights, softmax(a.scores, 0.5), rtol=1e-6)
-    assert a.output == pytest.approx(float(a.weights @ np.array([0.0, 1.0, 2.0])), rel=1e-5)
+# ---- what a match knows --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "scorer", [None, "dot", "cosine", Cosine(), Gaussian(0.5), lambda q, k: q @ k.T]
-)
-def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
-    d = vectors_of("red", "blue", "grey", scorer=scorer, score_cutoff=-10.0)
-    queries = ["violet", "blue", "rred"]
-    assert_same(d.nearest(queries), [d.nearest(q) for q in queries])
-    np.testing.assert_allclose(d.pool(queries), [d.pool(q) for q in queries], rtol=1e-5)
-    several, attended = d.most_similar(queries), d.attend(queries)
-    for query, some, one in zip(queries, several, attended, strict=True):
-        assert_same(some, d.most_similar(query))
-        np.testing.assert_allclose(one.weights, d.attend(query).weights, rtol=1e-4)
-    assert d.nearest([]) == d.most_similar([]) == d.attend([]) == []
+def test_a_match_is_a_tuple_of_three_that_knows_its_query_and_whether_it_is_one() -> None:
+    d = car()
+    for match in (d.nearest("colour"), d.most_similar("colour")[0], d.explain("colour").best):
+        assert (match.key, match.query, match.matches) == ("color", "colour", True)
+    assert [m.matches for m in d.most_similar("colour")] == [True, False, False, False]
+    assert (d.nearest(5).query, d.nearest("!").matches) == (5, True)
+    assert not d.explain("qwzzt").best.matches
+
+    match = Match("color", "black", 0.25, query="colour", matches=False)
+    key, value, score = match
+    assert (key, value, score) == match == ("color", "black", 0.25)
+    assert match == Match("color", "black", 0.25)
+    assert hash(match) == hash(("color", "black", 0.25))
+    assert repr(match) == "Match(key='color', value='black', score=0.25)"
+    assert match._asdict() == {"key": "color", "value": "black", "score": 0.25}
+    assert (Match("a", 1, 1.0).query, Match("a", 1, 1.0).matches) == (None, True)
+    for again in (
+        *(pickle.loads(pickle.dumps(match, protocol)) for protocol in range(6)),
+        *(copy.copy(match), copy.deepcopy(match), match._replace(value="red")),
+    ):
+        assert type(again) is Match
+        assert (again.key, again.query, again.matches) == ("color", "colour", False)
 
 
-def test_a_mask_takes_keys_away_and_must_fit() -> None:
-    d = vectors_of("red", "blue", "grey")
-    by_bools = d.attend("red", attn_mask=[False, True, True])
-    by_key = d.attend("red", attn_mask=lambda key: key != "red")
-    for a in (by_bools, by_key):
-        assert a.weights[0] == 0.0
-        assert a.weights.sum() == pytest.approx(1.0)
-        assert np.isneginf(a.scores[0])
-    assert d.pool("red", attn_mask=[False, True, False]) == 1.0
-    mixed = FuzzyDict({"red": 0.0, 5: 9.0, "blue": 1.0}, embedding=VECTORS)
-    assert mixed.pool("red", attn_mask=[False, True, True]) == 1.0
-    wrong: list[tuple[Any, type[Exception], str]] = [
-        ([True, False], ShapeError, r"attn_mask.*3 keys.*2"),
-        ([1, 0, 1], ArgumentTypeError, r"attn_mask.*bool"),
-        ([False] * 3, NoMatchError, "nothing to attend to"),
-    ]
-    for mask, kind, told in wrong:
-        with pytest.raises(kind, match=told):
-            d.attend("red", attn_mask=mask)
+# ---- a query asked again -------------------------------------------------------------------
 
 
-def test_an_exact_key_takes_nearly_all_of_the_weight_among_a_thousand() -> None:
-    words = [word for word in Brown().words[500:6000] if word.isalpha()]
-    keys = np.random.default_rng(0).choice(words, 1000, replace=False).tolist()
-    d = FuzzyDict({key: float(i) for i, key in enumerate(keys)})
-    own = [float(attention.weights[i]) for i, attention in enumerate(d.attend(keys))]
-    assert min(own) >= 0.75
-    assert np.median(own) >= 0.95
-
-
-# ---- a query asked again --------------------------------------------------------------------
+def test_lists_are_encoded_once_and_remembered_until_something_changes() -> None:
+    recording = Recording(lambda texts: [[len(text), text.count("o"), 1] for text in texts])
+    d = FuzzyDict({"color": 1, "door": 2}, embedding=recording, score_cutoff=0)
+    queries = [f"colour {i % 400}" for i in range(1200)]
+    found = d.nearest(queries)
+    assert [match.query for match in found] == queries
+    assert sorted(recording.asked) == sorted(["color", "door", *dict.fromkeys(queries)])
+    recording.asked.clear()
+    assert d.nearest(queries) == found
+    assert d.get_many(queries[::-1]) == [match.value for match in found[::-1]]
+    assert recording.asked == []
+    d["colour 7"] = 3
+    assert d.nearest(queries)[7].value == 3
+    d.score_cutoff = 1.5
+    assert d.get_many(queries[:9], "none") == ["none"] * 7 + [3, "none"]
 
 
 def test_what_is_asked_again_is_not_looked_up_again_and_values_are_read() -> None:
@@ -252,18 +408,6 @@ def test_a_scorer_that_is_changed_where_it_is_is_heeded() -> None:
     assert d["ask"] == 1
     scorer.width *= 0.1
     assert d.get("ask") is None
-
-
-def test_equal_keys_are_those_of_the_dict_whatever_a_subclass_says_is_in_it() -> None:
-    class Tolerant(FuzzyDict[int]):
-        def __contains__(self, key: object) -> bool:
-            return self.get(key) is not None
-
-    d = Tolerant({"color": 1, "brand": 2})
-    assert "colour" in d
-    assert d.nearest("colour").key == "color"
-    assert d.nearest("colour").score < 1
-    assert not d.explain("colour").equal
 
 
 def test_a_refused_query_is_asked_anew_after_a_write_or_with_another_cutoff() -> None:

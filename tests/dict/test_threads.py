@@ -141,25 +141,6 @@ def test_every_kind_of_write_beside_every_kind_of_read() -> None:
     assert d.most_similar("color") == FuzzyDict(d, embedding=d.embedding).most_similar("color")
 
 
-def test_whole_copies_are_made_beside_writes() -> None:
-    d: FuzzyDict[list[int]] = FuzzyDict({key: [0] for key in KEYS}, embedding=one_hot)
-
-    def write(i: int) -> None:
-        d[f"new {i}"] = [i]
-        d.pop(f"new {i - 20}", None)
-
-    def copies() -> None:
-        other = copy.deepcopy(d)
-        assert list(other)[:40] == KEYS
-        assert other[KEYS[0]] is not d[KEYS[0]]
-
-    def items() -> None:
-        _, _, _, _, pairs = d.__reduce_ex__(4)  # what a pickle is made of
-        assert len(dict(pairs)) >= len(KEYS)
-
-    beside(write, copies, items)
-
-
 def test_the_first_reads_make_one_index() -> None:
     for _ in range(20):
         calls: list[int] = []

@@ -15,13 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import (
-    ArgumentTypeError,
-    FileFormatError,
-    OptionError,
-    ShapeError,
-    WordVectors,
-)
+from fuzzydict import ArgumentTypeError, FileFormatError, OptionError, ShapeError, WordVectors
 from fuzzydict.embedding.word2vec import Model, combine, read_sentences
 from fuzzydict.text.words import words
 

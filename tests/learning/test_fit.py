@@ -17,14 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import (
-    ArgumentTypeError,
-    Bilinear,
-    FuzzyDict,
-    OptionError,
-    PoolingError,
-    ShapeError,
-)
+from fuzzydict import ArgumentTypeError, Bilinear, FuzzyDict, OptionError, PoolingError, ShapeError
 from fuzzydict.text.words import plain, same_text
 from tests.support.fits import AT_ODDS, EXAMPLES, SPECIFICATIONS, SPORT, car, names, turned
 from tests.support.properties import examples
@@ -39,7 +32,6 @@ UNSEEN = {
     "weigth": "weight",
 }
 SYNONYMS: dict[str, Any] = {"paint": "color", "cost": "price", "maker": "brand"}
-STRANGERS = {"weather": None, "zebra": None, "quarterly revenue": None}
 TAUGHT: dict[str, Any] = {"paint": "color", "cost": "price", "weather": None}
 WAYS = ["file", "pickle", "copy", "deepcopy", "or"]
 

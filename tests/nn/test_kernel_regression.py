@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 
 from fuzzydict._arrays import Array
-from fuzzydict.errors import (
-    ArgumentTypeError,
-    NotFittedError,
-    OptionError,
-    ShapeError,
-)
+from fuzzydict.errors import ArgumentTypeError, NotFittedError, OptionError, ShapeError
 from fuzzydict.nn.kernel_regression import KernelRegression, leave_one_out
 from fuzzydict.nn.scorers import KERNELS
 from tests.support.refusals import Refused, refused

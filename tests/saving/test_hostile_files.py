@@ -28,15 +28,7 @@ from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.frames.workers import Matcher
 from tests.benchmarks.crafted import opened
-from tests.support.damage import (
-    HEADERS,
-    MEANINGS,
-    entry,
-    refused,
-    text,
-    with_arrays,
-    with_header,
-)
+from tests.support.damage import HEADERS, MEANINGS, entry, refused, text, with_arrays, with_header
 from tests.support.properties import SLOW
 from tests.support.recording import one_hot
 

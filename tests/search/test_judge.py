@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, SIGNS
-from fuzzydict.search.judge import (
-    OF_BEST,
-    SIGNS_WHETHER,
-    SIGNS_WHICH,
-    Net,
-    shipped,
-)
+from fuzzydict.search.judge import SIGNS_WHETHER, SIGNS_WHICH, Net, shipped
 from fuzzydict.search.retrieve import GLANCE
 from tests.support.properties import examples
 
@@ -101,84 +93,4 @@ def test_probabilities_are_shares_of_one(kind: str, seed: int, count: int, more:
     assert (np.diff(found[:count][order]) <= 1e-12).all()  # as likely as the judge finds them
 
 
-@kinds
-@given(*LISTS)
-@examples(30)
-def test_keys_with_the_same_features_share_the_probability(
-    kind: str, seed: int, count: int
-) -> None:
-    judge, X = shipped(kind), features(seed, count, equal=True)
-    said, slots = judge.judge(X), np.arange(count)[None]
-    glances = np.zeros((1, count), np.float32)
-    found = np.exp(judge.log_probabilities(said, slots, glances))[0]
-    np.testing.assert_allclose(found, found[0], rtol=1e-9)
-    assert found[0] <= 1 / count + 1e-9
-
-
-def test_what_was_left_out_takes_its_share() -> None:
-    judge = shipped("words")
-    said, slots = judge.judge(features(3, 4)), np.arange(4)[None]
-    glances = np.zeros((1, 4), np.float32)
-    few, many = (
-        np.exp(judge.log_probabilities(said, slots, glances, left_out)[0]) for left_out in (0, 1e6)
-    )
-    best = int(said.best[0])
-    assert few[best] == many[best]
-    assert np.delete(many, best).sum() <= np.delete(few, best).sum()
-
-
-@kinds
-@given(*LISTS)
-@examples(60)
-def test_one_query_is_judged_as_many_are(kind: str, seed: int, count: int) -> None:
-    judge, X = shipped(kind), features(seed, count)
-    room = np.zeros((count, len(OF_BEST)), np.float32)
-    said, x = judge.judge(X), np.concatenate([X[0], room], axis=1)
-    best, odds = judge.best_of_one(x)
-    np.testing.assert_allclose(odds, said.odds[0], rtol=1e-3, atol=1e-3)
-    assert odds[int(said.best[0])] == pytest.approx(odds[best], abs=1e-3)
-    right = judge.right_of_one(x[best], odds, best)
-    assert right == pytest.approx(said.of_best()[0], abs=1e-3)
-
-
-def test_candidates_that_are_masked_are_never_the_best() -> None:
-    judge, X = shipped("words"), features(5, 6)
-    best = int(judge.judge(X).best[0])
-    mask = np.arange(6)[None] != best
-    said = judge.judge(X, mask)
-    assert said.best[0] != best
-    assert said.odds[0, best] == -np.inf
-    without = judge.judge(np.delete(X, best, axis=1))
-    np.testing.assert_allclose(said.right, without.right, rtol=1e-5)
-
-
 # ---- why ----------------------------------------------------------------------------------
-
-
-@kinds
-@given(*LISTS, st.floats(0.001, 0.999))
-@examples(30)
-def test_the_parts_of_a_score_add_up(kind: str, seed: int, count: int, score: float) -> None:
-    judge, X = shipped(kind), features(seed, count)
-    said = judge.judge(X)
-    for place in range(count):
-        parts = judge.parts(X[0], said.odds[0], place, score)
-        assert parts.log_odds == pytest.approx(math.log(score / (1 - score)), abs=1e-3)
-        assert 0 <= parts.likeness <= 1
-        assert 0 <= parts.coverage <= 1
-
-
-@pytest.mark.parametrize(
-    ("query", "key", "most"),
-    [("gvrnment", "government", "spelling"), ("automobile", "car", "meaning")],
-)
-def test_the_part_that_speaks_most_is_told(query: str, key: str, most: str) -> None:
-    explained = FuzzyDict(dict.fromkeys([key, "brand", "river", "price"], 1)).explain(query)
-    assert explained.best.key == key
-    parts = explained.best_parts
-    assert parts is not None
-    names = ("spelling", "meaning", "against")
-    assert max(names, key=lambda name: float(getattr(parts, name))) == most
-    assert parts.log_odds == pytest.approx(
-        math.log(explained.best.score / (1 - explained.best.score)), abs=1e-2
-    )

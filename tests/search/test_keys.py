@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,15 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.search.keys import (
-    MOST_WORDS,
-    USUAL,
-    Keys,
-    WordTable,
-    background_of,
-    compared_words,
-)
-from fuzzydict.text.lexicon import look_up
+from fuzzydict.search.keys import USUAL, Keys, WordTable, background_of
 from fuzzydict.text.ngrams import ngrams
 from tests.support.properties import examples
 from tests.support.reference import cosine_of
@@ -44,17 +35,6 @@ def assert_same_statistics(one: Keys, other: Keys) -> None:
     np.testing.assert_allclose(one.background, other.background, rtol=1e-4, atol=1e-6)
 
 
-@given(NAMES, st.randoms())
-def test_statistics_do_not_depend_on_the_order(names: list[str], chance: Any) -> None:
-    shuffled = names.copy()
-    chance.shuffle(shuffled)
-    one, other = keys_of(names), keys_of(shuffled)
-    assert_same_statistics(one, other)
-    by_word = dict(zip(other.strings, other.weights.tolist(), strict=True))
-    weights = zip(one.strings, one.weights.tolist(), strict=True)
-    assert dict(weights) == pytest.approx(by_word, rel=1e-5)
-
-
 def test_nor_do_those_of_thousands_of_which_some_are_looked_at() -> None:
     names = [f"{one} {other}" for one in Brown().words[200:230] for other in Brown().words[300:320]]
     one, other = keys_of(names), keys_of(names[::-1])
@@ -63,52 +43,6 @@ def test_nor_do_those_of_thousands_of_which_some_are_looked_at() -> None:
         other.names[i] for i in other.sample(USUAL)
     }
     assert_same_statistics(one, other)
-
-
-@given(NAMES)
-def test_statistics_are_counts(names: list[str]) -> None:
-    keys = keys_of(names)
-    split = [[look_up(word).stem for word in compared_words(name)] for name in names]
-    assert keys.statistics.stems == dict(Counter(stem for stems in split for stem in stems))
-    of_each = Counter(one for slot in range(len(keys)) for one in ngrams(keys.texts[slot]))
-    assert keys.statistics.ngrams.tolist() == [of_each[i] for i in range(1 << 16)]
-    for stem in {*keys.statistics.stems, "never"}:
-        assert keys.frequency(stem) == keys.statistics.stems.get(stem, 0)
-
-
-@given(NAMES)
-def test_words_weigh_more_the_rarer_they_are_in_english_and_among_the_keys(
-    names: list[str],
-) -> None:
-    keys = keys_of(names)
-    for word, weight in list(zip(keys.strings, keys.weights.tolist(), strict=True))[1:]:
-        count = keys.frequency(look_up(word).stem)
-        rarity = math.log1p(len(names) / (count + 0.5)) / math.log1p(2 * len(names))
-        assert weight == pytest.approx(Brown().word(word).weight * rarity, rel=1e-5)
-    assert keys.weights[0] == 0
-
-
-@given(NAMES, st.data())
-def test_some_of_the_keys_know_what_all_know(names: list[str], data: st.DataObject) -> None:
-    keys = keys_of(names)
-    slots = sorted(data.draw(st.sets(st.sampled_from(range(len(names))), min_size=1)))
-    chosen = [names[slot] for slot in slots]
-    for some in (keys.some(np.array(slots)), keys_of(chosen).with_statistics(keys.statistics)):
-        assert some.living() == chosen
-        assert some.total == len(names)
-        assert some.statistics is keys.statistics
-        like = keys.postings.likeness(ngrams("colors"))
-        np.testing.assert_allclose(some.postings.likeness(ngrams("colors")), like[slots], rtol=1e-6)
-        for place, slot in enumerate(slots):
-            np.testing.assert_allclose(
-                some.weights[some.columns[place]], keys.weights[keys.columns[slot]], rtol=1e-5
-            )
-
-
-def test_words_are_compared_in_their_first_spelling() -> None:
-    assert compared_words("The Colours_of 12kg") == ["the", "colors", "of", "12", "kilogram"]
-    assert compared_words("?!") == []
-    assert len(compared_words("many words " * 20)) == MOST_WORDS
 
 
 # ---- keys that are written ------------------------------------------------------------------
@@ -185,18 +119,6 @@ def test_after_any_writes_they_are_as_if_new_and_what_was_read_never_changes(
             d = dict.fromkeys(names)
     for one, names in [*read, (changed(keys, [*d]), [*d])]:
         assert_same(one, new_keys(names))
-
-
-def test_dead_slots_are_packed_before_they_are_most() -> None:
-    names: list[Any] = [f"key{i}" for i in range(1000)]
-    keys = new_keys(names)
-    generation = keys.generation
-    for _ in range(900):
-        del names[0]
-        keys = changed(keys, names)
-    assert keys.living() == names
-    assert len(keys) <= 200
-    assert keys.generation is not generation  # the slots are numbered anew
 
 
 def test_of_two_that_go_on_from_the_same_keys_at_once_each_has_its_own() -> None:

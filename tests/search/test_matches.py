@@ -62,6 +62,10 @@ EUR/USD, USD/EUR rate, GBP/USD: USD/EUR = USD/EUR rate
 color, brand, topSpeed:
     colour = color; clr = color; hue = color; top speed = topSpeed; maximum speed = topSpeed
 quantity, price, item: qty = quantity
+brand, top_speed, color: topSpeed = top_speed; Top speed = top_speed; TOP-SPEED = top_speed
+color, Porsche, collar, porch: colur = color; porshe = Porsche; Colours = color
+automobile, banana, carpet: vehicle = automobile
+cost of, the engine: engine of the = the engine
 date_of_birth, name, address: dob = date_of_birth
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict
+from fuzzydict import Brown, FuzzyDict, PoolingError
 from fuzzydict._arrays import inverse_lengths
 from fuzzydict.search import neighbours
+from fuzzydict.search.lookup import MOST
 from fuzzydict.search.neighbours import Neighbours
 from tests.support.properties import examples
 from tests.support.searching import COPIES, SCORERS, assert_same, compared, hashed
@@ -113,49 +114,6 @@ def saved_graph(gone: int = 30) -> tuple[Any, Any, Any]:
     graph.near(Vectors(vectors), vectors[:1], 1)
     keys = Vectors(vectors, np.arange(200) >= gone)
     return Vectors(vectors[gone:]), *graph.save(keys)
-
-
-def restored(
-    keys: Any, saved: Any, labels: Any, patch: pytest.MonkeyPatch
-) -> tuple[Neighbours, bool]:
-    """Return a graph of saved bytes, and whether none of its vectors was added anew."""
-    graph, added = Neighbours(), list[int]()
-    add = neighbours.add
-
-    def counted(graph: Any, labels: Any, points: Any) -> None:
-        added.append(len(labels))
-        add(graph, labels, points)
-
-    with patch.context() as counting:
-        counting.setattr(neighbours, "add", counted)
-        graph.restore(None, lambda: saved, labels)
-        graph.update(keys)
-    return graph, not added
-
-
-@pytest.mark.parametrize("gone", [0, 30])
-@pytest.mark.usefixtures("walking")
-def test_what_is_saved_comes_back(gone: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    (keys, saved, labels), queries = saved_graph(gone), vectors_of(5, seed=9)
-    graph, is_back = restored(keys, saved, labels, monkeypatch)
-    assert is_back
-    check_found(graph, keys, queries, 7)
-    more = np.concatenate([keys.vectors, vectors_of(1, seed=8)])
-    check_found(graph, Vectors(more, np.arange(len(more)) > 0), queries, 7)
-
-
-def test_a_graph_of_other_keys_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys, saved, labels = saved_graph()
-    vectors = keys.vectors
-    others: list[tuple[Any, Any]] = [
-        (labels + 1, vectors),
-        (np.append(labels, 201), np.concatenate([vectors, vectors[:1]])),
-        (labels, vectors[:, :5].copy()),
-    ]
-    for some, theirs in others:
-        graph, is_back = restored(Vectors(theirs), saved, some, monkeypatch)
-        assert not is_back
-        check_found(graph, Vectors(theirs), theirs[:3] / 3, 5)
 
 
 @pytest.mark.usefixtures("walking")
@@ -269,3 +227,108 @@ def test_only_what_is_new_is_told_to_the_graph(monkeypatch: pytest.MonkeyPatch) 
     other.get("deep")
     d.get("deep")
     assert told == [50, 2, 1]
+
+
+# ---- a few keys, and thousands of them -----------------------------------------------------
+
+
+CAR = ["brand", "color", "top speed", "price", "engine power", "seats", "C#", "C++", "year 1961"]
+QUERIES = ["colour", "maximum speed", "topSpeed", "c", "year 1962", "cost", "qwzzt", "brand"]
+SHARE = 0.03  # by which a probability may be off where there are thousands of keys
+
+
+def test_values_of_unlike_kinds_are_not_pooled_though_no_query_finds_both() -> None:
+    def encode(texts: list[str]) -> list[list[float]]:
+        slight = [sum(map(ord, text)) % 97 / 1e4 for text in texts]
+        return [[1, x] if text[0] == "a" else [x, 1] for text, x in zip(texts, slight, strict=True)]
+
+    items = {f"a{i}": 1.0 for i in range(2000)} | {f"b{i}": [1.0, 2.0] for i in range(2000)}
+    d = FuzzyDict(items, embedding=encode, scorer="cosine", index="usearch")
+    assert d.pool(["ax", "ay"]) == pytest.approx([1.0, 1.0])
+    with pytest.raises(PoolingError, match="values can only be pooled if all have one shape"):
+        d.pool(["ax", "bx"])
+
+
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
+@pytest.mark.parametrize("scorer", [*SCORERS, "spelling"])
+def test_every_read_of_few_keys_is_that_of_a_comparison_with_all(scorer: str | None) -> None:
+    items = {key: float(i) for i, key in enumerate(CAR)}
+    d = FuzzyDict(items, scorer=scorer, index="usearch", score_cutoff=float("-inf"))
+    all_keys = compared(d)
+    for query in QUERIES:
+        assert_same(d.most_similar(query, 5), all_keys.most_similar(query, 5))
+        assert d[query] == d.get(query) == all_keys[query] == all_keys.nearest(query).value
+        one, other = d.attend(query), all_keys.attend(query)
+        assert one.names == other.names
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-3)
+        assert one.left_out == other.left_out == 0
+        assert str(d.explain(query)) == str(all_keys.explain(query))
+    assert_same(d.nearest(QUERIES), all_keys.nearest(QUERIES))
+    rows = d.most_similar(QUERIES, None), all_keys.most_similar(QUERIES, None)
+    for row, expected in zip(*rows, strict=True):
+        assert_same(row, expected)
+    np.testing.assert_allclose(d.pool(QUERIES), all_keys.pool(QUERIES), rtol=1e-3)
+    assert (d.nearest([]), d.most_similar([]), d.attend([])) == ([], [], [])
+    assert d.pool([]).shape == (0,)
+
+
+@pytest.fixture(scope="module")
+def many() -> dict[str, float]:
+    words = [word for word in Brown().words[:6000] if word.isalpha()]
+    chance = random.Random(0)
+    pairs = {f"{chance.choice(words)} {chance.choice(words)}": 0.0 for _ in range(2500)}
+    return {key: float(i % 97) for i, key in enumerate([*words[:4000], *pairs])}
+
+
+def test_among_thousands_probabilities_are_nearly_those_of_a_comparison_with_all(
+    many: dict[str, float],
+) -> None:
+    d = FuzzyDict(many, index="usearch", score_cutoff=0.0)
+    all_keys = compared(d)
+    keys = list(many)[500::400]
+    queries = [key[:3] + "x" + key[3:] for key in keys] + ["ocean voyage", "hue", "qwzzt", "colour"]
+    next_best = 0
+    for query in queries:
+        found, expected = d.nearest(query), all_keys.nearest(query)
+        assert found.key == expected.key
+        assert found.score == pytest.approx(expected.score, rel=SHARE)
+        told, wanted = d.explain(query), all_keys.explain(query)
+        assert told.none == pytest.approx(wanted.none, rel=SHARE, abs=1e-3)
+        next_best += told.runner_up.key == wanted.runner_up.key
+    assert next_best >= 0.8 * len(queries)
+    assert d.nearest(keys[0]).score == 1.0
+    assert [match.key for match in d.nearest(queries)] == [d.nearest(q).key for q in queries]
+
+
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_attention_is_that_over_all_keys_but_for_what_it_says_it_left_out(
+    many: dict[str, float], scorer: str | None
+) -> None:
+    d = FuzzyDict(many, index="usearch", scorer=scorer, score_cutoff=float("-inf"))
+    all_keys = compared(d)
+    for query in ("ocean voyage", "colour", "government"):
+        found, whole = d.attend(query), all_keys.attend(query)
+        assert MOST <= len(found.names) < len(many)
+        weight = dict(zip(whole.names, whole.weights, strict=True))
+        kept = sum(weight[name] for name in found.names)
+        assert 1 - kept <= found.left_out * (1 + 1e-3) + 1e-12 < 1
+        assert found.weights.sum() == pytest.approx(1)
+        shares = [weight[name] / kept for name in found.names]
+        np.testing.assert_allclose(found.weights, shares, rtol=2e-3, atol=1e-9)
+        assert found.names == [name for name in many if name in set(found.names)]
+        assert "all other keys would have had" in str(found)
+        assert found.output == d.pool(query)
+    masked = [one.attend("ocean", attn_mask=lambda key: key[0] == "s") for one in (d, all_keys)]
+    assert (len(masked[0].names), masked[0].left_out) == (len(many), 0)
+    np.testing.assert_allclose(masked[0].weights, masked[1].weights, rtol=1e-3)
+
+
+def test_longer_lists_than_an_engine_is_asked_for_are_of_all_keys(many: dict[str, float]) -> None:
+    d = FuzzyDict(many, index="usearch", scorer="cosine")
+    assert len(d.most_similar("ocean", None)) == len(many)
+    assert len(d.most_similar("ocean", MOST + 1)) == MOST + 1
+    found = {match.key for match in d.most_similar("ocean", MOST)}
+    assert len(found) == MOST
+    expected = {match.key for match in compared(d).most_similar("ocean", MOST)}
+    assert len(found & expected) > 0.95 * MOST
