@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +16,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+import fuzzydict
 from fuzzydict import FuzzyDict, FuzzyDictError
 from fuzzydict.search.keys import Keys
+from tests.benchmarks.campaigns import campaign
+from tests.support.interrupting import at_line
 from tests.support.properties import SLOW
+from tests.support.recording import Recording
 
 KEYS = st.one_of(
     st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),
@@ -222,3 +230,101 @@ def test_a_read_amid_a_write_sees_what_is_written() -> None:
     d.update(pairs())
     d._check()
     assert [match.key for match in d.most_similar("sped")] == ["speed", "brand"]
+
+
+# ---- what is pooled ------------------------------------------------------------------------
+
+
+LETTERS = [f"key {letter}" for letter in "abcdef"]
+
+
+def by_sines(texts: list[str]) -> Any:
+    return [np.sin(np.arange(1, 7) * sum(map(ord, text))) for text in texts]
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "new",
+    [
+        float,
+        lambda x: [float(x), 1.0],
+        lambda x: ([float(x), 3.0], [1.0, 2.0]),
+        lambda x: np.array([x, 2.0]),
+        lambda x: f"word {x}",
+    ],
+    ids=["numbers", "lists", "lists in tuples", "arrays", "texts"],
+)
+def test_what_is_pooled_is_what_a_new_dict_pools(new: Any, seed: int) -> None:
+    chance = random.Random(seed)
+    d: FuzzyDict[Any] = FuzzyDict(
+        {key: new(i) for i, key in enumerate(LETTERS)}, embedding=by_sines
+    )
+    d.scorer = "cosine"
+    for step in range(60 if SLOW else 30):
+        key, act = chance.choice(LETTERS), chance.randrange(6)
+        if act == 0:
+            d[key] = new(step)
+        elif act == 1:
+            dict.__setitem__(d, key, new(step))  # past the methods of the dict
+        elif act == 2 and len(d) > 2:
+            d.pop(key, None)
+        elif act == 3:
+            d[f"{key} {step % 3}"] = new(step)
+        elif act == 4:
+            d.update({key: new(step), LETTERS[0]: new(step + 1)})
+        elif isinstance(held := dict.get(d, key), list | tuple | np.ndarray):
+            (held[0] if isinstance(held, tuple) else held)[0] += 1.0  # in place
+        expected = FuzzyDict(dict(d), embedding=by_sines, scorer="cosine").pool("key x")
+        np.testing.assert_allclose(d.pool("key x"), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:pool")
+def test_values_are_converted_once_until_a_write() -> None:
+    recording = Recording(by_sines)
+    d = FuzzyDict(dict.fromkeys(LETTERS, "red"), embedding=recording, score_cutoff=0.0)
+    asked = recording.asked
+    for query in ("Key_1", "Key_2", "Key_3"):
+        d.pool(query)
+    assert asked.count("red") == len(LETTERS)
+    d[LETTERS[0]] = "blue"
+    for query in ("Key_1", "Key_2"):
+        d.pool(query)
+    assert (asked.count("red"), asked.count("blue")) == (2 * len(LETTERS) - 1, 1)
+
+
+# ---- Ctrl-C at any line --------------------------------------------------------------------
+
+
+PACKAGE = str(Path(str(fuzzydict.__file__)).parent)
+
+
+def is_ours(path: str) -> bool:
+    return path.startswith(PACKAGE)
+
+
+@pytest.mark.more
+def test_an_interrupt_leaves_what_was_before_or_after() -> None:
+    assert not campaign("interrupts", 700 if SLOW else 50, seed=3).wrong
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        lambda d: d.clear(),
+        lambda d: d.__delitem__("key"),
+        lambda d: d.pop("key"),
+        lambda d: d.popitem(),
+    ],
+)
+def test_an_interrupted_removal_leaves_no_alias_that_comes_back(
+    remove: Callable[[Any], Any],
+) -> None:
+    for line in range(1, 400):
+        d = FuzzyDict({"other": 1, "key": 2}, scorer="spelling")
+        d.aliases = {"alias": "key"}
+        if at_line(partial(remove, d), line, KeyboardInterrupt, is_ours) < line:
+            break
+        was_removed = "key" not in d
+        d["key"] = 3
+        assert d.aliases == ({} if was_removed else {"alias": "key"})

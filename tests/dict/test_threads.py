@@ -1,8 +1,9 @@
-"""Readers beside writers: no error but a plain dict's, and no answer from half of a write."""
+"""Readers beside writers, in threads and forks: no error, and no answer from half of a write."""
 
 from __future__ import annotations
 
 import copy
+import os
 import sys
 import threading
 import time
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
+from tests.benchmarks.campaigns import campaign
 from tests.support.properties import SLOW
 from tests.support.recording import one_hot
 
@@ -134,6 +136,8 @@ def test_every_kind_of_write_beside_every_kind_of_read() -> None:
         assert set(d.copy().values()) <= {1.0}
         assert set((d | {"x": 1.0}).values()) == {1.0}
         assert set(copy.deepcopy(d).values()) <= {1.0}
+        _, _, _, _, pairs = d.__reduce_ex__(4)  # what a pickle is made of
+        assert set(dict(pairs).values()) <= {1.0}
         d.score_cutoff = 0.1
 
     beside(write, read, copies)
@@ -218,3 +222,22 @@ def test_a_key_deleted_while_it_is_compared_is_not_found(rounds: int) -> None:
     d.scorer = score
     assert {match.key for match in d.most_similar("color", None)} == set(d)
     assert len(d) == len(KEYS) - 1
+
+
+# ---- processes forked beside them, or killed while they save -------------------------------
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+@pytest.mark.parametrize(
+    ("attack", "count"),
+    [
+        ("threads", 10 if SLOW else 3),
+        pytest.param("forks", 10 if SLOW else 4, marks=needs_fork),
+        pytest.param("kills", 20, marks=needs_fork),
+    ],
+)
+def test_what_is_read_is_possible_no_child_hangs_and_no_file_is_torn(
+    attack: str, count: int
+) -> None:
+    assert not campaign(attack, count, seed=1).wrong
