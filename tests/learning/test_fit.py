@@ -88,13 +88,6 @@ def test_all_of_many_examples_are_right_whatever_is_learned() -> None:
     assert found(d, decided) == decided
 
 
-def test_none_refuses_and_all_may_be_none() -> None:
-    d = car()
-    report = d.fit(["colour", "prise"], [None, None])
-    assert (report.remembered, report.refused, report.kept) == (2, 2, False)
-    assert (d.get("colour"), d.get("prise")) == (None, None)
-
-
 @pytest.mark.parametrize(
     ("shown", "remembered"),
     [
@@ -135,13 +128,6 @@ def test_fit_again_keeps_what_was_remembered_and_the_new_example_wins() -> None:
     assert d.aliases == TAUGHT | {"paint": "model", "maker": "model"}
 
 
-def test_nothing_is_remembered_where_it_is_not_asked_or_values_are_pooled() -> None:
-    d = car()
-    assert d.fit(TAUGHT, remember=False).remembered == 0
-    assert d.fit({"paint": 3.0, "cost": 7.0}, epochs=2).remembered == 0
-    assert not d.aliases
-
-
 # ---- what is learned from keys ---------------------------------------------------------------
 
 
@@ -162,13 +148,8 @@ def test_performance_is_learned_from_a_dozen_examples(taught: tuple[FuzzyDict[in
     assert report.kept
     assert report.training_after.log_probability > report.training_before.log_probability
     assert report.training_after.hit_at_1 > report.training_before.hit_at_1
-
-
-def test_queries_never_seen_and_slips_still_find_their_keys(
-    taught: tuple[FuzzyDict[int], Any],
-) -> None:
-    d, _ = taught
-    assert {query: d.nearest(query).key for query in UNSEEN} == UNSEEN
+    assert not d.aliases
+    assert found(d, UNSEEN) == UNSEEN  # queries never seen, and slips
     assert [d[key] for key in SPECIFICATIONS] == list(range(len(SPECIFICATIONS)))
 
 
@@ -281,31 +262,21 @@ def test_what_was_learned_and_remembered_goes_where_the_dict_goes(way: str, tmp_
     assert (other.nearest("maker").key, d.nearest("maker").key) == ("model", "brand")
 
 
-@pytest.mark.parametrize("scorer", ["cosine", "dot"])
-def test_a_learned_temperature_is_saved(tmp_path: Path, scorer: str) -> None:
-    keys, queries, of, table = turned(20, 120, 8)
-    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer=scorer)
-    d.fit(queries, [keys[i] for i in of], remember=False, validation=0, epochs=5)
-    d.save(tmp_path / "d")
-    back: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=table)
-    assert back.temperature == d.temperature is not None
-    assert repr(back.scorer) == repr(d.scorer)
-    now, then = back.most_similar(queries[0]), d.most_similar(queries[0])
-    assert [match.key for match in now] == [match.key for match in then]
-    assert [match.score for match in now] == pytest.approx([match.score for match in then])
-
-
 def numbers(d: FuzzyDict[Any]) -> Any:
     """Fit a dict to pool numbers, which sets its scorer and temperature."""
     return d.fit({"paint": 3.0, "cost": 7.0}, validation=0, epochs=3)
 
 
-@pytest.mark.parametrize("way", ["", *WAYS[1:]])
+@pytest.mark.parametrize("way", ["", *WAYS])
 def test_keys_after_numbers_are_judged_by_the_default_score(way: str, tmp_path: Path) -> None:
     twice, once = car(), car()
     assert numbers(twice).kept
-    assert (twice.scorer, twice.temperature is None) == ("cosine", False)
+    learned = twice.scorer, twice.temperature
+    assert (learned[0], learned[1] is None) == ("cosine", False)
     twice = sent(twice, way, tmp_path) if way else twice  # which knows what was before the fit
+    assert (twice.scorer, twice.temperature) == learned
+    if way == "file":  # which remembers no fit
+        return
     reports = [d.fit(SYNONYMS, validation=0) for d in (twice, once)]
     assert options(twice) == options(once)
     assert (twice.scorer, twice.temperature) == (None, None)
@@ -329,19 +300,11 @@ def test_what_is_not_kept_changes_nothing_of_what_was() -> None:
     d = car()
     assert d.fit(SYNONYMS, validation=0).kept
     before = options(d)
-    assert not d.fit(AT_ODDS, epochs=10, validation=0.2, remember=False).kept
+    report = d.fit(AT_ODDS, epochs=10, validation=0.2, remember=False)
+    assert not report.kept
     assert options(d) == before
-
-
-def test_a_file_remembers_no_fit_and_projections_start_afresh(tmp_path: Path) -> None:
-    d = car()
-    d.fit(SYNONYMS, validation=0)
-    d.save(tmp_path / "car")
-    back: FuzzyDict[int] = FuzzyDict.load(tmp_path / "car")
-    back.fit({"paint": "color"}, validation=0)
-    once = car()
-    once.fit({"paint": "color"}, validation=0)
-    assert np.allclose(back.projections.query, once.projections.query)
+    assert {change.query for change in report.worse} <= AT_ODDS.keys()
+    assert "to do: give more examples" in str(report)
 
 
 # ---- what goes wrong -------------------------------------------------------------------------
@@ -401,42 +364,28 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
     ("queries", "targets", "options", "error", "message"),
     [
         (["hue"], ["colour"], {}, OptionError, "'colour', for the query 'hue', is not a key"),
-        (["hue"], [["color", "nothing"]], {}, OptionError, "'nothing'"),
         (["hue"], ["?!"], {}, OptionError, "has no letters or digits"),
         (["hue", "cost"], ["color"], {}, ShapeError, "2 queries and 1 targets"),
         ([], [], {}, OptionError, "there are no examples"),
         (["hue"], [None], {"remember": False}, OptionError, "got None for all"),
-        (["..."], [None], {}, OptionError, "none has letters or digits"),
         (["hue"], [[]], {}, OptionError, "is empty"),
         ("hue", ["color"], {}, ArgumentTypeError, "expected a list"),
         (["hue"], "color", {}, ArgumentTypeError, "expected a list"),
         ([3], ["color"], {}, ArgumentTypeError, "expected texts, got int 3"),
         (["..."], ["color"], {}, OptionError, "no letters or digits"),
         (["hue", "cost"], ["color", 3.0], {}, ArgumentTypeError, "expected keys"),
-        (["hue", "cost"], [None, 3.0], {}, ArgumentTypeError, "expected keys"),
         (["hue"], [["color", 3]], {}, ArgumentTypeError, "one or the other"),
-        (["hue"], [float("nan")], {}, ShapeError, "NaN"),
         (["hue", "cost"], [[1.0], [1.0, 2.0]], {}, ShapeError, "has shape"),
         (["hue"], [[1.0, 2.0]], {}, ShapeError, "of what is pooled"),
         (["hue", "hue"], ["color", None], {}, OptionError, "keep one"),
         (["color", "hue"], [None, "color"], {}, OptionError, "it is a key"),
         (["brand"], ["price"], {}, OptionError, "got 'price' for 'brand', but it is"),
         (["Hue", "hue"], ["color", "price"], {}, OptionError, "to find 'color', but 'hue'"),
-        (["Hue", "hue"], ["color", None], {}, OptionError, "is to find None"),
         (["go", "GO"], [SPORT, "year"], {}, OptionError, "or 'horse power', but 'GO'"),
         (["paint"], None, {}, ArgumentTypeError, "targets: missing.*mapping"),
         ("paint", None, {}, ArgumentTypeError, "queries: expected a list"),
-        (None, None, {}, ArgumentTypeError, "queries: expected a list"),
         ({"paint": "color"}, ["color"], {}, ArgumentTypeError, "leave targets out"),
-        ({3: "color"}, None, {}, ArgumentTypeError, "expected texts, got int 3"),
         (["hue"], ["color"], {"rank": 10_000}, OptionError, "rank must be .* from 1 to 2"),
-        (["hue"], ["color"], {"rank": 0}, OptionError, "rank"),
-        (["hue"], ["color"], {"epochs": 0}, OptionError, "epochs"),
-        (["hue"], ["color"], {"epochs": 1.5}, ArgumentTypeError, "epochs"),
-        (["hue"], ["color"], {"learning_rate": -1}, OptionError, "learning_rate"),
-        (["hue"], ["color"], {"validation": 0.9}, OptionError, "validation"),
-        (["hue"], ["color"], {"seed": -1}, OptionError, "seed"),
-        (["hue"], ["color"], {"seed": None}, ArgumentTypeError, "seed"),
         (["hue"], ["color"], {"learn": ["value"]}, OptionError, "needs numbers"),
         (["hue"], ["color"], {"learn": "all"}, OptionError, "learn: expected"),
     ],
@@ -449,9 +398,6 @@ def test_bad_examples_are_named_and_change_nothing(
     with pytest.raises(error, match=message):
         d.fit(queries, targets, **options)
     assert (d.projections, d.scorer, d.temperature, len(d.aliases)) == (None, None, None, 0)
-
-
-def test_a_dict_whose_values_cannot_be_pooled_or_that_is_empty_learns_nothing() -> None:
     with pytest.raises(PoolingError, match="'color'"):
         FuzzyDict({"color": "black", "price": 3}).fit(["hue"], [3.0])
     with pytest.raises(OptionError, match="no key"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fuzzydict import FuzzyDict
 from fuzzydict.learning.fit import ENOUGH, split
 from fuzzydict.learning.report import Answers
-from tests.support.fits import AT_ODDS, CAR, EXAMPLES, car, turned
+from tests.support.fits import EXAMPLES, car, turned
 
 RIGHT, WRONG = (1, -0.1, 0, 0.9, 0.0), (2, -2.0, 1, 0.9, 0.0)
 
@@ -61,14 +61,6 @@ def test_held_out_examples_must_be_answered_better_than_by_chance(
     verdict = after.verdict(before, 0.5, held_out=held_out)
     assert verdict[0] == kept
     assert why in verdict[1]
-
-
-def test_at_the_cutoff_answers_are_right_or_wrong_or_refused() -> None:
-    three = answers((1, 0.0, 0, 0.6, 0.0), (2, 0.0, 0, 0.6, 0.0), (0, 0.0, 0, 0.6, 0.0))
-    at, above = three.measures(0.6), three.measures(0.7)
-    assert (at.right_at_cutoff, at.wrong_at_cutoff) == (1 / 3, 2 / 3)
-    assert (above.right_at_cutoff, above.wrong_at_cutoff) == (1 / 3, 0)
-    assert (at.hit_at_1, at.mrr) == (1 / 2, 3 / 4)
 
 
 @pytest.mark.parametrize("scorer", [None, "spelling"])
@@ -147,12 +139,3 @@ def test_many_examples_are_held_out_in_turn_and_of_very_many_a_part(
     assert report.held_out_after.hit_at_1 > report.held_out_before.hit_at_1
     # All of some hundred are learned from: none are left out to stop early.
     assert all(np.isnan(epoch.held_out) == (count < 500) for epoch in report.history)
-
-
-def test_examples_that_contradict_one_another_teach_nothing() -> None:
-    d: Any = FuzzyDict.fromkeys(CAR)
-    report = d.fit(AT_ODDS, epochs=10, validation=0.2, remember=False)
-    assert not report.kept
-    assert d.projections is None
-    assert {change.query for change in report.worse} <= AT_ODDS.keys()
-    assert "to do: give more examples" in str(report)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from fuzzydict._arrays import Array
-from fuzzydict.embedding.projections import Factors, Projections
+from fuzzydict.embedding.projections import Factors
 from fuzzydict.learning.train import (
     Adam,
     Settings,
     TrainableProjections,
     add_identity_penalty,
-    descend,
     fit_retrieval,
     lengths_forward,
     pooling_loss,
@@ -28,31 +27,7 @@ from tests.support.gradients import check_gradients
 # ---- what is learned ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"rank": 24}, {"candidates": 1000}, {"scorer": "scaled_dot"}, {"temperature": 0.05}],
-)
-def test_a_rotation_between_two_spaces_is_learned(options: dict[str, Any]) -> None:
-    random = np.random.default_rng(0)
-    rotation = np.linalg.qr(random.standard_normal((24, 24)))[0]
-    keys = random.standard_normal((700, 24)).astype(np.float32)
-    queries = keys @ rotation + 0.3 * random.standard_normal(keys.shape)
-
-    def share_found(projections: Projections) -> float:
-        """Return how often the nearest key of a query never seen is the right one."""
-        q, k = projections.project_queries(queries[500:]), projections.project_keys(keys)
-        cosines = q @ (k / np.linalg.norm(k, axis=1, keepdims=True)).T
-        return float((cosines.argmax(axis=1) == np.arange(500, 700)).mean())
-
-    pairs = [[i, i] for i in range(500)]
-    fitted = fit_retrieval(queries[:500], keys, pairs, Settings(epochs=30, **options))
-    assert share_found(Projections()) < 0.05
-    assert share_found(fitted.projections) >= 0.95
-
-
 def test_many_keys_take_little_memory() -> None:
-    import tracemalloc
-
     random = np.random.default_rng(0)
     keys = random.standard_normal((30_000, 8), dtype=np.float32)
     pairs = np.stack([np.arange(30_000), random.integers(30_000, size=30_000)], axis=1)
@@ -89,14 +64,6 @@ def test_the_loss_of_retrieval_and_its_gradients(shares: Any) -> None:
         assert value == pytest.approx(-np.log(right / exps.sum(axis=1)).mean())
     gradients = {"query": slopes.query, "key": slopes.key, "log": slopes.log_temperature}
     check_gradients(lambda p: loss(p)[0], at, gradients)
-
-
-def test_a_right_key_far_below_the_others_has_a_finite_loss_and_gradient() -> None:
-    query, key = np.array([[1.0]], np.float32), np.array([[900.0], [-900.0]], np.float32)
-    loss, slopes = retrieval_loss(query, key, np.array([0]), np.array([1]), 1.0)
-    assert loss == pytest.approx(1800)
-    assert slopes.query.dtype == np.float32
-    np.testing.assert_allclose(slopes.query, [[1800]])
 
 
 def test_keys_that_are_drawn_stand_for_those_that_are_not() -> None:
@@ -180,16 +147,6 @@ def test_adam_is_the_algorithm_of_the_paper() -> None:
         np.testing.assert_allclose(x, slow)
 
 
-def test_one_pace_for_an_array_goes_where_the_gradient_points() -> None:
-    x, gradient = np.zeros(4, np.float32), np.array([3.0, 0.0, 4.0, 0.0], np.float32)
-    adam = Adam({"x": x}, 0.1, per_array=True)
-    for _ in range(5):
-        adam.step({"x": gradient})
-    # Each step is as long as the learning rate, in units of E^-0.5 a number.
-    np.testing.assert_allclose(x, -0.5 * gradient / np.sqrt((gradient**2).mean()) / 2, rtol=1e-5)
-    assert x.dtype == np.float32
-
-
 def test_the_gradient_of_the_identity_penalty() -> None:
     random = np.random.default_rng(0)
     at: dict[str, Array] = {
@@ -204,16 +161,3 @@ def test_the_gradient_of_the_identity_penalty() -> None:
     zeros: dict[str, Array] = {name: np.zeros_like(p) for name, p in at.items()}
     add_identity_penalty(at, zeros, 0.7)
     check_gradients(lambda p: loss(dict(p)), at, zeros)
-
-
-def test_the_descent_keeps_the_best_parameters_and_stops() -> None:
-    x, held_out = np.array(0.0, np.float32), 10
-
-    def losses(rows: NDArray[np.intp], _: np.random.Generator) -> tuple[float, dict[str, Array]]:
-        """Held out, 1 is best; the examples draw it on to 10."""
-        best = 1 if len(rows) == held_out else 10
-        return float((x - best) ** 2), {"x": 2 * (x - best)}
-
-    history = descend({"x": x}, 100, losses, Settings(learning_rate=0.1))
-    assert x == pytest.approx(1, abs=0.5)
-    assert len(history) < 10
