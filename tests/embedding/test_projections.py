@@ -90,6 +90,8 @@ def test_copies_and_pickles_are_equal() -> None:
         assert hash(again) == hash(projections)
         assert again != Projections()
     assert projections != 3
+    shown = "Projections(query=<array (4, 3)>, key=<array (4, 3)>, "
+    assert repr(projections) == shown + "value=<identity and rank 1 (2, 2)>)"
 
 
 def test_a_file_holds_them(tmp_path: Path) -> None:
@@ -121,6 +123,10 @@ NO_WHOLE: list[Any] = [
     {"query": np.eye(2), "base.query": np.eye(2)},
     {"key.left": np.ones((2, 1))},
     {"key.left": np.ones((2, 1)), "key.right": np.ones((3, 1))},
+    {"query": np.eye(2) * np.nan},
+    {"query": np.eye(2, dtype=np.float32) * np.float32(3e38), "key": np.eye(2)},  # overflow
+    {"query": np.eye(2) * 1e300},
+    {"key.left": np.eye(2) * 1e9, "key.right": np.eye(2) * 1e9},
 ]
 
 
@@ -144,6 +150,7 @@ REFUSED: Refused = {
         "query must be a matrix": lambda: Projections([1.0, 2.0]),
         "key.*finite": lambda: Projections(key=[[np.inf]]),
         "value: .* beyond 1e.12": lambda: Projections(value=[[1e13]]),
+        "query: .* overflow; scale it down": lambda: Projections(np.eye(2, dtype="f4") * 3e38),
         "one size": lambda: Projections(np.ones((4, 3)), np.ones((4, 2))),
         "one shape": lambda: Projections(Factors(np.eye(4), np.ones((4, 2)))),
         "vectors of 4 numbers, got shape": lambda: some().project_keys(drawn(2, 3)),
@@ -157,9 +164,3 @@ REFUSED: Refused = {
 
 
 test_what_does_not_fit_is_named = refused(REFUSED)
-
-
-def test_their_repr_tells_what_they_are() -> None:
-    assert repr(Projections()) == "Projections()"
-    shown = "Projections(query=<array (4, 3)>, key=<array (4, 3)>, "
-    assert repr(some()) == shown + "value=<identity and rank 1 (2, 2)>)"

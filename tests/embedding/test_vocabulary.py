@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
-
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
 from fuzzydict.embedding.vocabulary import Vocabulary
-from fuzzydict.text.words import words
 
 SMALL = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
 
@@ -37,11 +31,6 @@ def test_tokens_of_a_text() -> None:
         "?!": [],
     }.items():
         assert SMALL.tokens(text) == tokens
-
-
-@given(st.text())
-def test_any_text_has_tokens_if_and_only_if_it_has_words(text: str) -> None:
-    assert bool(SMALL.tokens(text)) == bool(words(text))
 
 
 def test_weights_are_those_of_the_formula() -> None:
@@ -78,18 +67,3 @@ def test_a_number_is_known_but_says_nothing() -> None:
     row, _, is_known, trust = Vocabulary(["1961", "the"], [9, 5]).find("1961")
     assert (row, is_known, trust) == (0, True, 0)
     assert Vocabulary(["19610", "the"], [9, 5]).find("19611").row == -1
-
-
-def test_a_vocabulary_is_its_words_and_counts_after_pickling() -> None:
-    SMALL.find("colour")  # what is derived, and remembered, must not be in the way
-    copy = pickle.loads(pickle.dumps(SMALL))
-    assert copy.words == SMALL.words
-    assert copy.counts.tolist() == SMALL.counts.tolist()
-    assert copy.row("zoe") == 3
-    assert copy.find("colour") == SMALL.find("colour")
-
-
-def test_an_empty_vocabulary_knows_nothing() -> None:
-    empty = Vocabulary([], np.zeros(0))
-    assert empty.find("colour") == (-1, 1.0, False, 0.0)
-    assert empty.tokens("two words") == ["two", "words"]

@@ -86,13 +86,6 @@ def test_batch_axes_broadcast() -> None:
     assert attention(query[0, 0], key[0, 0], value).shape == (2, 3, 4, 2)
 
 
-@pytest.mark.parametrize("lengths", [[2, 4], [[1, 2, 3, 4], [5, 1, 1, 2]]], ids=str)
-def test_lengths_by_batch_and_by_query(lengths: Any) -> None:
-    weights = attention(*_inputs(2), valid_lens=lengths, need_weights=True)[1]
-    each = np.array(lengths) if np.ndim(lengths) == 2 else np.array(lengths)[:, None]
-    np.testing.assert_array_equal((weights > 0).sum(-1), np.broadcast_to(each, (2, 4)))
-
-
 @pytest.mark.parametrize("need_weights", [False, True])
 @pytest.mark.parametrize("normalizer", ["softmax", "sparsemax"])
 def test_a_query_with_nothing_to_attend_to_answers_zero(
@@ -105,12 +98,9 @@ def test_a_query_with_nothing_to_attend_to_answers_zero(
     output = out[0] if need_weights else out
     np.testing.assert_array_equal(output[0], 0)
     np.testing.assert_allclose(output[1], arrays[2][0])
-
-
-def test_no_keys_answer_zero_and_no_queries_have_no_answers() -> None:
     with pytest.warns(EmptyRowWarning):
-        output = attention(np.ones((2, 3)), np.empty((0, 3)), np.empty((0, 4)))
-    np.testing.assert_array_equal(output, np.zeros((2, 4)))
+        none: Any = attention(np.ones((2, 3)), np.empty((0, 3)), np.empty((0, 4)), **options)
+    np.testing.assert_array_equal(none[0] if need_weights else none, np.zeros((2, 4)))
     assert attention(np.ones((0, 3)), np.ones((2, 3)), np.ones((2, 4))).shape == (0, 4)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict._arrays import Array
-from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.attention import attention
 from fuzzydict.nn.multihead import MultiHeadAttention
 from tests.support.gradients import check_gradients
@@ -82,13 +82,6 @@ def test_masks_hold_for_all_heads_by_batch_or_by_head() -> None:
     np.testing.assert_array_equal((weights > 0).sum(-1), [[row] * H for row in lengths])
     weights = heads(*(a[0] for a in arrays), valid_lens=2, **options)[1]
     assert ((weights > 0).sum(-1) == 2).all()
-
-
-def test_a_query_without_keys_gives_the_bias_alone() -> None:
-    heads, arrays = _heads(), _inputs()
-    with pytest.warns(EmptyRowWarning):
-        output = heads(*arrays, valid_lens=0)
-    np.testing.assert_allclose(output, np.tile(heads.parameters["b_o"], (3, 1)))
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -127,16 +127,17 @@ def test_gradients_outside_a_support_and_at_a_peak_are_zero() -> None:
     assert not any(array.any() for array in (scores, d.query, d.key))
 
 
-def test_distances_of_near_vectors_far_from_the_origin_are_never_negative() -> None:
+def test_no_distance_is_below_zero_no_cosine_above_one_and_the_precision_is_kept() -> (
+    None
+):
     near = np.float32(1000) + np.random.default_rng(0).random((50, 8), dtype=np.float32) / 1000
     for kernel in KERNELS.values():
         assert np.isfinite(kernel(100.0)(near, near)).all()
-
-
-def test_no_cosine_is_above_one() -> None:
     vectors = np.random.default_rng(0).standard_normal((300, 9), dtype=np.float32)
     assert Cosine()(vectors, vectors).max() == 1
     assert Cosine()(vectors, -vectors).min() == -1
+    for kind, found in ((np.float32, np.float32), (np.float16, np.float32), (int, np.float64)):
+        assert Dot()([[1]], np.ones((2, 1), kind)).dtype == found
 
 
 def test_a_hidden_layer_of_many_blocks_is_that_of_one() -> None:
@@ -220,10 +221,3 @@ def test_what_is_not_finite_is_named_with_its_place(name: str, bad: float, which
     arrays[which][1, 2, 0] = bad
     with pytest.raises(ShapeError, match=rf"^{which} of shape .*{which}\[1, 2, 0\] is"):
         CASES[name][0](**arrays)
-
-
-def test_integers_follow_the_precision_of_the_floats_beside_them() -> None:
-    assert Dot()([[1]], np.ones((2, 1), np.float32)).dtype == np.float32
-    assert Dot()([[1]], [[2]]).dtype == np.float64
-    assert Dot()(np.ones((1, 1), np.float16), [[2]]).dtype == np.float32
-    assert Dot()(np.ones((1, 1), np.longdouble), [[2]]).dtype == np.float64

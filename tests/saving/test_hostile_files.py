@@ -19,13 +19,10 @@ from fuzzydict import (
     FuzzyDict,
     FuzzyDictError,
     Gaussian,
-    ShapeError,
     WordVectors,
     saving,
 )
-from fuzzydict._arrays import inverse_lengths, units
 from fuzzydict._files import read_arrays, write_arrays
-from fuzzydict.embedding.projections import Projections
 from fuzzydict.frames.workers import Matcher
 from tests.benchmarks.crafted import opened
 from tests.support.damage import HEADERS, MEANINGS, entry, refused, text, with_arrays, with_header
@@ -186,22 +183,6 @@ def test_arrays_without_numbers_come_back_or_are_not_saved(tmp_path: Path) -> No
 # ---- vectors and projections ---------------------------------------------------------------
 
 EYE = np.eye(2, dtype=np.float32)
-PROJECTIONS: dict[str, dict[str, Any]] = {
-    "a base": {"query": EYE, "base.query": EYE},
-    "NaN": {"query": EYE * np.float32(np.nan)},
-    "products that overflow": {"query": EYE * np.float32(3e38), "key": EYE},
-    "numbers beyond 32 bits": {"query": np.eye(2) * 1e300},
-    "factors that overflow": {"key.left": EYE * 1e9, "key.right": EYE * np.float32(1e9)},
-}
-
-
-@pytest.mark.parametrize("arrays", PROJECTIONS.values(), ids=PROJECTIONS)
-def test_projections_are_refused(tmp_path: Path, arrays: dict[str, Any]) -> None:
-    write_arrays(tmp_path / "x", "projections", {}, arrays)
-    with pytest.raises(FileFormatError, match="no whole projections"):
-        Projections.from_arrays(read_arrays(tmp_path / "x", "projections").arrays)
-    with pytest.raises(ShapeError, match=r"query: .* overflow; scale it down"):
-        Projections(EYE * np.float32(3e38))  # nor are such made that could not be opened
 
 
 def table(words: Any = ("color", "price", "brand"), **changes: Any) -> dict[str, Any]:
@@ -215,6 +196,18 @@ def table(words: Any = ("color", "price", "brand"), **changes: Any) -> dict[str,
 
 
 VECTORS: dict[str, dict[str, Any]] = {
+    **{f"no {name}": {n: a for n, a in table().items() if n != name} for name in table()},
+    "too few words": table(["color", "price"]),
+    "no JSON": table(b'["color", "price"'),
+    "no UTF-8": table(b"\xff\xfe\xff"),
+    "no words": {"words": text([]), "counts": np.ones(0, "i8"), "vectors": np.ones((0, 2), "f4")},
+    "too few counts": table(counts=np.ones(2, "i8")),
+    "counts that are no integers": table(counts=np.ones(3)),
+    "vectors of one axis": table(vectors=np.ones(3, "f4")),
+    "vectors of no length": table(vectors=np.ones((3, 0), "f4")),
+    "codes without scales": table(vectors=np.ones((3, 2), "i1")),
+    "too few scales": table(vectors=np.ones((3, 2), "i1"), scales=np.ones(2, "f4")),
+    "scales of another type": table(vectors=np.ones((3, 2), "i1"), scales=np.ones(3, "i1")),
     "NaN": table(vectors=np.full((3, 2), np.nan, "f4")),
     "one infinity": table(vectors=np.array([[1, 2], [3, 4], [5, np.inf]], "f4")),
     "numbers whose sums overflow": table(vectors=np.full((3, 2), 3e38, "f4")),
@@ -241,15 +234,11 @@ def test_vectors_are_refused_and_honest_ones_are_not(
     write_arrays(path, "word vectors", {}, table())
     assert WordVectors.load(path).words == ["color", "price", "brand"]
     write_arrays(path, "word vectors", {}, arrays)
-    with pytest.raises(FileFormatError, match=r"x\.vectors"):
+    with pytest.raises(FileFormatError, match=r"x\.vectors holds no whole word vectors"):
         WordVectors.load(path)
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_vectors_whose_squares_overflow_have_lengths(count: int) -> None:
-    vectors = np.array([[3e25, -4e25], [0, 0]], np.float32)[:count]
-    assert units(vectors) == pytest.approx(np.array([[0.6, -0.8], [0, 0]])[:count])
-    assert inverse_lengths(vectors).tolist() == pytest.approx([2e-26, 0][:count])
+    write_arrays(path, "something else", {}, table())
+    with pytest.raises(FileFormatError, match="holds something else"):
+        WordVectors.load(path)
 
 
 def test_vectors_of_keys_whose_products_overflow_are_neither_saved_nor_read(tmp_path: Path) -> None:
