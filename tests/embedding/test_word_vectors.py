@@ -56,16 +56,7 @@ def test_encoding_is_that_of_a_loop_over_words(texts: list[str]) -> None:
 
 
 def test_a_text_has_the_same_vector_alone_and_among_others(brown: WordVectors) -> None:
-    texts = [
-        "top speed",
-        "topSpeed",
-        "",
-        "the color of a car",
-        "xyzzy",
-        "colours",
-        "日本語",
-        "a red car",
-    ]
+    texts = ["top speed", "topSpeed", "", "the color of a car", "xyzzy", "日本語", "a red car"]
     for some in (texts, texts * 4000):
         together = brown.encode(some)
         assert together[0].tobytes() == together[1].tobytes()

@@ -127,9 +127,7 @@ def test_gradients_outside_a_support_and_at_a_peak_are_zero() -> None:
     assert not any(array.any() for array in (scores, d.query, d.key))
 
 
-def test_no_distance_is_below_zero_no_cosine_above_one_and_the_precision_is_kept() -> (
-    None
-):
+def test_no_distance_is_below_zero_no_cosine_above_one_and_the_precision_is_kept() -> None:
     near = np.float32(1000) + np.random.default_rng(0).random((50, 8), dtype=np.float32) / 1000
     for kernel in KERNELS.values():
         assert np.isfinite(kernel(100.0)(near, near)).all()

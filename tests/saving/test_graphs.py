@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -72,11 +73,17 @@ def test_a_scorer_that_needs_every_key_is_refused() -> None:
 def test_without_the_extra_all_works_but_fuzzy_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    d: FuzzyDict[int] = FuzzyDict({"color": 1, "brand": 2}, index="usearch")
+    with contextlib.suppress(MissingExtraError):
+        d.nearest("colour")
+    d.save(tmp_path / "with a graph")
     monkeypatch.setitem(sys.modules, "usearch", None)
-    d = FuzzyDict({"color": 1}, index="usearch")
+    d = FuzzyDict(d, index="usearch")
     assert (d["color"], "colour" in d, d.get(5)) == (1, False, None)
     d.save(tmp_path / "d")
-    for one in (d, FuzzyDict.load(tmp_path / "d")):
+    opened = FuzzyDict.load(tmp_path / "with a graph")
+    opened.save(tmp_path / "again")  # without the graph that it could not use
+    for one in (d, opened, *map(FuzzyDict.load, (tmp_path / "d", tmp_path / "again"))):
         for read in (one.nearest, one.most_similar, one.explain, one.__missing__):
             with pytest.raises(MissingExtraError, match=r"pip install usearch, or"):
                 read("colour")
@@ -113,55 +120,10 @@ def test_a_graph_comes_back_from_the_file(
     for i in range(100, 280):  # so many that the rest are packed before the engine is asked
         del three[f"red {i}"]
     assert_alike(three, "red sky")
-
-
-@needs_usearch
-@each_size
-def test_a_dict_that_no_longer_asks_its_engine_is_saved_without_a_graph(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: int
-) -> None:
-    monkeypatch.setattr(saved_keys, "_LITTLE", little)
-    saved(tmp_path / "d")
-    one = load(tmp_path / "d")
-    one.index = "exact"
-    one.save(tmp_path / "d")
-    two = load(tmp_path / "d")
-    assert (two.index, two["blue"]) == ("exact", 2)
+    three.index = "exact"  # which asks no graph, and saves none
+    three.save(tmp_path / "d")
+    assert load(tmp_path / "d").index == "exact"
     assert not any("graph" in name for name in read_arrays(tmp_path / "d", "fuzzy dict").arrays)
-
-
-@needs_usearch
-@pytest.mark.parametrize("gone", ["red sea", "blue sky", "green hill"])
-def test_what_was_written_before_or_after_saving_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
-) -> None:
-    d = saved(tmp_path / "d", "red sea", "blue sky", "green hill", scorer="cosine")
-    del d[gone]
-    d.save(tmp_path / "d")
-    one, two = load(tmp_path / "d"), load(tmp_path / "d")
-    one["white cloud"] = two["white cloud"] = 2
-    assert_alike(one, "white", 3)
-    del two[next(iter(two))]
-    two.save(tmp_path / "again")  # whose graph was not asked since it was loaded
-    never_made_anew(monkeypatch)
-    assert_alike(load(tmp_path / "again"), "white", 2)
-
-
-@needs_usearch
-def test_a_file_with_a_graph_opens_where_the_extra_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    d = saved(tmp_path / "d")
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "usearch", None)
-        one = load(tmp_path / "d")
-        assert one == d
-        with pytest.raises(MissingExtraError):
-            one["blue"]
-        one.save(tmp_path / "d")  # without the graph that it could not use
-        one.index = "exact"
-        assert one["blue"] == 2
-    assert load(tmp_path / "d")["blue"] == 2
 
 
 LABELS, GRAPH = "graph labels", "graph"
@@ -226,11 +188,7 @@ def test_a_graph_of_other_vectors_is_not_saved_with_new_ones(tmp_path: Path) -> 
     d = FuzzyDict.load(tmp_path / "d", embedding=first)
     d.embedding = then
     d.save(tmp_path / "d")
-    d = FuzzyDict.load(tmp_path / "d", embedding=then)
-    exact = FuzzyDict(dict.fromkeys(names, 1), embedding=then, scorer="cosine")
-    asked = names[::500]
-    found, expected = d.most_similar(asked, 10), exact.most_similar(asked, 10)
-    shared = [
-        len({m.key for m in a} & {m.key for m in b}) for a, b in zip(found, expected, strict=True)
-    ]
-    assert np.mean(shared) > 9
+    d, exact = FuzzyDict.load(tmp_path / "d", embedding=then), compared(d)
+    for query in names[::500]:
+        found, expected = ({m.key for m in one.most_similar(query)} for one in (d, exact))
+        assert len(found & expected) >= 8

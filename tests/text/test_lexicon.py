@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.text.lexicon import (
+    MOST_READ,
     abbreviates,
     denials_of,
     is_directed,
@@ -50,7 +51,10 @@ OTHERS = "car care, new news, gas ga, hop hope, state statement, left leave, dat
 
 @pytest.mark.parametrize(
     ("words", "share"),
-    [*((some, True) for some in FORMS.split(", ")), *((pair, False) for pair in OTHERS.split(", "))],
+    [
+        *((some, True) for some in FORMS.split(", ")),
+        *((pair, False) for pair in OTHERS.split(", ")),
+    ],
 )
 def test_forms_of_a_word_share_its_stem_and_others_do_not(words: str, *, share: bool) -> None:
     assert (len({look_up(word).stem for word in words.split()}) == 1) == share
