@@ -91,7 +91,7 @@ def test_a_chain_reads_fuzzily_only_what_no_map_before_has_and_sql_reads_names()
     d = car()
     assert collections.ChainMap({"colour": "red"}, d)["colour"] == "red"
     assert collections.ChainMap(d, {"colour": "red"})["colour"] == "black"
-    assert type(d | collections.ChainMap({"a": 1})) is collections.ChainMap
+    assert isinstance(d | collections.ChainMap({"a": 1}), collections.ChainMap)
     chain = collections.ChainMap({}, d)
     assert "colour" not in chain
     assert chain.get("colour", "none") == "none"  # it asks first whether the key is in it

@@ -68,10 +68,11 @@ def test_most_similar_is_sorted_and_cut() -> None:
         assert d.most_similar("colour", topn=two) == ranked[:2]
     assert d.most_similar("colour", topn=0) == []
     assert d.most_similar("colour")[0].key == d.nearest("colour").key == "color"
-    wrong: list[tuple[Any, type[Exception]]] = [(1.5, ArgumentTypeError), ("3", ArgumentTypeError)]
-    for topn, kind in [*wrong, (-1, OptionError)]:
+    wrong: Any
+    for wrong in (1.5, "3", -1):
+        kind: Any = OptionError if wrong == -1 else ArgumentTypeError
         with pytest.raises(kind, match="topn must be a whole number of 0 or more, or None, got"):
-            d.most_similar("colour", topn=topn)
+            d.most_similar("colour", topn=wrong)
 
 
 def test_an_equal_key_wins_then_comes_the_dicts_order() -> None:
@@ -93,8 +94,8 @@ def test_the_writing_decides_among_keys_of_equal_words_wherever_they_are(before:
         found = [d.most_similar(query, topn=3) for query in ("c", "c #", "c++")]
         assert [row[0].key for row in found] == ["C", "C#", "C++"]
         assert [d.nearest(query).key for query in ("c", "c #", "c++")] == ["C", "C#", "C++"]
-    d = FuzzyDict({"C#": 1.0, "C++": 2.0}, score_cutoff=float("inf"))
-    assert d.pool(["C#", "C++"]).round(3).tolist() == [1.0, 2.0]
+    values = FuzzyDict({"C#": 1.0, "C++": 2.0}, score_cutoff=float("inf"))
+    assert values.pool(["C#", "C++"]).round(3).tolist() == [1.0, 2.0]
 
 
 def test_a_query_that_is_no_text_is_only_found_exactly_and_an_empty_dict_finds_none() -> None:

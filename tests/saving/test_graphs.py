@@ -81,7 +81,7 @@ def test_without_the_extra_all_works_but_fuzzy_reads(
     d = FuzzyDict(d, index="usearch")
     assert (d["color"], "colour" in d, d.get(5)) == (1, False, None)
     d.save(tmp_path / "d")
-    opened = FuzzyDict.load(tmp_path / "with a graph")
+    opened: FuzzyDict[int] = FuzzyDict.load(tmp_path / "with a graph")
     opened.save(tmp_path / "again")  # without the graph that it could not use
     for one in (d, opened, *map(FuzzyDict.load, (tmp_path / "d", tmp_path / "again"))):
         for read in (one.nearest, one.most_similar, one.explain, one.__missing__):
