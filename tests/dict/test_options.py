@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -19,13 +18,6 @@ from fuzzydict import (
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
 
 
-class Floating:
-    """No number, but something that can be made one."""
-
-    def __float__(self) -> float:
-        return 0.5
-
-
 @pytest.mark.parametrize(
     ("option", "value", "kind", "told"),
     [
@@ -33,14 +25,9 @@ class Floating:
         ("scorer", "euclid", OptionError, "the names are spelling, dot.*cosine.*passed as objects"),
         ("scorer", 5, ArgumentTypeError, "scorer"),
         ("temperature", 0, OptionError, "temperature.*a finite number above 0.*0"),
-        ("temperature", "hot", ArgumentTypeError, "temperature"),
         ("temperature", "0.5", ArgumentTypeError, "temperature.*got '0.5'"),
         ("score_cutoff", float("nan"), OptionError, "score_cutoff.*None, or inf.*got nan, which"),
-        ("score_cutoff", "high", ArgumentTypeError, "score_cutoff"),
         ("score_cutoff", "0.5", ArgumentTypeError, "score_cutoff must be a number.*got '0.5'"),
-        ("score_cutoff", True, ArgumentTypeError, "score_cutoff must be a number.*got True"),
-        ("score_cutoff", Floating(), ArgumentTypeError, "score_cutoff must be a number"),
-        ("score_cutoff", Decimal("NaN"), OptionError, "score_cutoff.*NaN"),
         ("embedding", "glove", ArgumentTypeError, "embedding.*None, .*a mapping.*got 'glove'"),
         ("index", "faiss", OptionError, "index: expected one of 'exact', 'usearch', got 'faiss'"),
         ("embedding", {"a": [1.0], "b": [1.0, 2.0]}, ShapeError, "'b'"),

@@ -80,6 +80,7 @@ class Writes(RuleBasedStateMachine):
         self.plain: dict[Any, int] = {}
         self.fuzzy: FuzzyDict[int] = FuzzyDict(embedding=by_letters)
         self.aliases: dict[str, Any] = {}
+        self.left: list[tuple[FuzzyDict[int], dict[Any, int], dict[str, Any]]] = []
 
     @rule(key=KEYS, value=st.integers())
     def put(self, key: Any, value: int) -> None:
@@ -123,7 +124,14 @@ class Writes(RuleBasedStateMachine):
 
     @rule(how=st.sampled_from([copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]))
     def go_on_with_a_copy(self, how: Any) -> None:
+        self.left.append((self.fuzzy, self.plain.copy(), self.aliases.copy()))
         self.fuzzy = how(self.fuzzy)
+
+    @rule(number=st.integers(0, 9))
+    def go_on_with_one_that_was_left(self, number: int) -> None:
+        if self.left:
+            state, place = (self.fuzzy, self.plain, self.aliases), number % len(self.left)
+            (self.fuzzy, self.plain, self.aliases), self.left[place] = self.left[place], state
 
     @rule(key=KEYS, value=st.integers())
     def write_by_the_method_of_dict(self, key: Any, value: int) -> None:

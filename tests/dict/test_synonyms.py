@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import signal
-import warnings
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-import numpy as np
 import pytest
 
 import fuzzydict
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Matcher, OptionError
-from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.search import taught as synonyms_module
+from tests.benchmarks.measuring import in_child
+from tests.support.damage import text, with_arrays
 from tests.support.recording import Recording
 
 COSTS = {"cost center name": 1, "KST number": 2, "Acme Ltd": 3, "supplier": 4}
@@ -224,24 +223,6 @@ def test_a_change_holds_from_the_next_read_on() -> None:
     d._check()
 
 
-def test_a_copy_has_those_of_one_moment_though_another_thread_sets_others() -> None:
-    class Slow(FuzzyDict[int]):
-        def _empty(self) -> Any:
-            new = super()._empty()
-            for other in others:
-                other.start()
-                other.join(0.2)
-            return new
-
-    d = Slow(COSTS)
-    d.synonyms = SYNONYMS
-    others = [Thread(target=d.synonyms.replace, args=[OTHERS])]
-    new = d.copy()
-    others.pop().join()
-    assert new.synonyms == SYNONYMS  # all before, or all after
-    assert d.synonyms == d.copy().synonyms == OTHERS
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_those_that_were_taken_before_a_fork_can_be_changed_after_it() -> None:
     d = FuzzyDict(COSTS)
@@ -255,26 +236,16 @@ def test_those_that_were_taken_before_a_fork_can_be_changed_after_it() -> None:
     thread = Thread(target=hold)
     thread.start()
     is_held.wait(60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a fork among threads
-        child = os.fork()
-    if not child:
-        signal.alarm(20)  # ends it, if it hangs
-        synonyms.update(OTHERS)
-        os._exit(0 if d["wxyz"] == 4 else 1)
+    assert in_child(lambda: [synonyms.update(OTHERS), str(d["wxyz"])][1] or "") == "4"
     is_over.set()
     thread.join()
-    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_file_with_wrong_ones_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.fuzzydict"
     costs().save(path)
-    stored = read_arrays(path, "fuzzy dict")
-    for content in (b'[["a", "b"], ["b", "c"], ["c", "a"]]', b"[1]", b'[["KST", 1]]', b"{}"):
-        changed = {**stored.arrays, "synonyms": np.frombuffer(content, np.uint8)}
-        changed["vectors"] = read_arrays(path, "fuzzy dict").arrays["vectors"]
-        write_arrays(path, "fuzzy dict", stored.meta, changed)
+    for content in ([["a", "b"], ["b", "c"], ["c", "a"]], [1], [["KST", 1]], {}):
+        with_arrays(path, partial(dict.update, synonyms=text(content)))
         with pytest.raises(FileFormatError, match=path.name):
             FuzzyDict.load(path)
 

@@ -241,3 +241,20 @@ def test_what_is_read_is_possible_no_child_hangs_and_no_file_is_torn(
     attack: str, count: int
 ) -> None:
     assert not campaign(attack, count, seed=1).wrong
+
+
+def test_copies_that_go_on_at_once_each_have_their_own_keys() -> None:
+    d = FuzzyDict({"red": 1, "blue": 2}, embedding=one_hot)
+    d.get("x y")
+
+    def go_on(i: int) -> FuzzyDict[int]:
+        other = d.copy()
+        other[f"new {i}"] = i
+        other.get("x y")
+        return other
+
+    with ThreadPoolExecutor(8) as pool:
+        for i, other in enumerate(pool.map(go_on, range(50))):
+            assert {m.key for m in other.most_similar("new")} == {"red", "blue", f"new {i}"}
+            other._check()
+    d._check()

@@ -85,19 +85,6 @@ def test_the_index_of_pandas_is_kept(d: FuzzyDict[Any]) -> None:
         assert column.name == "field"
 
 
-def test_equal_texts_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    nearest = FuzzyDict.nearest
-
-    def counted(d: FuzzyDict[Any], query: list[str], **options: Any) -> Any:
-        asked.extend(query)
-        return nearest(d, query, **options)
-
-    monkeypatch.setattr(FuzzyDict, "nearest", counted)
-    fuzzydict.match(pd.Series(["colour", "brnd"] * 5000), CAR)
-    assert sorted(asked) == ["brnd", "colour"]
-
-
 def valued(first: Any, second: Any, column: Any) -> Any:
     return fuzzydict.match(column, {"one": first, "two": second})["value"]
 
@@ -232,15 +219,12 @@ def test_what_is_no_column_of_texts_is_refused(d: FuzzyDict[Any]) -> None:
     for column, advice in columns:
         with pytest.raises(ArgumentTypeError, match=f"column: expected a column .*{advice}"):
             d.match(column)
+    for kind in COLUMNS.values():
+        with pytest.raises(ArgumentTypeError, match="a column goes to match"):
+            d.nearest(kind(["colour"]))
+        with pytest.raises(ArgumentTypeError, match="one_to_one"):
+            d.match(kind(["colour"]), one_to_one=np.array([True, False]))
     values: list[Any]
     for row, values in ((0, [1, 2]), (1, ["colour", 1]), (0, [b"colour"]), (0, [("a", "b")])):
         with pytest.raises(ArgumentTypeError, match=f"column: expected texts, .* in row {row}"):
             d.match(pd.Series(values))
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_a_column_asked_as_one_query_is_told_where_to_go(d: FuzzyDict[Any], kind: str) -> None:
-    with pytest.raises(ArgumentTypeError, match="a column goes to match"):
-        d.nearest(COLUMNS[kind](["colour"]))
-    with pytest.raises(ArgumentTypeError, match="one_to_one"):
-        d.match(COLUMNS[kind](["colour"]), one_to_one=np.array([True, False]))  # type: ignore[arg-type]

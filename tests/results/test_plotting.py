@@ -127,12 +127,18 @@ def test_each_weight_is_a_square_with_a_name_on_each_side_and_its_number_in_it()
     assert not plot_heatmap(np.full((20, 20), 0.05), names, names).texts
 
 
-def test_weights_that_do_not_fit_the_names_are_refused() -> None:
+def test_what_cannot_be_drawn_is_refused() -> None:
     for shape in ((3, 2), (2,), (2, 3, 1)):
         with pytest.raises(ShapeError, match=r"\(L, S\) = \(2, 3\)"):
             plot_heatmap(np.ones(shape), ["a", "b"], ["c", "d", "e"])
     with pytest.raises(ShapeError, match="not empty"):
         plot_heatmap(np.ones((0, 1)), [], ["a"])
+    with pytest.raises(ShapeError, match="one model or more"):
+        plot_regression({})
+    with pytest.raises(NotFittedError):
+        plot_regression({"new": KernelRegression()})
+    with pytest.raises(ShapeError, match="2 columns"):
+        plot_regression({"two": KernelRegression().fit(np.ones((3, 2)), Y)})
 
 
 X = np.array([[0.0], [1.0], [4.0]])
@@ -156,13 +162,10 @@ def test_a_regression_stands_above_its_weights() -> None:
     assert below.images[0].colorbar.ax.get_ylabel() == "weight (%)"
 
 
-def test_a_curve_has_a_gap_where_no_example_is_near() -> None:
+def test_each_model_has_a_place_and_a_gap_where_no_example_is_near() -> None:
     axes = plot_regression({"narrow": KernelRegression("boxcar", 1.0).fit(X, Y)})[0, 0]
     x, y = axes.get_lines()[-1].get_data()
     np.testing.assert_array_equal(np.isnan(y), (x > 2) & (x < 3))
-
-
-def test_each_model_has_a_place() -> None:
     model = KernelRegression().fit(X, Y)
     for count, shape in ((1, (2, 1)), (4, (2, 4)), (7, (4, 4))):
         grid = plot_regression({str(i): model for i in range(count)})
@@ -170,12 +173,3 @@ def test_each_model_has_a_place() -> None:
         drawn = [axes for axes in grid.flat if axes.lines or axes.images]
         assert len(drawn) == 2 * count
         assert [axes for axes in grid.flat if axes.get_visible()] == drawn
-
-
-def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(ShapeError, match="one model or more"):
-        plot_regression({})
-    with pytest.raises(NotFittedError):
-        plot_regression({"new": KernelRegression()})
-    with pytest.raises(ShapeError, match="2 columns"):
-        plot_regression({"two": KernelRegression().fit(np.ones((3, 2)), Y)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,13 +95,18 @@ def test_any_page_is_whole_and_escaped_fetches_nothing_and_hides_no_text(
     assert shades or what in ("dict", "by a scorer")
 
 
-def test_a_dict_shows_its_size_and_a_sample_of_its_items() -> None:
+def test_a_dict_shows_its_size_a_sample_of_its_items_and_what_it_was_taught() -> None:
     page = shown(FuzzyDict({f"key {i}": i for i in range(1200)}))
     assert "<p>FuzzyDict of 1,200 items</p>" in page
     assert Table(page).rows == [["key", "value"], *([f"key {i}", str(i)] for i in range(8))]
     assert "<p>and 1,192 more items</p>" in page
     assert "FuzzyDict of 1 item<" in shown(FuzzyDict({5: None}))
     assert not Table(shown(FuzzyDict())).rows
+    d = FuzzyDict({"color": 1, "price": 2})
+    d.aliases.update({"hue": "color", "zip": None})
+    assert "<p>aliases: hue → color, zip → no key</p>" in shown(d)
+    d.aliases.update({f"cost {letter}": "price" for letter in "abcdefgh"})
+    assert "cost f → price, and 2 more aliases</p>" in shown(d)
 
 
 def test_a_dict_shows_its_mode_its_embedding_and_the_options_that_are_no_defaults() -> None:
@@ -117,14 +123,6 @@ def test_a_dict_shows_its_mode_its_embedding_and_the_options_that_are_no_default
     page = shown(d).replace("&#x27;", "'")
     for line in ("mode: 'pool'", "embedding: {'a': [1.0, 0]}", "score_cutoff: 2.0"):
         assert f"<p>{line}</p>" in page
-
-
-def test_a_dict_shows_what_it_was_taught() -> None:
-    d = FuzzyDict({"color": 1, "price": 2})
-    d.aliases.update({"hue": "color", "zip": None})
-    assert "<p>aliases: hue → color, zip → no key</p>" in shown(d)
-    d.aliases.update({f"cost {letter}": "price" for letter in "abcdefgh"})
-    assert "cost f → price, and 2 more aliases</p>" in shown(d)
 
 
 def test_everything_in_a_dict_is_escaped_and_short() -> None:
@@ -145,16 +143,9 @@ def test_everything_in_a_dict_is_escaped_and_short() -> None:
 
 
 def test_ipython_prints_the_values_of_a_dict_that_pools() -> None:
-    class Printer:
-        """Takes what IPython's printer is given."""
-
-        def __init__(self) -> None:
-            self.shown: list[Any] = []
-
-        text = pretty = lambda self, shown: self.shown.append(shown)
-
-    printer, d = Printer(), FuzzyDict({"color": "black", "size": 5}, mode="pool")
-    d._repr_pretty_(printer, cycle=False)
-    d._repr_pretty_(printer, cycle=True)
-    assert printer.shown == [{"color": "black", "size": 5}, "{...}"]
-    assert type(printer.shown[0]) is dict
+    printed: list[Any] = []
+    printer: Any = SimpleNamespace(text=printed.append, pretty=printed.append)
+    for cycle in (False, True):
+        FuzzyDict({"color": "black", "size": 5}, mode="pool")._repr_pretty_(printer, cycle=cycle)
+    assert printed == [{"color": "black", "size": 5}, "{...}"]
+    assert type(printed[0]) is dict

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.search.align import FEATURES, align
+from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS, align
+from fuzzydict.search.judge import shipped
+from fuzzydict.search.keys import background_of
 from fuzzydict.search.retrieve import CANDIDATES, candidates, glance, largest
 from tests.support.properties import examples
-from tests.support.reference import Reference, assert_probabilities
+from tests.support.reference import Reference, assert_probabilities, cosine_of
 
 NAMES = [feature.name for feature in FEATURES]
 WORDS = "color colour the engine 1961 porsche of ltd without un paid unpaid max min information"
@@ -120,3 +124,48 @@ def test_what_speaks(told: str) -> None:
     query, key = pair.split(" | ")
     found = dict(zip(NAMES, aligned(dict_of([key]), [query])[0, 0].tolist(), strict=True))
     assert {name for name in NAMED if found[name] > 0.2} == {*expected.split(", ")} - {"none"}
+
+
+# ---- the judge, and what cosines are usual -------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["words", "encoder", "spelling"])
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 8),
+    st.integers(0, CONTEXT - 1),
+    st.floats(0, 1, width=32),
+)
+@examples(60)
+def test_who_has_more_of_what_speaks_for_a_key_is_never_less_likely(
+    kind: str, seed: int, count: int, feature: int, more: float
+) -> None:
+    judge = shipped(kind)
+    X = np.random.default_rng(seed).uniform(0, 1, (1, count, len(FEATURES))).astype(np.float32)
+    X[:, :, CONTEXT:] = X[:, :1, CONTEXT:]  # of the query
+    before = judge.judge(X)
+    place = int(before.best[0])
+    raised = X.copy()
+    raised[0, place, feature] += SIGNS[feature] * more
+    after = judge.judge(raised)
+    assert after.odds[0, place] >= before.odds[0, place] - 1e-4
+    assert after.best[0] == place or after.odds[0].max() - after.odds[0, place] < 1e-4
+    assert after.right[0] >= before.right[0] - 1e-4
+
+
+def by_loop(vectors: Any) -> tuple[float, float]:
+    """Return mean and spread of the cosines of all pairs, beside two pairs of 0.2 +- 0.1."""
+    cosines = [cosine_of(a, b) for a, b in itertools.combinations(vectors, 2)]
+    mean = (sum(cosines) + 2 * 0.2) / (len(cosines) + 2)
+    squares = sum((cosine - mean) ** 2 for cosine in cosines) + 2 * 0.1**2
+    return mean, math.sqrt(squares / (len(cosines) + 2))
+
+
+def test_the_background_is_that_of_a_loop() -> None:
+    for count in range(6):
+        vectors = np.random.default_rng(count).standard_normal((count, 4)).astype(np.float32)
+        vectors[count // 2 :: 4] = 0  # the vector of a text without words
+        assert background_of(vectors) == pytest.approx(by_loop(vectors), rel=1e-5)
+    mean, spread = background_of(np.ones((128, 3), np.float32))
+    assert mean == pytest.approx(1, abs=1e-3)
+    assert spread > 0
