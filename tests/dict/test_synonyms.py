@@ -236,7 +236,12 @@ def test_those_that_were_taken_before_a_fork_can_be_changed_after_it() -> None:
     thread = Thread(target=hold)
     thread.start()
     is_held.wait(60)
-    assert in_child(lambda: [synonyms.update(OTHERS), str(d["wxyz"])][1] or "") == "4"
+
+    def change() -> str:
+        synonyms.update(OTHERS)
+        return str(d["wxyz"])
+
+    assert in_child(change) == "4"
     is_over.set()
     thread.join()
 
@@ -244,6 +249,7 @@ def test_those_that_were_taken_before_a_fork_can_be_changed_after_it() -> None:
 def test_a_file_with_wrong_ones_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.fuzzydict"
     costs().save(path)
+    content: Any
     for content in ([["a", "b"], ["b", "c"], ["c", "a"]], [1], [["KST", 1]], {}):
         with_arrays(path, partial(dict.update, synonyms=text(content)))
         with pytest.raises(FileFormatError, match=path.name):

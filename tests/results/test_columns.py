@@ -223,7 +223,7 @@ def test_what_is_no_column_of_texts_is_refused(d: FuzzyDict[Any]) -> None:
         with pytest.raises(ArgumentTypeError, match="a column goes to match"):
             d.nearest(kind(["colour"]))
         with pytest.raises(ArgumentTypeError, match="one_to_one"):
-            d.match(kind(["colour"]), one_to_one=np.array([True, False]))
+            d.match(kind(["colour"]), one_to_one=np.array([True, False]))  # type: ignore[arg-type]
     values: list[Any]
     for row, values in ((0, [1, 2]), (1, ["colour", 1]), (0, [b"colour"]), (0, [("a", "b")])):
         with pytest.raises(ArgumentTypeError, match=f"column: expected texts, .* in row {row}"):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from fuzzydict.text.lexicon import (
     MOST_READ,
     abbreviates,
-    denials_of,
     is_directed,
     is_one_text,
     look_up,
