@@ -144,9 +144,7 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("wrong", "kind", "told"), WRONG)
-def test_what_is_no_alias_is_refused_and_nothing_is_changed(
-    wrong: Any, kind: type[Exception], told: str
-) -> None:
+def test_what_is_no_alias_is_refused(wrong: Any, kind: type[Exception], told: str) -> None:
     d = colors()
     before = dict(d.aliases)
     with pytest.raises(kind, match=told):

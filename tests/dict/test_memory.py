@@ -81,9 +81,7 @@ def test_a_small_dict_takes_little() -> None:
 @pytest.mark.usefixtures("_tracing_ends")
 @pytest.mark.filterwarnings("ignore:pool")
 @pytest.mark.parametrize("method", ["get_many", "pool"])
-def test_reads_of_many_queries_compare_some_at_a_time(
-    method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_are_compared_some_at_a_time(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookup, "QUERIES", 8)
     monkeypatch.setattr(reads, "_SHORT", 0)  # so that nothing is remembered
     texts = memory.key_texts(350)

@@ -34,9 +34,7 @@ VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": 
         ("projections", "wordnets", OptionError, "projections"),
     ],
 )
-def test_an_option_that_is_not_valid_names_the_valid_ones(
-    option: str, value: Any, kind: type[Exception], told: str
-) -> None:
+def test_a_bad_option_is_told(option: str, value: Any, kind: type[Exception], told: str) -> None:
     with pytest.raises(kind, match=told):
         FuzzyDict({"a": 1}, **{option: value})
     with pytest.raises(kind, match=told):

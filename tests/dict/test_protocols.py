@@ -202,9 +202,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 @MODES
 @pytest.mark.parametrize("way", COPIES)
 @pytest.mark.parametrize("read_before", [False, True])
-def test_these_make_the_same_kind_with_the_same_options(
-    way: str, mode: str, read_before: bool
-) -> None:
+def test_these_make_the_same_kind(way: str, mode: str, read_before: bool) -> None:
     items = {"color": 1.0, "brand": 2.0}
     options = {"score_cutoff": 0.2, "temperature": 0.3, "scorer": "cosine"}
     d = FuzzyDict(items, mode=mode, embedding=VECTORS, **options)  # type: ignore[arg-type]
@@ -251,9 +249,7 @@ class Pooling(Sub):
 
 @pytest.mark.parametrize("kind", [Sub, Pooling])
 @pytest.mark.parametrize("way", COPIES)
-def test_a_subclass_is_copied_with_what_it_holds_and_no_options_are(
-    way: str, kind: type[Sub]
-) -> None:
+def test_a_subclass_is_copied_with_what_it_holds(way: str, kind: type[Sub]) -> None:
     d, is_new = kind("car", color=[1.0]), "deepcopy" in way or "pickle" in way
     assert not hasattr(COPIES[way](d), "tags")
     d.keep(["new"])

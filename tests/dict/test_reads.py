@@ -224,9 +224,7 @@ def test_a_list_with_queries_that_match_nothing_names_them_but_not_thousands() -
     assert len(str(told.value)) < 3000
 
 
-def test_queries_that_are_scored_a_few_at_a_time_find_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_scored_a_few_at_a_time_they_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     d = FuzzyDict(dict.fromkeys(["color", "brand", "speed"], 1), score_cutoff=float("-inf"))
     queries = ["colour", "brnad", "speeed", "hue", "color"]
     for scorer in (None, "cosine", "dot"):

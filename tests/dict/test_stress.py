@@ -325,9 +325,7 @@ def test_an_interrupt_leaves_what_was_before_or_after() -> None:
         lambda d: d.popitem(),
     ],
 )
-def test_an_interrupted_removal_leaves_no_alias_that_comes_back(
-    remove: Callable[[Any], Any],
-) -> None:
+def test_no_alias_comes_back_after_an_interrupt(remove: Callable[[Any], Any]) -> None:
     for line in range(1, 400):
         d = FuzzyDict({"other": 1, "key": 2}, scorer="spelling")
         d.aliases = {"alias": "key"}

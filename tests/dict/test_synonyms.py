@@ -43,9 +43,7 @@ def costs(**options: Any) -> FuzzyDict[int]:
     [("KST name", 1), ("kstName", 1), ("cost centre number", 2), ("acme", 3), ("Supplier Ltd", 4)],
 )
 @pytest.mark.parametrize("options", [{}, {"scorer": "spelling"}, {"embedding": "english"}])
-def test_every_read_replaces_them_in_keys_and_queries(
-    query: str, value: int, options: dict[str, Any]
-) -> None:
+def test_every_read_replaces_them(query: str, value: int, options: dict[str, Any]) -> None:
     d = costs(**options)
     (key,) = (key for key in d if d[key] == value)
     assert d[query] == d.get(query) == d.get_many([query, query])[1] == value

@@ -237,9 +237,7 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
         pytest.param("kills", 20, marks=needs_fork),
     ],
 )
-def test_what_is_read_is_possible_no_child_hangs_and_no_file_is_torn(
-    attack: str, count: int
-) -> None:
+def test_no_read_is_wrong_no_child_hangs_and_no_file_is_torn(attack: str, count: int) -> None:
     assert not campaign(attack, count, seed=1).wrong
 
 

@@ -59,9 +59,7 @@ def trained(sentences: list[str], light: Recipe) -> WordVectors:
     return WordVectors.train(sentences, recipe=light)
 
 
-def test_words_and_counts_are_those_of_the_text(
-    trained: WordVectors, sentences: list[str], light: Recipe
-) -> None:
+def test_words_have_their_counts(trained: WordVectors, sentences: list[str], light: Recipe) -> None:
     occurrences = Counter(word for sentence in sentences for word in words(sentence.lower()))
     expected = {word: count for word, count in occurrences.items() if count >= 2}
     assert dict(zip(trained.words, trained.counts.tolist(), strict=True)) == expected
@@ -106,7 +104,7 @@ def test_inflections_share_the_vector_of_their_stem(light: Recipe) -> None:
     assert not np.allclose(sail[:20], sails[:20])
 
 
-def test_the_same_seed_gives_the_same_bits(
+def test_a_seed_gives_the_same_bits(
     trained: WordVectors, sentences: list[str], light: Recipe
 ) -> None:
     told: list[tuple[int, int]] = []
@@ -119,9 +117,7 @@ def test_the_same_seed_gives_the_same_bits(
 
 
 @pytest.mark.slow("it trains several times")
-def test_another_process_gives_the_same_bits(
-    trained: WordVectors, themes: Path, light: Recipe
-) -> None:
+def test_and_in_another_process(trained: WordVectors, themes: Path, light: Recipe) -> None:
     program = (
         "import sys; from pathlib import Path; from fuzzydict import WordVectors;"
         "from fuzzydict.embedding.word2vec import Model, read_sentences;"

@@ -183,9 +183,7 @@ def no_corpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_missing_corpus_says_where_it_was_sought_and_how_to_get_it(
-    no_corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_corpus_is_told(no_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingCorpusError, match="the Brown corpus is not on this") as found:
         brown_sentences()
     assert isinstance(found.value, LookupError)
@@ -197,9 +195,7 @@ def test_a_missing_corpus_says_where_it_was_sought_and_how_to_get_it(
             brown_sentences(download=True)
 
 
-def test_the_vectors_that_ship_are_told_by_their_name_and_their_files(
-    brown: WordVectors, tmp_path: Path
-) -> None:
+def test_what_ships_is_told_by_name_and_files(brown: WordVectors, tmp_path: Path) -> None:
     names = [vectors.fingerprint()["name"] for vectors in (brown, English(), SMALL)]
     assert [name.split()[0] for name in names] == ["brown", "english", "word"]
     assert [vectors.ships_as for vectors in (brown, English(), SMALL)] == ["brown", "english", None]

@@ -99,9 +99,7 @@ def test_all_of_many_examples_are_right_whatever_is_learned() -> None:
         ([("Café-Price", "price")], {"cafe price": "price"}),
     ],
 )  # fmt: skip
-def test_a_text_becomes_another_name_of_its_key(
-    shown: list[tuple[str, Any]], remembered: dict[str, str]
-) -> None:
+def test_a_text_becomes_an_alias(shown: list[tuple[str, Any]], remembered: dict[str, str]) -> None:
     """Of several right keys it is the nearest; a key and a text without letters need no alias."""
     d = car()
     assert d.fit(*zip(*shown, strict=True)).remembered == len(remembered)

@@ -54,9 +54,7 @@ WON, LOST, SAME, SURER = (WRONG, RIGHT), (RIGHT, WRONG), (RIGHT, RIGHT), (LESS_S
         (4 * [(UNSURE, SURE)] + 5 * [(FOUND, LED_ASTRAY)], True, False, "but 5 more wrong"),
     ],
 )
-def test_held_out_examples_must_be_answered_better_than_by_chance(
-    changes: list[Any], held_out: bool, kept: bool, why: str
-) -> None:
+def test_a_gain_must_beat_chance(changes: list[Any], held_out: bool, kept: bool, why: str) -> None:
     before, after = (answers(*rows) for rows in zip(*changes, strict=True))
     verdict = after.verdict(before, 0.5, held_out=held_out)
     assert verdict[0] == kept
@@ -88,9 +86,7 @@ def test_the_report_tells_of_the_dict_as_it_was_and_as_it_comes_out(scorer: Any)
 
 
 @given(st.integers(1, 300), st.integers(0, 300))
-def test_queries_with_a_key_and_those_without_are_held_out_alike(
-    keyed: int, strangers: int
-) -> None:
+def test_queries_without_a_key_are_held_out_alike(keyed: int, strangers: int) -> None:
     count = keyed + strangers
     parts = split(np.arange(count) >= keyed, 0.2, np.random.default_rng(0), many=100, most=256)
     if count < 4:
@@ -129,9 +125,7 @@ def test_of_a_few_examples_nothing_is_learned_unless_it_is_asked() -> None:
 
 
 @pytest.mark.parametrize(("count", "held_out"), [(100, 100), (500, 100)])
-def test_many_examples_are_held_out_in_turn_and_of_very_many_a_part(
-    count: int, held_out: int
-) -> None:
+def test_many_are_held_out_in_turn_and_of_very_many_a_part(count: int, held_out: int) -> None:
     keys, queries, of_key, table = turned(20, count, 8)
     d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer="cosine")
     report = d.fit(queries, [keys[i] for i in of_key], epochs=5, remember=False)

@@ -88,9 +88,7 @@ def test_batch_axes_broadcast() -> None:
 
 @pytest.mark.parametrize("need_weights", [False, True])
 @pytest.mark.parametrize("normalizer", ["softmax", "sparsemax"])
-def test_a_query_with_nothing_to_attend_to_answers_zero(
-    need_weights: bool, normalizer: str
-) -> None:
+def test_a_query_with_no_key_to_see_answers_zero(need_weights: bool, normalizer: str) -> None:
     arrays = _inputs()
     options: Any = {"need_weights": need_weights, "normalizer": normalizer}
     with pytest.warns(EmptyRowWarning, match="1 of 4 queries"):

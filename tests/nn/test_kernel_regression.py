@@ -50,9 +50,7 @@ def slow_predict(kernel: str, width: float, x: Array, y: Array, query: Array) ->
 @ALL
 @pytest.mark.parametrize("width", [0.3, 1.0, 5.0])
 @pytest.mark.filterwarnings("ignore::fuzzydict.EmptyRowWarning")
-def test_predictions_are_those_of_a_loop_and_zero_near_no_example(
-    kernel: str, width: float
-) -> None:
+def test_predictions_are_those_of_a_loop(kernel: str, width: float) -> None:
     x, y = noisy()
     query = np.linspace(-9, 13, 50)[:, None]
     model = fit(x, y, kernel=kernel, bandwidth=width)

@@ -132,7 +132,7 @@ def test_values_of_one_type_come_back(library: str) -> None:
     ],
 )
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_values_that_a_column_cannot_hold_together_become_texts(
+def test_unlike_values_become_texts(
     library: str, first: Any, second: Any, expected: list[Any]
 ) -> None:
     pytest.importorskip(library)
@@ -145,9 +145,7 @@ TEXTS = st.lists(st.sampled_from(["color", "colour", "colors", "colr", "brand", 
 
 
 @given(texts=TEXTS)
-def test_one_to_one_gives_a_key_to_one_text_and_the_sum_of_scores_is_the_highest(
-    texts: list[str],
-) -> None:
+def test_one_to_one_has_the_highest_sum_of_scores_of_all_ways(texts: list[str]) -> None:
     keys = ["color", "colours", "brand"]
     d = FuzzyDict(dict.fromkeys(keys, 0))
     found = listed(d.match(pl.Series(texts, dtype=pl.String), one_to_one=True).unique())
@@ -194,9 +192,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_only_a_terminal_or_notebook_shows_the_progress(
-    d: FuzzyDict[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_looks_on_sees_the_progress(d: FuzzyDict[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "_TOGETHER", 2)
     monkeypatch.setattr(columns, "_SOON", 0.0)
     for stream, in_notebook in ((io.StringIO(), False), (Terminal(), False), (io.StringIO(), True)):

@@ -64,9 +64,7 @@ def test_the_parts_tell_what_they_were_told_from() -> None:
 
 @given(st.lists(st.text("ab C"), min_size=1, max_size=6, unique=True), st.text("ab C"))
 @examples(30)
-def test_it_explains_what_nearest_finds_and_raises_where_nothing_is_compared(
-    keys: list[str], query: str
-) -> None:
+def test_it_explains_what_nearest_finds_and_raises_as_it_does(keys: list[str], query: str) -> None:
     d = FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=-1)
     try:
         best = d.nearest(query)

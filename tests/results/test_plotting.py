@@ -57,9 +57,7 @@ def test_a_picture_has_a_bar_for_each_key() -> None:
     d.attend("dollar").plot().figure.canvas.draw()
 
 
-def test_n_bounds_what_is_shown_and_what_cannot_be_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_n_bounds_what_is_shown_and_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     attention = colors().attend("rose")
     assert len(attention.plot(2).patches) == 2
     assert len(attention.plot(1, kind="map").texts) <= 2

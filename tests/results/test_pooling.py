@@ -101,9 +101,7 @@ def test_texts_are_pooled_as_their_vectors_and_lists_as_they_are_now() -> None:
         ((1, 10**400, 2), "blue", "int"),
     ],
 )
-def test_what_cannot_be_pooled_names_the_first_such_key(
-    values: tuple[Any, ...], key: str, told: str
-) -> None:
+def test_the_first_bad_value_is_named(values: tuple[Any, ...], key: str, told: str) -> None:
     d = colors(*values)
     with pytest.raises(PoolingError, match=rf"(?s)'{key}'.*{told}") as caught:
         d.pool("violet")

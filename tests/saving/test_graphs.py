@@ -70,9 +70,7 @@ def test_a_scorer_that_needs_every_key_is_refused() -> None:
         assert d.attend("grey", attn_mask=[True, False]).output == 1.0
 
 
-def test_without_the_extra_all_works_but_fuzzy_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exact_reads_need_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     d: FuzzyDict[int] = FuzzyDict({"color": 1, "brand": 2}, index="usearch")
     with contextlib.suppress(MissingExtraError):
         d.nearest("colour")
@@ -96,9 +94,7 @@ def test_without_the_extra_all_works_but_fuzzy_reads(
 
 @needs_usearch
 @each_size
-def test_a_graph_comes_back_from_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: int
-) -> None:
+def test_graphs_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: int) -> None:
     monkeypatch.setattr(saved_keys, "_LITTLE", little)
     d = saved(tmp_path / "d", *(f"red {i}" for i in range(300)), scorer="cosine")
     for i in range(100):
@@ -161,9 +157,7 @@ def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path, size: int) -> Non
 
 
 @needs_usearch
-def test_a_copy_made_before_the_first_read_has_a_graph_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_early_copy_has_its_own_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saved_keys, "_LITTLE", 0)  # so that the file is read when it is needed
     saved(tmp_path / "d", *(f"red {i}" for i in range(300)), scorer="cosine")
     one = load(tmp_path / "d")

@@ -51,9 +51,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_dict_answers_as_a_new_one_whatever_was_written_first(
-    path: Path, change: Callable[[Any], Any]
-) -> None:
+def test_it_answers_as_a_new_dict(path: Path, change: Callable[[Any], Any]) -> None:
     opened: FuzzyDict[Any] = FuzzyDict.load(path)
     change(opened)
     fresh: FuzzyDict[Any] = FuzzyDict(
@@ -68,9 +66,7 @@ def test_a_dict_answers_as_a_new_one_whatever_was_written_first(
 @pytest.mark.parametrize(
     "again", [copy.copy, copy.deepcopy, lambda d: d | {}, lambda d: pickle.loads(pickle.dumps(d))]
 )
-def test_a_copy_made_before_the_first_read_answers_alike(
-    path: Path, again: Callable[[Any], Any]
-) -> None:
+def test_an_early_copy_answers_alike(path: Path, again: Callable[[Any], Any]) -> None:
     opened: FuzzyDict[Any] = FuzzyDict.load(path)
     other = again(opened)
     del other["color"]
@@ -97,9 +93,7 @@ def test_vectors_stay_in_the_file_which_may_be_replaced(path: Path) -> None:
     assert again.most_similar("tints") == opened.most_similar("tints")
 
 
-def test_damaged_vectors_are_told_of_by_every_read_that_needs_them(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_read_tells_of_damage(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = path.read_bytes()
     for name in ("keys", "values"):  # which are read at once
         flip(path, name)

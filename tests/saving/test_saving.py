@@ -232,9 +232,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("value", REFUSED, ids=lambda value: type(value).__name__)
-def test_a_value_that_cannot_be_saved_is_refused_with_the_first_such_key(
-    tmp_path: Path, value: Any
-) -> None:
+def test_the_first_value_that_cannot_be_saved_is_named(tmp_path: Path, value: Any) -> None:
     d: FuzzyDict[Any] = FuzzyDict(
         {"fine": 1, "first": value, "second": object()}, embedding=one_hot
     )
@@ -280,9 +278,7 @@ def test_a_name_that_no_file_can_have_is_refused(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize("name", ["pipe", "link"])
-def test_what_is_no_regular_file_is_written_into_and_not_replaced(
-    tmp_path: Path, name: str
-) -> None:
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     d = FuzzyDict({"a": 1, "b": np.arange(3.0)}, embedding=one_hot)

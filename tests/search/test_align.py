@@ -68,9 +68,7 @@ def test_slips_and_synonyms_are_worth_a_look() -> None:
 
 @given(KEYS, st.lists(TEXTS, min_size=1, max_size=3), st.sampled_from([None, "spelling"]))
 @examples(150)
-def test_features_are_those_of_the_slow_reference(
-    keys: list[str], queries: list[str], scorer: Any
-) -> None:
+def test_features_are_of_the_reference(keys: list[str], queries: list[str], scorer: Any) -> None:
     d = dict_of(keys, scorer=scorer)
     reference = Reference(d)
     for query, rows in zip(queries, aligned(d, queries), strict=True):
@@ -83,9 +81,7 @@ def test_features_are_those_of_the_slow_reference(
 @given(KEYS, TEXTS, st.sampled_from([None, {"color": [1.0, 0.2], "usd": [0.1, 1.0], "12": [1, 1]}]))
 @examples(80)
 @example(["top speed", "C++", "Taycan 4S", "horse power"], "speed of the top", None)
-def test_scores_are_those_of_the_slow_reference(
-    keys: list[str], query: str, embedding: Any
-) -> None:
+def test_scores_are_of_the_reference(keys: list[str], query: str, embedding: Any) -> None:
     assert_probabilities(dict_of(keys, embedding=embedding), query)
 
 

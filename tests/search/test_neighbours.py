@@ -174,9 +174,7 @@ def test_a_random_actor_finds_what_a_new_dict_finds(seed: int) -> None:
 
 
 @pytest.mark.parametrize("moment", ["add", "_rounded"])
-def test_a_graph_whose_change_was_broken_off_is_made_anew(
-    monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
+def test_a_graph_broken_off_is_made_anew(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
@@ -280,9 +278,7 @@ def many() -> dict[str, float]:
     return {key: float(i % 97) for i, key in enumerate([*words[:4000], *pairs])}
 
 
-def test_among_thousands_probabilities_are_nearly_those_of_a_comparison_with_all(
-    many: dict[str, float],
-) -> None:
+def test_among_thousands_probabilities_are_nearly_the_same(many: dict[str, float]) -> None:
     d = FuzzyDict(many, index="usearch", score_cutoff=0.0)
     all_keys = compared(d)
     keys = list(many)[500::400]
@@ -302,9 +298,7 @@ def test_among_thousands_probabilities_are_nearly_those_of_a_comparison_with_all
 
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 @pytest.mark.parametrize("scorer", SCORERS)
-def test_attention_is_that_over_all_keys_but_for_what_it_says_it_left_out(
-    many: dict[str, float], scorer: str | None
-) -> None:
+def test_attention_says_what_it_leaves_out(many: dict[str, float], scorer: str | None) -> None:
     d = FuzzyDict(many, index="usearch", scorer=scorer, score_cutoff=float("-inf"))
     all_keys = compared(d)
     for query in ("ocean voyage", "colour", "government"):

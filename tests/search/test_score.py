@@ -46,9 +46,7 @@ def scores(d: FuzzyDict[Any], query: str) -> dict[str, float]:
 @each_kind
 @given(KEYS, TEXTS, st.randoms())
 @examples(40)
-def test_scores_are_shares_of_one_whatever_the_order_of_the_keys(
-    kind: str, keys: list[str], query: str, chance: Any
-) -> None:
+def test_scores_in_any_order_share_one(kind: str, keys: list[str], query: str, chance: Any) -> None:
     found = scores(FuzzyDict(dict.fromkeys(keys, 1.0), **KINDS[kind]), query)
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert min(found.values()) >= 0
@@ -85,9 +83,7 @@ def test_deleted_keys_do_not_count(kind: str, keys: list[str], gone: list[str], 
 @example(["white space", "cold", "qty 5"], ["whitespace", "quantity 6", "hot"])
 @example(["the", "of", "by"], ["from", "supplier of the x1", "not"])
 @examples(60)
-def test_one_query_gives_what_it_gives_among_others(
-    kind: str, keys: list[str], queries: list[str]
-) -> None:
+def test_one_query_is_as_among_others(kind: str, keys: list[str], queries: list[str]) -> None:
     """It is answered in another way."""
     d = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=-1, **KINDS[kind])
     ranked = d.most_similar(queries, None)

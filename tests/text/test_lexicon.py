@@ -110,9 +110,7 @@ def test_opposites_are_mutual(pair: str) -> None:
         ("post code", "post codes", False),
     ],
 )
-def test_numbers_are_one_only_if_long_however_long_others_are(
-    text: str, other: str, are_one: bool
-) -> None:
+def test_numbers_are_one_only_if_long(text: str, other: str, are_one: bool) -> None:
     assert is_one_text(text, other) == is_one_text(other, text) == are_one
 
 

@@ -62,9 +62,7 @@ def test_likeness_is_a_cosine(texts: list[str], query: str) -> None:
 
 
 @given(st.lists(st.tuples(LETTERS, st.booleans()), min_size=1, max_size=12), LETTERS)
-def test_dead_texts_are_like_nothing_and_do_not_count(
-    texts: list[tuple[str, bool]], query: str
-) -> None:
+def test_dead_texts_do_not_count(texts: list[tuple[str, bool]], query: str) -> None:
     alive = np.array([is_alive for _, is_alive in texts])
     flat = ngrams_of_each([text for text, _ in texts])
     found = Postings(*flat, alive).likeness(ngrams(query))
