@@ -26,6 +26,8 @@ _USAGE, _BUG, _INTERRUPTED = 2, 3, 130
 _SECRETS = re.compile(
     r"(?<=://).*(?:@|\.\.\.)|(?:(?<=[?&]api_key=)|(?<=password=))[^&\s]*", re.I | re.S
 )
+#: Where a context has the arguments as they were given.
+GIVEN = "fuzzydict.given"
 #: Options by the names that they had before those of Python.
 _RENAMED = {"--cutoff": "--score-cutoff", "--number": "--topn", "--vectors": "--embedding"}
 
@@ -57,6 +59,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; an error about an option names the valid ones."""
+        ctx.meta[GIVEN] = [*args]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from fuzzydict import MissingCorpusError, MissingExtraError
 from fuzzydict.embedding.word_vectors import ENGLISH
@@ -24,7 +22,7 @@ from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, senten
 
 from ._options import EMBEDDING, FILE, Choice, embedding_of, option
 from ._output import echo, echo_text, progress_bar
-from ._problems import Command
+from ._problems import GIVEN, Command
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
 
@@ -104,26 +102,12 @@ def command(
             echo(f"Note: not compared with {name}, which is optional: {error}", err=True)
     with progress_bar("measuring", shown=bool(sets)) as progress:
         report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
-    made_by, machine = _made_by(click.get_current_context()), environment("rapidfuzz")
+    given: list[str] = click.get_current_context().meta[GIVEN]
+    words = [Path(one) if Path(one).exists() else one for one in given]
+    made_by, machine = shown_command("fuzzydict", "evaluate", *words), environment("rapidfuzz")
     if form == "json":
         echo_text(report_json(report, command=made_by, environment=machine))
         return
     for table in report_tables(report, _TABLES[form]):
         echo_text(f"{table}\n")
     echo(f"Made by `{made_by}` ({machine}).")
-
-
-def _made_by(ctx: click.Context) -> str:
-    """Return the command line that makes the report again."""
-    words: list[str | Path] = []
-    for one in ctx.command.params:
-        value: Any = ctx.params.get(one.name or "")
-        is_given = ctx.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
-        if not isinstance(one, click.Option) or not is_given:
-            continue
-        if isinstance(value, bool):
-            words.append((one.opts if value else one.secondary_opts)[0])
-        else:
-            for part in value if isinstance(value, tuple) else (value,):
-                words += [one.opts[0], part]
-    return shown_command("fuzzydict", "evaluate", *words, *ctx.params["paths"])

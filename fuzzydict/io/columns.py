@@ -98,7 +98,7 @@ def clean_column(
 
     The new cells are empty if no key matches or the cell is blank, as ``n/a`` is, unless a key
     says the same. The table may have any length, and ``output`` may be its own file. The output
-    and the review are written when everything is done; if anything fails, neither is.
+    and the review are written when everything is done; if anything fails before, neither is.
 
     CSV has the delimiter and encoding of the table. ``prefix`` goes before "key", "value" and
     "score" in the new names; by default it is the column's name and "_". ``progress`` is called
@@ -142,17 +142,12 @@ def _same(*files: Path | BinaryIO) -> bool:
 
 @contextmanager
 def _written(output: Path | BinaryIO, review: Review | None) -> Iterator[BinaryIO]:
-    """Open the output to write it, and then the review: both are written, or none."""
-    try:
-        with replacing(output) if isinstance(output, Path) else nullcontext(output) as file:
-            yield file
-            if review:
-                file.flush()  # so that a full disk is noticed before the review is written
-                review.save()
-    except BaseException:
+    """Open the output to write it, and then the review; the output takes its place at the end."""
+    with replacing(output) if isinstance(output, Path) else nullcontext(output) as file:
+        yield file
         if review:
-            review.restore()
-        raise
+            file.flush()  # so that a full disk is noticed before the review is written
+            review.save()
 
 
 def join_tables(
@@ -300,7 +295,7 @@ class ColumnMatcher:
         output: Path | BinaryIO,
         progress: Callable[[int, int], None],
     ) -> Cleaned:
-        """Write a table and the review, both or none; as `copy`."""
+        """Write a table and the review; as `copy`."""
         with _written(output, self.review) as file, opened as table:
             return self.copy(table, column, added, file, progress)
 

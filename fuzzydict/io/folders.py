@@ -167,7 +167,7 @@ def map_parts(
         added = new_columns(source.column, prefix)
         for part in parts:
             with _opened(part, source) as table:
-                blocks = table.blocks(source.column)
+                blocks = table.blocks(source.column, alone=True)
                 if source.column not in table.names:  # of the first lines of JSON
                     for _ in blocks:
                         pass

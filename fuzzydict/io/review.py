@@ -352,7 +352,6 @@ class Review:
         self._before = decided.files.get(path)
         self._seen: set[str] = set()  # texts of undecided rows that came up again
         self._doubts: dict[str, Doubt] = {}
-        self._is_saved = False
 
     def saw(self, queries: Iterable[str]) -> None:
         """Note which queries came up: their undecided rows are written again or not at all."""
@@ -383,16 +382,7 @@ class Review:
         data = b"".join(_lines(self._form, self._before, kept, doubts))
         if data != before:
             with replacing(self._path) as file:
-                self._is_saved = True
                 file.write(data)
-
-    def restore(self) -> None:
-        """Make the file what it was before `save`."""
-        if self._is_saved and self._before is None:
-            self._path.unlink(missing_ok=True)
-        elif self._is_saved and self._before:
-            with replacing(self._path) as file:
-                file.write(self._before.data)
 
 
 # ---- what is written ------------------------------------------------------------------------
