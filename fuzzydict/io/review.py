@@ -10,10 +10,8 @@ begins as a formula gets a quote in front, which is taken away when the file is 
 
 from __future__ import annotations
 
-import csv
-import json
 import re
-from io import BytesIO, StringIO
+from io import BytesIO
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -22,7 +20,6 @@ from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
 from fuzzydict.io.tables import open_table
 from fuzzydict.io.text_tables import (
     BLANK,
-    BYTE_ORDER_MARK,
     DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
@@ -217,13 +214,10 @@ class DecidedFile:
         self.dialect = table.dialect
         self.columns: list[str] = table.header.content if table.header else []  # not of JSON Lines
         self.decisions: list[Example] = []  # what the decided rows say
-        self._own: set[str] = set()  # queries that are keys
         asked: dict[int, str] = {}  # texts that nobody has decided on, by the numbers of lines
         impossible = []
         for row in chain.from_iterable(rows for _, rows in self._lines):
             query, key = row.query, row.target
-            if query in d:
-                self._own.add(query)
             if key is not None and key not in d:
                 key = row.written if row.written in d else key.strip()  # a quote may be the key's
                 if is_undecided(key) and key not in d:
@@ -239,34 +233,17 @@ class DecidedFile:
         #: The texts that no row decides on.
         self.undecided = set(asked.values()) - {same_text(one.query) for one in self.decisions}
 
-    def without(self, texts: Container[str]) -> Iterator[str]:
-        """Yield the file's lines but for those that ask about these texts, or decided ones."""
-        for line, rows in self._lines:
-            asked = [self._asked[row.line] for row in rows if row.line in self._asked]
-            if all(text in self.undecided and text not in texts for text in asked):
-                yield line
+    def without(self, asked: Container[str], decided: Container[str] = ()) -> Iterator[str]:
+        """Yield the file's lines but for those that ask about some texts, or decide on others.
 
-    def decided_as(self, keys: Mapping[str, str | None], texts: set[str]) -> Iterator[str]:
-        """Yield the lines, with the keys of some texts as targets; add these to ``texts``."""
+        Lines that ask about texts on which the file decides are left out, too.
+        """
         for line, rows in self._lines:
-            asked = {same_text(row.query): row.query for row in rows}
-            if asked.keys().isdisjoint(keys):
+            questions = [self._asked[row.line] for row in rows if row.line in self._asked]
+            if not any(same_text(row.query) in decided for row in rows) and all(
+                text in self.undecided and text not in asked for text in questions
+            ):
                 yield line
-                continue
-            ((text, query),) = asked.items()  # a line has one query
-            if query in self._own:  # a key finds itself: its line would contradict the others
-                continue
-            texts.add(text)
-            end = line[len(line.rstrip("\r\n")) :]
-            if not self.columns:
-                content = json.loads(line.removeprefix(BYTE_ORDER_MARK))
-                yield as_json(content | {"target": keys[text]}) + end
-                continue
-            sign = self.dialect.delimiter
-            cells = next(csv.reader(StringIO(line, newline=""), delimiter=sign, strict=True))
-            cells += [""] * (len(self.columns) - len(cells))
-            cells[self.columns.index("target")] = _target_cell(keys[text], self.columns)
-            yield csv_row(cells, sign) + end
 
 
 def _impossible(rows: list[Example], path: Path, d: MatchedKeys) -> FileFormatError:
@@ -393,13 +370,11 @@ def decision_lines(
 ) -> Iterator[bytes]:
     """Yield the lines of a review of a format in which all is decided.
 
-    The rows of the file ``before`` come first; of those on these texts, the targets are changed.
+    The rows of the file ``before`` come first, but for those on these texts.
     """
-    written = set[str]()
-    keys = {same_text(query): key for query, key in decisions.items()}
-    kept = list(before.decided_as(keys, written)) if before else ()
-    new = (query for query in decisions if same_text(query) not in written)
-    rows = (Doubt(query, None, None, None, decisions[query]) for query in new)
+    texts = set(map(same_text, decisions))
+    kept = before.without(texts, texts) if before else ()
+    rows = (Doubt(query, None, None, None, key) for query, key in decisions.items())
     return _lines(form, before, kept, rows)
 
 
@@ -424,17 +399,14 @@ def _lines(
         line = as_json(fields)
         if dialect.delimiter:
             fields |= {field: without_formula(as_cell(fields[field])) for field in ("query", "key")}
-            fields["target"] = _target_cell(doubt.target, columns)
+            # A quote is read only where all columns of a review are.
+            target = as_cell(doubt.target)
+            is_review = {*REVIEW_COLUMNS} <= {*columns}
+            fields["target"] = without_formula(target) if is_review else target
             line = csv_row((as_cell(fields.get(column)) for column in columns), dialect.delimiter)
         begin = "" if last.endswith("\n") else end  # of the row before
         last = line + end
         yield dialect.encoded(begin + last, name)
-
-
-def _target_cell(key: str | None, columns: Collection[str]) -> str:
-    """Return a target as a cell; a quote is read only where all columns of a review are."""
-    text = as_cell(key)
-    return without_formula(text) if {*REVIEW_COLUMNS} <= {*columns} else text
 
 
 def check_ending(path: Path) -> str:

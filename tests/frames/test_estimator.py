@@ -125,17 +125,6 @@ def test_numbers_find_equal_keys_if_no_key_is_a_text() -> None:
 # ---- keys ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [np.array(JOBS), pd.Series(JOBS), pl.Series(JOBS), dict.fromkeys(JOBS), {*JOBS}, tuple(JOBS)],
-    ids=lambda keys: f"{type(keys).__module__}.{type(keys).__name__}",
-)
-def test_keys_come_in_any_form(keys: Any) -> None:
-    encoder = clone(FuzzyKeyEncoder(keys))
-    assert encoder.fit_transform(TYPED).tolist() == FOUND
-    assert [sorted(d) for d in encoder.dicts_] == [sorted(JOBS)]
-
-
 def test_what_a_dict_was_taught_holds() -> None:
     d: Any = FuzzyDict.fromkeys(JOBS)
     d.aliases.update({"prof": "teacher", "nurses": None})
@@ -158,14 +147,6 @@ def test_what_a_dict_was_taught_holds() -> None:
 def test_options_are_those_of_the_dict(options: dict[str, Any], found: list[Any]) -> None:
     encoder = FuzzyKeyEncoder(JOBS, **options)
     assert encoder.fit_transform(["Enginer", "instructor", "nurse"])[:, 0].tolist() == found
-
-
-def test_the_embedding_and_the_temperature_are_those_of_the_dict() -> None:
-    axes = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.6, 0.8]}
-    options: dict[str, Any] = {"embedding": axes, "scorer": "dot", "temperature": 0.5}
-    encoder = FuzzyKeyEncoder(["red", "blue"], output="weights", **options)
-    expected: Any = FuzzyDict({"red": 1, "blue": 2}, **options)
-    equal(encoder.fit_transform(["violet"])[0], expected.attend("violet").weights)
 
 
 # ---- weights -------------------------------------------------------------------------------
@@ -195,13 +176,6 @@ def test_weights_of_what_is_unlike_all_keys() -> None:
     assert near.tolist() == [*np.eye(3).tolist(), [0, 0, 0], [0, 0, 0]]
     weights = FuzzyKeyEncoder(JOBS, output="weights", scorer="cosine").fit_transform(asked)
     np.testing.assert_allclose(weights.sum(1), [1, 1, 1, 1, 0])  # they are no probabilities
-
-
-def test_many_texts_are_compared_in_blocks() -> None:
-    texts, some = [f"nurse {number}" for number in range(2500)], [0, 1023, 1024, 2499]
-    encoder = FuzzyKeyEncoder(["nurse", "teacher"], output="weights").fit(texts)
-    alone = encoder.transform([texts[row] for row in some])
-    np.testing.assert_allclose(encoder.transform(texts)[some], alone, atol=1e-6)
 
 
 # ---- names and frames ----------------------------------------------------------------------

@@ -122,17 +122,6 @@ def test_columns_keep_their_type_and_integers_beside_nulls_their_value() -> None
     assert empty[same].dtypes.tolist() == right[same].dtypes.tolist()
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_frames_of_modin_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MODIN_ENGINE", "python")
-    modin = pytest.importorskip("modin.pandas")
-    for how in ("left", "inner", "anti"):
-        found = fuzzydict.join(modin.DataFrame(LEFT), modin.DataFrame(RIGHT), **ON, how=how)
-        expected = fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON, how=how)
-        assert type(found) is modin.DataFrame
-        assert listed(found) == listed(expected)
-
-
 # ---- joins beside a slow and obvious one --------------------------------------------------------
 
 WORDS = ["color", "colour", "colors", "brand", "brnd", "maker", "top speed", "qwzzt", "", None]

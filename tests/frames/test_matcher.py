@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
-import subprocess
 import sys
 import threading
 import zlib
@@ -13,9 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -122,14 +119,6 @@ def test_processes_answer_as_one_does(path: Path, way: str) -> None:
             assert [one and one.score for one in found] == pytest.approx(scores)
 
 
-@pytest.mark.slow("it starts several processes")
-def test_the_processes_of_joblib_answer_frames(path: Path) -> None:
-    columns = [pd.Series(ASKED[:2]), pd.Series(ASKED[2:])]
-    found = joblib.Parallel(n_jobs=2)(map(joblib.delayed(Matcher(path)), columns))
-    for frame, column in zip(found, columns, strict=True):
-        pd.testing.assert_frame_equal(frame, FuzzyDict(CAR).match(column))
-
-
 def told(matchers: list[bytes]) -> tuple[int, list[str], set[int]]:
     """Ask matchers; return how many files were opened, what was encoded, and the threads."""
     load, opened = FuzzyDict.load, 0
@@ -163,26 +152,6 @@ def test_a_process_opens_the_file_once_encodes_no_key_and_computes_with_one_thre
     # A key shows that the embedding is that of the file.
     assert set(keys) & set(texts) <= {keys[0]}
     assert {"colour", "brnd"} < set(texts)
-
-
-@pytest.mark.slow("it starts a process, much as others do")
-def test_a_process_that_got_the_matcher_computes_with_one_thread_and_its_maker_with_all(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a process of Spark or Ray, which has no parent that multiprocessing knows."""
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
-    threads = []
-    for made in (f"Matcher({str(path)!r})", f"pickle.loads({pickle.dumps(Matcher(path))!r})"):
-        code = (
-            f"import pickle\nfrom fuzzydict import Matcher\n"
-            f"from threadpoolctl import threadpool_info\n"
-            f"assert {made}(['colour'])[0].value == 'black'\n"
-            f"print({{one['num_threads'] for one in threadpool_info()}})"
-        )
-        done = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE)
-        threads.append(done.stdout.strip())
-    assert threads[1] == b"{1}"
-    assert threads[0] != threads[1] or os.cpu_count() == 1
 
 
 def opened_here(matcher: Matcher) -> bool:
@@ -257,14 +226,6 @@ def test_what_is_open_answers_until_the_new_file_is_asked(path: Path) -> None:
     assert Matcher(path)(["colour"])[0].value == "white"
     with pytest.raises(OptionError, match="it was saved again"):
         old(["colour"])
-
-
-def test_a_copy_of_the_file_is_the_same_file(path: Path) -> None:
-    matcher, data = Matcher(path), path.read_bytes()
-    path.unlink()
-    path.write_bytes(data)
-    os.utime(path, (0, 0))
-    assert matcher(["colour"])[0].value == "black"
 
 
 def test_what_is_no_file_of_a_dict_or_no_list_is_refused_at_once(

@@ -105,18 +105,6 @@ def test_what_a_review_says_is_read_back(
     assert read_examples(path) == list(targets.items())
 
 
-def test_signs_tell_apart_what_keys_tell_apart_by_them(tmp_path: Path) -> None:
-    d, review = FuzzyDict({"C": 1, "C++": 2, "C#": 3, "Go": 4}), tmp_path / "review.csv"
-    cells = ["c++", "C++ ", "c#", " C", "go!", "C"]
-    mapped(tmp_path, cells, d, review=review, sure=2)
-    assert [row["query"] for row in read_rows(review)] == ["c++", "c#", " C", "go!"]
-    keys = {"c++": "C++", "c#": "C#", " C": "C", "go!": "Go"}
-    filled_in(review, lambda query: keys[query])
-    after, counts = mapped(tmp_path, cells, d, review=review, sure=2)
-    assert after == ["C++", "C++", "C#", "C", "Go", "C"]
-    assert counts.undecided == 0
-
-
 # ---- what is decided ----------------------------------------------------------------------
 
 #: What people write, and what they decided that it is: no spelling tells.
@@ -367,16 +355,6 @@ def test_formulas_of_strangers_are_decided_on_like_other_texts(
     keys, counts = mapped(tmp_path, cells, d, decisions=review)
     assert keys == ["=1+1 Germany", "'+France", "'+France", "'+France"]
     assert counts.doubtful == 0
-
-
-def test_a_quote_in_examples_and_in_a_table_is_read_and_written(tmp_path: Path) -> None:
-    """They are data for programs: a key in them is the key, and a cell the cell."""
-    examples = [("'-5 C'", "cold"), ("'=x", "'+y"), ("''@", None)]
-    rows = "".join(f"{query}\t{target or ''}\n" for query, target in examples)
-    assert read_examples(written(tmp_path, "e.tsv", f"query\ttarget\n{rows}")) == examples
-    table = written(tmp_path, "t.csv", 'c,n\n=1+1,"=2+2"\n')
-    clean(FuzzyDict({"=1+1": "@x"}), table, "c", table)
-    assert table.read_text() == 'c,n,c_key,c_value,c_score\n=1+1,"=2+2",=1+1,@x,1.0\n'
 
 
 # ---- examples -------------------------------------------------------------------------------

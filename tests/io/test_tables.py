@@ -356,14 +356,6 @@ def test_a_cell_that_says_nothing_finds_only_a_key_that_says_the_same(
     assert counts == Cleaned(1, 0, 0)
 
 
-def test_a_key_that_says_nothing_is_found_however_it_is_written(tmp_path: Path) -> None:
-    table = table_of(["unknown", "na", "none"], tmp_path / "t.csv")
-    data, counts = cleaned(table, d=FuzzyDict({"Unknown": "U", "NA": "Namibia"}))
-    keys = [row[1] for row in csv.reader(data.decode().splitlines())]
-    assert keys == ["country_key", "Unknown", "NA", ""]
-    assert counts[:3] == (2, 0, 1)
-
-
 # ---- what stays ---------------------------------------------------------------------------
 
 

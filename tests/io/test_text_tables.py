@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import warnings
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -21,7 +20,7 @@ from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.review import read_examples
 from fuzzydict.io.tables import open_table
-from fuzzydict.io.text_tables import BLANK, Reading, Table, as_cell, as_json, as_line
+from fuzzydict.io.text_tables import Reading, Table, as_cell, as_json, as_line
 from tests.io.files import Trickle, clean, written
 from tests.support.properties import examples
 
@@ -157,28 +156,6 @@ def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
     assert (first.line, first.raw) == (2, '1,"' + "x\n" * 40_000 + '"\n')
     assert file.tell() < 300_000
     assert [row.line for row in rows] == list(range(40_003, 240_003, 2))
-
-
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda parts: st.lists(parts) | st.dictionaries(st.text(), parts),
-    max_leaves=6,
-)
-
-
-@given(st.lists(VALUES))
-def test_lines_of_json_have_their_values_and_their_text(values: list[Any]) -> None:
-    text = "".join(f"{as_json(value)}\n\n" for value in values)
-    records = list(table_of(text.encode(), "jsonl").rows())
-    assert "".join(record.raw for record in records) == text
-    assert [record.content for record in records[::2]] == values
-    assert [json.loads(record.raw) for record in records[::2]] == values
-    assert all(record.content is BLANK for record in records[1::2])
-    assert [record.line for record in records] == list(range(1, len(records) + 1))
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ class Teaching:
     """Teaches a dict aliases, and saves each at once; one thread at a time does.
 
     It saves the dict, or decisions as ``fuzzydict map --decisions`` reads them: what is decided in
-    such a file is taught first, and stays in it. ``changing`` is held while the aliases change, and
-    not while they are saved.
+    such a file is taught first, and stays in it, unless the page decides otherwise. ``changing`` is
+    held while the aliases change, and not while they are saved.
     """
 
     def __init__(self, d: FuzzyDict[Any], output: Path | None = None) -> None:
