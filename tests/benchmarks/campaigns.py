@@ -231,23 +231,6 @@ if find_spec("usearch"):
 Versions = dict[str, int]
 
 
-def _attended(d: FuzzyDict[Any], queries: list[str]) -> list[Any]:
-    """Return the value of the largest score, and then the others in the order of the dict."""
-    found = []
-    for one in d.attend(queries):
-        assert abs(one.weights.sum() - 1) < 1e-6
-        values = [(value, None) for value in one.values]
-        found.append([values.pop(int(one.scores.argmax())), *values])
-    return found
-
-
-def _pooled(d: FuzzyDict[Any], queries: list[str]) -> list[Any]:
-    pooled = d.pool(queries, attn_mask=lambda key: key in _STAYING)
-    assert pooled.shape == (len(queries), 2)
-    assert (pooled[:, 0] <= max(_NUMBERS[key] for key in _STAYING) + 1e-6).all()
-    return [[] for _ in queries]
-
-
 #: Each gives for each query values with their scores, or None, the best one first.
 _READS: list[Callable[[FuzzyDict[Any], list[str]], list[Any]]] = [
     lambda d, queries: [[(d[query], None)] for query in queries],
@@ -256,8 +239,7 @@ _READS: list[Callable[[FuzzyDict[Any], list[str]], list[Any]]] = [
     lambda d, queries: [[match[1:]] for match in d.nearest(queries)],
     lambda d, queries: [[m[1:] for m in some] for some in d.most_similar(queries, None)],
     lambda d, queries: [[one.best[1:]] for one in d.explain(queries)],
-    _attended,
-    _pooled,
+    lambda d, queries: [[(v, None) for _, _, v in one.top(99)] for one in d.attend(queries)],
 ]
 
 

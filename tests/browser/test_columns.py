@@ -132,24 +132,6 @@ def test_texts_of_equal_words_that_are_decided_differently_are_refused(opened: O
     assert not d.aliases
 
 
-def test_a_pasted_list_takes_the_place_of_a_file(opened: Opened, tmp_path: Path) -> None:
-    names = tmp_path / "names.txt"
-    names.write_text("Frannce\n", "utf-8")
-    page = opened(FuzzyDict(COUNTRIES))
-    upload(page, names)
-    page.wait(lambda: [row[0] for row in page.rows(".cells")] == ["Frannce"])
-    page.paste("germny")
-    page.wait(lambda: [row[0] for row in page.rows(".cells")] == ["germny"])
-    assert page.find("#file").get_attribute("value") == ""
-    table = tmp_path / "typed.csv"
-    table.write_bytes("id;country\n1;Françe\n".encode("windows-1252"))
-    page.find("#file").send_keys(str(table))
-    page.wait(lambda: "windows-1252" in page.text("#column-busy"))  # how it was read
-    page.choose("#which-column", "country")
-    page.click_button("Match")
-    page.wait(lambda: [row[0] for row in page.rows(".cells")] == ["Françe"])
-
-
 def test_many_texts_are_shown_in_pages(opened: Opened) -> None:
     page = opened(FuzzyDict(COUNTRIES))
     page.paste("\n".join(f"Germany {number} x" for number in range(5000)))

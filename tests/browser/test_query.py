@@ -19,7 +19,6 @@ Opened = Callable[..., Page]
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
 COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
 RENTS = {"studio flat": 650, "detached house": 1900, "parking space": 90}
-AXES = {"red": [3.0, 0.0], "blue": [0.0, 2.0], "violet": [2.0, 2.0]}
 
 
 def percents(page: Page) -> list[str]:
@@ -133,15 +132,6 @@ def test_numbers_are_summed_and_drawn(opened: Opened) -> None:
     assert "so this says little" in page.text(".unsure")
 
 
-def test_a_scorer_without_probabilities_has_no_bars_of_scores(opened: Opened) -> None:
-    d = FuzzyDict({"red": 1.0, "blue": 3.0}, embedding=AXES, scorer="dot")
-    page = opened(d, "violet")
-    assert page.texts(".keys .score") == ["6.000", "4.000"]
-    assert page.texts(".keys .score .bar") == []
-    assert len(page.texts(".keys .weight .bar")) == 2
-    assert "Probability that no key" not in page.text("#pooled")
-
-
 def test_the_map_names_a_key_that_is_pointed_at_focused_or_tapped(opened: Opened) -> None:
     from selenium.webdriver import ActionChains
 
@@ -167,17 +157,6 @@ def test_the_map_names_a_key_that_is_pointed_at_focused_or_tapped(opened: Opened
         found.add(page.focused().partition(",")[0])
     assert found == set(COLORS)
     assert len(page.driver.find_elements("css selector", "#map .query")) == 1
-
-
-def test_the_nearest_keys_are_on_the_map_of_a_large_dict_too(opened: Opened) -> None:
-    d = FuzzyDict({f"number {place}": place for place in range(700)})
-    page = opened(d, "number 3")
-    page.wait(lambda: "500 of 700 keys" in page.text("#map-say"))
-    nearest = {row[0] for row in page.rows(".keys")}
-    body = "return [...document.querySelectorAll('#map circle')].map((e) => e.ariaLabel)"
-    named = {name.partition(",")[0] for name in page.script(body)}
-    assert nearest <= named
-    assert 500 < len(named) <= 512
 
 
 def test_what_cannot_be_shown_is_told(opened: Opened) -> None:

@@ -13,7 +13,6 @@ from click.testing import Result
 
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
 from fuzzydict.evaluation import systems as peers
-from fuzzydict.evaluation.evaluate import environment
 from fuzzydict.evaluation.systems import Remembering
 from tests.support.commands import refused, run
 
@@ -26,17 +25,6 @@ def evaluate(*arguments: str | Path) -> Result:
 
 
 # ---- figures ------------------------------------------------------------------------------
-
-
-def test_a_table_has_a_row_for_each_system_and_says_how_it_was_made() -> None:
-    result = evaluate("--peer", "difflib", "--peer", "rapidfuzz", "--no-pairs", SPELLING)
-    assert (result.exit_code, result.stderr) == (0, "")
-    lines = result.stdout.splitlines()
-    measured = [line.split()[1] for line in lines if line.startswith("spelling ")]
-    assert measured == ["FuzzyDict", "difflib", "rapidfuzz"]
-    assert environment("rapidfuzz") in lines[-1]
-    made_by = "fuzzydict evaluate --peer difflib --peer rapidfuzz --no-pairs spelling.json"
-    assert f"`{made_by}`" in lines[-1]
 
 
 def test_own_and_free_vectors_and_an_encoder_are_rows(

@@ -27,24 +27,6 @@ def join(*arguments: object) -> Result:
     return run("join", *arguments)
 
 
-@pytest.mark.parametrize("columns", ["--on country", "--left-on country --right-on country"])
-def test_rows_get_the_row_that_means_the_same(tables: Path, columns: str) -> None:
-    result = join("left.csv", "right.csv", *columns.split())
-    assert (result.exit_code, result.stderr) == (0, COUNTED)
-    rows = [line.rsplit(",", 1) for line in result.stdout.splitlines()]
-    assert [row for row, _ in rows] == [
-        "n,country,country_right,code,n_right",
-        '1,"Germny",Germany,DE,49',
-        "2,qwzzt,,,",
-        "3,,,,",
-        "4,FRANCE,France,FR,33",
-    ]
-    header, germany, *empty, france = (score for _, score in rows)
-    assert (header, empty) == ("score", ["", ""])
-    assert 0.9 < float(germany) < float(france) <= 1
-    assert sorted(path.name for path in tables.iterdir()) == ["left.csv", "right.csv"]
-
-
 @pytest.mark.usefixtures("tables")
 @pytest.mark.parametrize(
     ("how", "lines"),

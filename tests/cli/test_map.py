@@ -11,7 +11,6 @@ import pytest
 from click.testing import Result
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.review import read_examples
 from tests.support.commands import SCRIPT, refused, run
 
 TABLE = 'n,country\r\n1,germany\r\n2,"FRANCE"\r\n3,qwzzt\r\n4,\r\n5,Germny\r\n6,Germny\r\n'
@@ -59,39 +58,6 @@ def test_the_table_is_printed_and_the_rows_are_counted(codes: Path) -> None:
     assert (replaced.exit_code, replaced.stdout) == (0, "")
     assert (codes.parent / "t.csv").read_bytes() == result.stdout_bytes
     assert sorted(path.name for path in codes.parent.iterdir()) == ["codes.csv", "t.csv"]
-
-
-def test_a_review_is_decided_until_nothing_is_asked(codes: Path) -> None:
-    review = codes.parent / "review.csv"
-    options: list[str | Path] = ["--review", review, "--sure", "2", "--score-cutoff", "0.2"]
-    options.append("--fail-unmatched")
-    first = map_(codes, "t.csv", *options)
-    assert first.exit_code == 1
-    assert first.stderr.splitlines()[1] == f"{review}: 4 texts to decide on"
-    assert map_(codes, "t.csv", *options).stderr == first.stderr
-    text = review.read_text()
-    assert text.startswith("query,count,key,score,target\nGermny,2,Germany,")
-
-    review.write_text(text.replace("? Germany", "France", 1).replace("?\n", "\n"))
-    second = map_(codes, "t.csv", *options)
-    assert second.exit_code == 0  # that nothing matches was decided
-    assert second.stderr.splitlines() == [
-        "6 rows: 4 matched (2 doubtful, with a score below 2), 0 unmatched, 1 without a key as "
-        "decided, 1 blank",
-        f"{review}: 2 texts to decide on",
-    ]
-    values = [line.split(",")[3] for line in second.stdout.splitlines()[1:]]
-    assert values == ["DE", "FR", "", "", "FR", "FR"]
-
-    review.write_text(review.read_text().replace("? ", ""))
-    before = review.read_bytes()
-    last = map_(codes, "t.csv", *options)
-    assert (last.exit_code, review.read_bytes()) == (0, before)
-    assert last.stderr.splitlines()[1] == f"{review}: no texts to decide on"
-    only_read = map_(codes, "t.csv", "--decisions", review)
-    assert (only_read.exit_code, only_read.stdout) == (0, last.stdout)
-    assert ("Germny", "France") in read_examples(review)
-    assert ("qwzzt", None) in read_examples(review)
 
 
 def test_options_reach_the_cleaning(codes: Path) -> None:
@@ -180,25 +146,6 @@ def test_the_dict_and_the_table_may_be_written_in_different_ways(codes: Path) ->
 
 
 # ---- folders, and several processes -----------------------------------------------------------
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_folder_is_written_to_a_folder(codes: Path) -> None:
-    out = codes.parent / "out"
-    result = map_(codes, "tables", "-o", f"{out}{os.sep}", "--fail-unmatched")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == (
-        "14 rows: 8 matched (0 doubtful, with a score below 0.8), 4 unmatched, 2 blank\n"
-    )
-    for year in ("2020", "2021"):
-        printed = map_(codes, f"tables/year={year}/part.csv").stdout_bytes
-        assert (out / f"year={year}" / "part.csv").read_bytes() == printed
-    assert sorted(path.name for path in out.iterdir()) == ["_SUCCESS", "year=2020", "year=2021"]
-    again = map_(codes, "tables", "-o", out)
-    assert (again.exit_code, again.stderr) == (
-        2,
-        f"Error: {out} is not empty; name a new folder, or remove what is in this one\n",
-    )
 
 
 def test_a_table_is_the_same_by_several_processes(codes: Path) -> None:

@@ -285,16 +285,6 @@ def test_a_line_without_an_end_is_refused_in_bounded_memory() -> None:
     )
 
 
-@posix
-@pytest.mark.usefixtures("folder")
-def test_nobody_who_reads_messages_is_no_reason_to_end() -> None:
-    ours, theirs = os.pipe()
-    os.close(ours)
-    done = real("lookup", "car.json", "qwzzt", "colour", "?!", "color", stderr=theirs)
-    os.close(theirs)
-    assert (done.returncode, done.stdout) == (1, b"\nblack\n\nblack\n")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 @pytest.mark.parametrize(
     "command",

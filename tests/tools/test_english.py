@@ -29,15 +29,13 @@ class _Teacher(english.Teacher):
         return units(np.array([sum(heard[word] for word in t.split()) for t in texts], np.float32))
 
 
-def _table(passes: int, pairs: float = 0.0, *, related: Sequence[Synset] = ()) -> WordVectors:
+def _table(passes: int) -> WordVectors:
     teacher = _Teacher()
     counts = {word: 400.0 / rank for rank, word in enumerate(teacher.words, 1)}
     phrases = [f"{a} {b}" for a, b in combinations(teacher.words, 2)]
-    recipe = english.Recipe(size=6, passes=passes, batch=30, learning_rate=0.05, pairs=pairs)
-    rows = {word: row for row, word in enumerate(counts)}
-    batches = english.batches_of_pairs(related, rows, set(), 30) if related else iter(())
+    recipe = english.Recipe(size=6, passes=passes, batch=30, learning_rate=0.05, pairs=0.0)
     texts = {"words": teacher.words, "phrases": phrases}
-    return english.word_table(counts, texts, teacher, batches, recipe)
+    return english.word_table(counts, texts, teacher, iter(()), recipe)
 
 
 def test_texts_learn_to_lie_where_the_teacher_puts_them() -> None:
@@ -50,18 +48,6 @@ def test_texts_learn_to_lie_where_the_teacher_puts_them() -> None:
     at_first, at_last = ((units(t.encode(texts)) * targets).sum(1).mean() for t in (before, after))
     assert at_last > at_first + 0.02
     assert at_last > 0.9
-
-
-def test_related_texts_of_the_table_come_nearer() -> None:
-    words = _Teacher().words
-    related = [Synset(f"{i}", tuple(words[i : i + 2]), "") for i in range(0, 20, 2)]
-    without, learned = _table(5, related=related), _table(5, 1.0, related=related)
-
-    def nearness(table: WordVectors) -> float:
-        vectors = units(table.encode(words))
-        return float(np.mean(np.sum(vectors[::2] * vectors[1::2], axis=1)))
-
-    assert nearness(learned) > nearness(without) + 0.1
 
 
 def test_the_table_does_not_learn_from_excluded_pairs() -> None:
