@@ -1,8 +1,8 @@
 """`pool_shards`: pooling over files and dicts as over the one dict that has the items of all.
 
-Each shard is asked three times: what it is, for the statistics of all keys; which of its keys are
-most worth a look, of which the best of all shards are judged in this process; and the sums of all
-its keys, the others by their nearness, which are merged as (max, sum, weighted sum).
+Each shard is asked twice: what it is, for the statistics of all keys; and what it has for the
+queries: those of its keys that are most worth a look, of which the best of all shards are judged in
+this process, and the sums of all others by their nearness, merged as (max, sum, weighted sum).
 
     L queries, n slots of a shard, C candidates of each query, Ev numbers of a value
 """
@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial as with_arguments
+from functools import reduce
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,29 +29,12 @@ from fuzzydict.frames.workers import Matcher
 from fuzzydict.mapping import FuzzyDict, items_of
 from fuzzydict.nn.attention import Partial, finish, merge, partial
 from fuzzydict.options import as_cutoff, as_temperature
-from fuzzydict.results.answers import (
-    NO_KEY,
-    as_queries,
-    is_match,
-    naming_the_place,
-    no_match,
-    no_matches,
-    require_texts,
-    taught_none,
-)
-from fuzzydict.results.pooling import (
-    StackedValues,
-    as_output,
-    joined_outputs,
-    reached_by,
-    shaped,
-    warn_of_doubt,
-)
+from fuzzydict.results.answers import NO_KEY, as_queries, require_texts
+from fuzzydict.results.pooling import StackedValues, joined_outputs, reached_by, shaped
 from fuzzydict.search.align import Found, align
-from fuzzydict.search.judge import Judged
 from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored, left_by_equal
-from fuzzydict.search.retrieve import CANDIDATES, candidates, largest
+from fuzzydict.search.retrieve import CANDIDATES, largest
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
 from fuzzydict.text.words import plain, same_text
@@ -58,17 +42,13 @@ from fuzzydict.text.words import plain, same_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.search.score import Meaning
-
-T = TypeVar("T")
 
 #: What runs a function for each of several things, as the builtin ``map`` does.
 Map = Callable[[Callable[[Any], Any], list[Any]], Iterable[Any]]
 
 _ROWS = 8192  # of a store, read at a time
-_TOGETHER = 4096  # queries that shards are asked at a time
-#: Options that are compared as they are, and those that all have in common.
-_OPTIONS = ("scorer", "temperature", "score_cutoff")
+_TOGETHER = 1024  # queries that shards are asked at a time
+_OPTIONS = ("scorer", "temperature", "score_cutoff")  # which are compared as they are
 _ALL_OPTIONS = ("embedding", "projections", *_OPTIONS)
 
 
@@ -84,8 +64,8 @@ def pool_shards(
 
     The best candidates of all shards are judged in this process; the other keys count by their
     nearness, and each shard sums up its own. The result is that of the one dict but for rounding,
-    less than 1e-4 of the range of the values. Each shard is asked three times, and a store is read
-    whole each time. No process holds the keys of another.
+    less than 1e-4 of the range of the values. Each shard is asked twice, and a store is read whole
+    each time. No process holds the keys of another.
 
     Args:
         queries: a text, or a list of texts.
@@ -98,8 +78,7 @@ def pool_shards(
         embedding: that of the files, unless it ships with the package.
 
     Raises:
-        OptionError: there is no shard, two have different options, two have the same key, or one
-            has changed meanwhile.
+        OptionError: there is no shard, two have different options, or two have the same key.
         NoMatchError: no key's score reaches the cutoff, or there is nothing to attend to.
         PoolingError: the values cannot be pooled.
         ArgumentTypeError: a shard is none of these.
@@ -119,7 +98,7 @@ def pool_shards(
     opened = _opened(shards, embedding)
     if not asked:
         return np.zeros(0)
-    return _AllShards(opened, map, asked).pool(queries, cutoff)
+    return _AllShards(opened, map, asked).pool(queries, score_cutoff=cutoff)
 
 
 # ---- shards ------------------------------------------------------------------------------------
@@ -130,8 +109,6 @@ class _Shard(NamedTuple):
 
     source: Any  # a dict, one in a store, or the `Matcher` of a file, which a process opens once
     place: str  # names it in messages
-    first: int = 0  # the place of its first key among those of all shards
-    slots: int | None = None  # how many places it has, once that is known
 
     @property
     def options(self) -> FuzzyDict[Any]:
@@ -142,28 +119,18 @@ class _Shard(NamedTuple):
             d.synonyms = remote.synonyms
         return d
 
-    def parts(self) -> Iterator[tuple[int, Keys, StackedValues]]:
-        """Yield the place of the first of some keys, these, and the values of the living.
-
-        Raises:
-            OptionError: there are more or fewer keys than before.
-        """
+    def parts(self) -> Iterator[tuple[Keys, StackedValues]]:
+        """Yield some keys, and the values of the living, until there are no more."""
         lookup, values, embedding = items_of(self.options)
-        end, names = self.first, lookup.keys.living()
-        if isinstance(self.source, RemoteDict):
-            pages = self.source.pages(vectors=True)
-            while some := list(islice(pages, _ROWS)):
-                rows = [row for row in some if plain(row.key)]
-                names, vectors = [row.key for row in rows], [row.vector for row in rows]
-                size, own = size_of(lookup.meaning), [row.value for row in rows]
-                keys = Keys.of(lookup.meaning.table, names, stacked(vectors, size))
-                yield end, keys, StackedValues(names, own, embedding)
-                end += len(keys)
-        else:
-            yield end, lookup.keys, StackedValues(names, values, embedding)
-            end += len(lookup.keys)
-        if self.slots is not None and end != self.first + self.slots:
-            raise OptionError(f"shards: {self.place} has changed while it was pooled; pool again")
+        if not isinstance(self.source, RemoteDict):
+            yield lookup.keys, StackedValues(lookup.keys.living(), values, embedding)
+            return
+        size, pages = size_of(lookup.meaning), self.source.pages(vectors=True)
+        while some := list(islice(pages, _ROWS)):
+            rows = [row for row in some if plain(row.key)]
+            names, vectors = [row.key for row in rows], [row.vector for row in rows]
+            keys = Keys.of(lookup.meaning.table, names, stacked(vectors, size))
+            yield keys, StackedValues(names, [row.value for row in rows], embedding)
 
 
 def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
@@ -191,22 +158,14 @@ def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
     return found
 
 
-# ---- what each shard is asked, in its process ----------------------------------------------------
-
-
-def _reduced(together: Callable[[T, T], T], several: Iterable[T | None]) -> T | None:
-    """Return all that is not None, together."""
-    found = None
-    for one in several:
-        found = one if found is None else found if one is None else together(found, one)
-    return found
+# ---- what each shard is, told in its process ---------------------------------------------------
 
 
 class _Described(NamedTuple):
     """What a shard is, and what it knows of the queries."""
 
     options: dict[str, Any]  # by their names, as they are compared
-    slots: int  # how many keys it has, dead ones included
+    most: int  # slots that are read at a time
     hashes: NDArray[np.uint32]  # of its living keys; different keys may have one
     counted: _Counted | None
     known: dict[Any, Any]  # queries that are keys, themselves; and the keys of aliases
@@ -217,8 +176,10 @@ class _Described(NamedTuple):
 _Counted: TypeAlias = tuple[Statistics, "NDArray[np.uint32]", "NDArray[np.float32]"]
 
 
-def _merged(*several: _Counted) -> _Counted:
+def _merged(several: list[_Counted]) -> _Counted | None:
     """Return what all count."""
+    if not several:
+        return None
     statistics, hashes, vectors = zip(*several, strict=True)
     counts, stems, ngrams, _ = zip(*statistics, strict=True)
     of_all = np.concatenate(hashes)
@@ -231,16 +192,16 @@ def _merged(*several: _Counted) -> _Counted:
 
 def _described(queries: list[Any], shard: _Shard) -> _Described:
     """Return what a shard is."""
-    d, source, counted, slots = shard.options, shard.source, None, 0
+    d, source, counted, most = shard.options, shard.source, list[_Counted](), 1
     options = {"embedding": items_of(d).lookup.meaning.fingerprint()}
     options |= {name: getattr(d, name) for name in _OPTIONS}
     hashes = [np.zeros(0, np.uint32)]
-    for _, keys, _ in shard.parts():
-        slots += len(keys)
+    for keys, _ in shard.parts():
+        most = max(most, len(keys))
         hashes.append(keys.hashes[keys.alive])
         sample = keys.sample(USUAL)
-        new = keys.statistics, keys.hashes[sample], keys.vectors[sample]
-        counted = _reduced(_merged, [counted, new if keys.count else None])
+        if keys.count:
+            counted.append((keys.statistics, keys.hashes[sample], keys.vectors[sample]))
     texts = [query for query in queries if isinstance(query, str)]
     if isinstance(source, RemoteDict):
         found, words = source.known(queries), {text: same_text(text) for text in texts}
@@ -249,194 +210,165 @@ def _described(queries: list[Any], shard: _Shard) -> _Described:
     else:
         known = {text: d.aliases[text] for text in texts if text in d.aliases}
         known |= {query: query for query in queries if dict.__contains__(d, query)}
-    return _Described(options, slots, np.concatenate(hashes), counted, known)
+    return _Described(options, most, np.concatenate(hashes), _merged(counted), known)
 
 
 def _names_of(hashes: NDArray[np.uint32], shard: _Shard) -> list[str]:
     """Return the keys with one of these hashes."""
     found = list[str]()
-    for _, keys, _ in shard.parts():
+    for keys, _ in shard.parts():
         slots = np.flatnonzero(keys.alive & np.isin(keys.hashes, hashes))
         found += [exact_text(keys.names[slot]) for slot in slots.tolist()]
     return found
 
 
-class _Asked(NamedTuple):
-    """L queries that each shard is asked."""
+# ---- what each shard has for queries, told in its process ----------------------------------------
 
-    texts: list[str]
-    vectors: NDArray[np.float32]  # (L, E)
-    statistics: Statistics  # of all keys
-    temperature: float  # of the weights
+
+class _Answer(NamedTuple):
+    """What some keys have for L queries: C candidates of each, and all others as sums."""
+
+    kind: str  # what a value is, in words
+    shape: tuple[int, ...]  # of a value
+    #: Of the candidates, in the order of the keys: the keys, (L, C); how much each is worth a look,
+    #: infinitely if it equals the query, or its score by a named scorer, (L, C); their values,
+    #: (L, C, Ev); and the fields of `Found` but the first, each (L, C), if no scorer is named.
+    candidates: list[NDArray[Any]]
+    others: Partial  # by the judge, as if the log-odds of the best key were 0
+    odds: NDArray[np.float64]  # the sum of their odds, likewise, (L,)
 
 
 class _Part(Exact):
     """Some of the keys of all shards, compared as among all."""
 
-    def __init__(self, keys: Keys, meaning: Meaning, scorer: Any, of_all: Statistics) -> None:
-        super().__init__(keys.with_statistics(of_all), meaning, scorer)
-        self.count = of_all.total
+    def __init__(self, keys: Keys, d: FuzzyDict[Any], of_all: Statistics) -> None:
+        super().__init__(keys.with_statistics(of_all), items_of(d).lookup.meaning, d.scorer)
+        self.count, given = of_all.total, as_temperature(d.temperature)
+        self.softness = self.score.temperature if given is None else given  # of the weights
+        self.is_named = self._is_named  # a scorer; one candidate, the best key, is enough then
 
     def vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """Return the vectors of queries, (L, E), or raise if there is nothing to compare."""
         return self.meaning.of_queries(self._asked(texts), self.keys)
 
-    @property
-    def is_named(self) -> bool:
-        """Whether a named scorer compares, so that there are no candidates."""
-        return self._is_named
-
-    def seen(self, asked: _Asked) -> Iterator[tuple[slice, Any]]:
-        """Yield what some of the queries see of the n keys, in bounded memory.
-
-        That is a `Glance`, or the scores of a named scorer, (l, n).
-        """
-        pairs = zip(self.meaning.queries(asked.texts), asked.vectors, strict=True)
+    def answer(
+        self, texts: list[str], vectors: NDArray[np.float32], values: StackedValues
+    ) -> _Answer | None:
+        """Return what these keys have for L queries; None if no query reaches one."""
+        keys, pairs = self.keys, zip(self.meaning.queries(texts), vectors, strict=True)
         queries = [query._replace(vector=vector) for query, vector in pairs]
-        at_once = min(max(SCORES // max(len(self.keys), 1), 1), QUERIES)
-        for rows in slices(len(queries), at_once) if self.keys.count else ():
-            if self._is_named:
-                yield rows, self._scores(Listing(queries[rows], self.keys)).astype(np.float64)
-            else:
-                yield rows, self._glance(queries[rows], self.keys)
-
-
-def _parts(asked: _Asked, shard: _Shard) -> Iterator[tuple[int, _Part, StackedValues]]:
-    """Yield the place of the first key of each part of a shard, the part, and its values."""
-    d = shard.options
-    meaning = items_of(d).lookup.meaning
-    for first, keys, values in shard.parts():
-        yield first, _Part(keys, meaning, d.scorer, asked.statistics), values
-
-
-def _candidates(asked: _Asked, shard: _Shard) -> list[NDArray[Any]] | None:
-    """Return the keys of a shard that are most worth a look, C for each of L queries, in order.
-
-    How much they are, infinitely if one equals the query; then the fields of `Found`, with their
-    places among the keys of all shards; and the keys: each is an array (L, C). None without keys.
-    """
-
-    def of_part(first: int, part: _Part) -> list[NDArray[Any]] | None:
-        keys, blocks = part.keys, list[list[Any]]()
-        for rows, seen in part.seen(asked):
-            for row, text in zip(seen.odds, asked.texts[rows], strict=True):
+        alive, reached = keys.living_slots(), None
+        seen: list[NDArray[Any]] = []
+        if self.is_named and len(alive):
+            odds = self._scores(Listing(queries, keys))[:, alive]
+            if (reached := reached_by(odds)) is not None:  # the other values may be anything
+                alive, odds = alive[reached], odds[:, reached]
+        elif len(alive):
+            glance = self._glance(queries, keys)
+            for row, text in zip(glance.odds, texts, strict=True):
                 if (slot := keys.slot_of(text)) is not None:
                     row[slot] = np.inf
-            slots, *found = candidates(seen, min(CANDIDATES, keys.count))
-            names = np.array([exact_text(keys.names[i]) for i in slots.ravel().tolist()], object)
-            odds = np.take_along_axis(seen.odds, slots, 1)
-            blocks.append([odds, slots + first, *found, names.reshape(slots.shape)])
-        return [np.concatenate(some) for some in zip(*blocks, strict=True)] or None
+            odds, *seen = (of_keys[:, alive] for of_keys in glance)
+        if not len(alive):
+            return None
+        array = values.array(reached)
+        shape, flat = array.shape[1:], array.reshape(len(array), -1)
+        kind = "is a text" if values.are_texts(reached) else f"has shape {shape}"
+        names = np.array([exact_text(keys.names[slot]) for slot in alive.tolist()], object)
+        rows, best = at = self._candidates(odds)
+        candidates = [names[best], odds[at], flat[best], *(one[rows, best] for one in seen)]
+        weights = self._weights(odds, but=at)
+        others = partial(weights, flat, self.softness)
+        return _Answer(kind, shape, candidates, others, np.exp(weights).sum(axis=1))
 
-    return _reduced(_best, (of_part(first, part) for first, part, _ in _parts(asked, shard)))
+    def _candidates(self, odds: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return where the candidates are among keys, (L, n)."""
+        count = min(1 if self.is_named else CANDIDATES, odds.shape[1])
+        return np.arange(len(odds))[:, None], largest(odds, count)
+
+    def _weights(self, odds: NDArray[Any], but: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the weights of keys, (L, n); -inf of some.
+
+        A dict bounds them by the best key's, but keys that are no candidates are far below it.
+        """
+        if not self.is_named:
+            odds = self.meaning.judge.rest_odds(odds, np.zeros(len(odds)))
+        weights = odds.astype(np.float64)
+        weights[but] = -np.inf
+        return weights
+
+    def of_each(self, weights: NDArray[Any], values: NDArray[Any]) -> Partial:
+        """Return attention of L queries, each over values of its own, (L, C, Ev)."""
+        found = partial(weights[:, None], values, self.softness)
+        return Partial(*(array[:, 0] for array in found))
+
+    def together(self, one: _Answer | None, other: _Answer | None) -> _Answer | None:
+        """Return what the keys of both have; those of the first come first."""
+        if one is None or other is None:
+            return one or other
+        if one.kind != other.kind:
+            names = [quoted(answer.candidates[0][0, 0]) for answer in (one, other)]
+            raise PoolingError(
+                f"the value of {names[0]} {one.kind}, that of {names[1]} {other.kind}; values can "
+                f"only be pooled if all have one shape, or all are texts"
+            )
+        both = zip(one.candidates, other.candidates, strict=True)
+        candidates = [np.concatenate(two, axis=1) for two in both]
+        others, odds = merge(one.others, other.others, self.softness), one.odds + other.odds
+        at = self._candidates(candidates[1])
+        weights = self._weights(candidates[1], but=at)
+        left = self.of_each(weights, candidates[2])
+        others, odds = merge(others, left, self.softness), odds + np.exp(weights).sum(axis=1)
+        return one._replace(candidates=[of[at] for of in candidates], others=others, odds=odds)
 
 
-def _best(*several: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return the best candidates of several, which come in the order of their places."""
-    arrays = [np.concatenate(some, axis=1) for some in zip(*several, strict=True)]
-    columns = largest(arrays[0], min(CANDIDATES, arrays[0].shape[1]))
-    return [np.take_along_axis(array, columns, 1) for array in arrays]
-
-
-class _Sums(NamedTuple):
-    """What is pooled of some keys for L queries.
-
-    Those that share the best place, or equal the query, count apart: all weigh the same.
-    """
-
-    kind: str  # what a value is, in words
-    shape: tuple[int, ...]  # of a value
-    name: str  # a key
-    rest: Partial  # over the other keys; with a named scorer, over all
-    others: NDArray[np.float64]  # the odds of these, as a share of those of the best, (L,)
-    own: NDArray[np.float64]  # the sum of the values of the best, (L, Ev)
-    names: NDArray[Any]  # of the other keys the one with the most weight, (L,)
-
-
-def _added(temperature: float, a: _Sums, b: _Sums) -> _Sums:
-    """Return the sums of both; raise PoolingError if their values cannot be pooled together."""
-    if a.kind != b.kind:
-        raise PoolingError(
-            f"the value of {quoted(a.name)} {a.kind}, that of {quoted(b.name)} {b.kind}; values "
-            f"can only be pooled if all have one shape, or all are texts"
-        )
-    names = np.where((b.rest.max > a.rest.max)[:, 0], b.names, a.names)
-    rest = merge(a.rest, b.rest, temperature)
-    return a._replace(rest=rest, others=a.others + b.others, own=a.own + b.own, names=names)
-
-
-def _summed(asked: _Asked, places: Any, top: Any, below: Any, shard: _Shard) -> _Sums | None:
-    """Return what is pooled of a shard, or None if no query reaches a key of it.
-
-    Args:
-        asked: the queries.
-        places: of the candidates among the keys of all shards, (L, C); None for a named scorer.
-        top: the log-odds of the best of each query, (L,).
-        below: the log-odds of the candidates, less these, (L, C).
-        shard: is asked.
-    """
-    count = len(asked.texts)
-
-    def of_all(rows: slice, array: NDArray[Any], nothing: Any = 0.0) -> NDArray[Any]:
-        full = np.full((count, *array.shape[1:]), nothing, array.dtype)
-        full[rows] = array
-        return full
-
-    def sums() -> Iterator[_Sums]:
-        for first, part, values in _parts(asked, shard):
-            keys = part.keys
-            for rows, seen in part.seen(asked):
-                scores = seen
-                if places is not None:
-                    scores = part.meaning.judge.rest_odds(seen.odds, top[rows])
-                    here = (places[rows] >= first) & (places[rows] < first + len(keys))
-                    scores[np.nonzero(here)[0], places[rows][here] - first] = below[rows][here]
-                scores, living = scores[:, keys.alive], keys.living()
-                reached = reached_by(scores) if places is None else None
-                if reached is not None:  # the other values may be anything
-                    living, scores = [living[i] for i in reached.tolist()], scores[:, reached]
-                if not living:
-                    continue
-                array = values.array(reached)
-                shape, flat = array.shape[1:], array.reshape(len(array), -1)
-                kind = "is a text" if values.are_texts(reached) else f"has shape {shape}"
-                own, others = np.zeros((len(scores), flat.shape[1])), np.zeros(len(scores))
-                if places is not None:
-                    of_rows, of_best = np.nonzero(scores == 0)
-                    np.add.at(own, of_rows, flat[of_best])
-                    scores[of_rows, of_best] = -np.inf
-                    others = np.exp(scores).sum(axis=1)
-                names = np.array([living[i] for i in scores.argmax(axis=1).tolist()], object)
-                rest = partial(scores, flat, asked.temperature)
-                top_, total, weighted = map(of_all, [rows] * 3, rest, (-np.inf, 0.0, 0.0))
-                more = of_all(rows, others), of_all(rows, own), of_all(rows, names, "")
-                yield _Sums(kind, shape, living[0], Partial(top_, total, weighted), *more)
-
-    return _reduced(with_arguments(_added, asked.temperature), sums())
+def _answered(
+    texts: list[str],
+    vectors: NDArray[np.float32],
+    blocks: list[slice],
+    of_all: Statistics,
+    shard: _Shard,
+) -> list[_Answer | None]:
+    """Return what a shard has for each block of queries, which have the vectors (L, E)."""
+    d, answers = shard.options, list[_Answer | None]([None] * len(blocks))
+    for keys, values in shard.parts():
+        part = _Part(keys, d, of_all)
+        for place, rows in enumerate(blocks):
+            new = part.answer(texts[rows], vectors[rows], values)
+            answers[place] = part.together(answers[place], new)
+    return answers
 
 
 # ---- what is asked and judged, in this process ---------------------------------------------------
 
 
-class _AllShards:
-    """The one dict that has the items of all shards, which are asked for what they have.
+class _Pooled(NamedTuple):
+    """What is pooled of queries."""
+
+    best: list[Scored]  # of each
+    none: list[float | None]  # the probability that no key is right, of each
+    outputs: list[NDArray[np.float64]]  # of different queries, some in each, (l, *shape)
+    rows: list[int]  # of all outputs the places of those of each query
+
+
+class _AllShards(FuzzyDict[Any]):
+    """A dict that pools as if it had the items of all shards, which are asked for what they have.
 
     Raises:
         OptionError: two shards would score a key in two ways, or have the same key.
     """
 
     def __init__(self, shards: list[_Shard], run: Map, queries: list[Any]) -> None:
-        self._shards, self._run, self._options = shards, run, shards[0].options
+        options = shards[0].options
+        super().__init__(**{name: getattr(options, name) for name in _ALL_OPTIONS})
+        self.synonyms = options.synonyms
+        self._shards, self._run = shards, run
         told: list[_Described] = self._ask(_described, queries)
         self._require_alike(told)
-        place = 0
-        for number, one in enumerate(told):
-            shards[number] = shards[number]._replace(first=place, slots=one.slots)
-            place += one.slots
-        counted = _reduced(_merged, [one.counted for one in told])
-        no_keys = Keys((meaning := items_of(self._options).lookup.meaning).table)
-        of_all = counted[0] if counted else no_keys.statistics
-        self._lookup = _Part(no_keys, meaning, self._options.scorer, of_all)
+        counted = _merged([one.counted for one in told if one.counted])
+        no_keys = items_of(self).lookup.keys
+        self._part = _Part(no_keys, self, counted[0] if counted else no_keys.statistics)
+        self._at_once = min(max(SCORES // max(one.most for one in told), 1), QUERIES)
         # A key counts before an alias; of several shards that know one the last, as in one dict.
         known = [pair for one in told for pair in one.known.items()]
         self._known = dict(known) | {query: key for query, key in known if query == key}
@@ -472,87 +404,80 @@ class _AllShards:
                     f"must be in one shard, or its value would count twice"
                 )
 
-    def pool(self, queries: Any, cutoff: float | None) -> Any:
-        """Return `FuzzyDict.pool` of all items."""
-        asked, lookup, options = as_queries(queries), self._lookup, self._options
-        names = [self._read_as(one) for one in asked]
-        refused = zip(asked, names, strict=True)
-        errors = [taught_none(query) for query, name in refused if name is NO_KEY]
-        blocks, different = list[tuple[Any, ...]](), dict[str, int]()
-        with naming_the_place(asked):
-            texts = [] if errors else require_texts(names)
-            different.update((text, row) for row, text in enumerate(dict.fromkeys(texts)))
-            for some in slices(len(different), _TOGETHER) if different else ():
-                some_texts, given = list(different)[some], as_temperature(options.temperature)
-                softness = lookup.score.temperature if given is None else given
-                vectors = lookup.vectors(some_texts)
-                block = _Asked(some_texts, vectors, lookup.keys.statistics, softness)
-                blocks.append(self._named(block) if lookup.is_named else self._judged(block))
-        best: list[Scored] = [one for block in blocks for one in block[1]]
-        none = [one for block in blocks for one in block[2]]
-        given = as_cutoff(options.score_cutoff) if cutoff is None else cutoff
-        cutoff = lookup.score.pool_cutoff if given is None else given
-        rows = [different[text] for text in texts]
-        for query, text, row in zip(asked, texts, rows, strict=bool(rows)):
-            if not is_match(text, *best[row], cutoff):
-                errors.append(no_match(query, *best[row], cutoff))
-        if errors:
-            raise no_matches(errors, "leave them out")
-        outputs = joined_outputs([block[0] for block in blocks])[rows]
-        doubts = [(best[row], none[row]) for row in rows]
-        warn_of_doubt(asked, doubts, of_numbers=outputs.ndim == 1)
-        return outputs if isinstance(queries, list) else as_output(outputs[0])
+    # ---- what a pool reads ---------------------------------------------------------------------
 
-    def _read_as(self, query: Any) -> Any:
+    def _of_blocks(self, queries: list[Any], read: Any, **_: Any) -> list[Any]:
+        reader, blocks = self._current_reader(), slices(len(queries), _TOGETHER)
+        return [one for some in blocks for one in read(queries[some], reader)]
+
+    def _read_as(self, query: Any, reader: Any = None) -> Any:  # noqa: ARG002
         key = self._known.get(query, query)
         return NO_KEY if key is None and query is not None else key
 
-    def _sums(self, asked: _Asked, *about: Any) -> _Sums | None:
-        added = with_arguments(_added, asked.temperature)
-        return _reduced(added, self._ask(_summed, asked, *about))
+    def _attended(self, reader: Any, queries: list[Any], *_: Any) -> Any:  # noqa: ARG002
+        names, part = require_texts(queries), self._part
+        texts = list(dict.fromkeys(names))
+        rows_of, vectors = list(slices(len(texts), self._at_once)), part.vectors(texts)
+        told = self._ask(_answered, texts, vectors, rows_of, part.keys.statistics)
+        blocks = [
+            self._of_answer(texts[some], reduce(part.together, answers))
+            for some, answers in zip(rows_of, zip(*told, strict=True), strict=True)
+        ]
+        best = [one for block in blocks for one in block[0]]
+        none = [one for block in blocks for one in block[1]]
+        places = {text: place for place, text in enumerate(texts)}
+        rows = [places[name] for name in names]
+        outputs = [block[2] for block in blocks]
+        return [_Pooled([best[i] for i in rows], [none[i] for i in rows], outputs, rows)]
 
-    def _outputs(self, attention: Partial, sums: _Sums) -> NDArray[np.float64]:
-        return shaped(finish(attention), sums.shape, as_projections(self._options.projections))
+    def _pooled(self, attended: Any, reader: Any) -> list[NDArray[np.float64]]:  # noqa: ARG002
+        return [joined_outputs(one.outputs)[one.rows] for one in attended]
 
-    def _named(self, asked: _Asked) -> tuple[Any, list[Scored], list[Any]]:
-        """Return what a named scorer pools, (L, *shape), the best keys, and None for each."""
-        sums, none = self._sums(asked, None, None, None), [None] * len(asked.texts)
-        if sums is None:  # no query reaches a key
-            return np.zeros(len(none)), [Scored("", -np.inf)] * len(none), none
-        best = list(map(Scored, sums.names.tolist(), sums.rest.max[:, 0].tolist()))
-        total = sums.rest.sum  # 0 if no key is reached, of which an error tells
-        attention = sums.rest._replace(sum=np.where(total == 0, 1, total))
-        return self._outputs(attention, sums), best, none
+    def _of_answer(
+        self, texts: list[str], answer: _Answer | None
+    ) -> tuple[list[Scored], list[Any], NDArray[np.float64]]:
+        """Return the best key of each query, the probability of none, and what is pooled."""
+        if answer is None:  # no query reaches a key, of which an error tells
+            return [Scored("", -np.inf)] * len(texts), [None] * len(texts), np.zeros(len(texts))
+        part, none = self._part, list[Any]([None] * len(texts))
+        names, odds, values, *_ = answer.candidates
+        if part.is_named:
+            others, own = answer.others, part.of_each(odds.astype(np.float64), values)
+            best = list(map(Scored, names[:, 0].tolist(), odds[:, 0].tolist()))
+        else:
+            others, own, best, none = self._judged(texts, answer)
+        attention = merge(others, own, part.softness)
+        total = attention.sum  # 0 if no key is reached, likewise
+        output = finish(attention._replace(sum=np.where(total == 0, 1, total)))
+        return best, none, shaped(output, answer.shape, as_projections(self.projections))
 
-    def _judged(self, asked: _Asked) -> tuple[Any, list[Scored], list[Any]]:
-        """Return what is pooled, (L, *shape), the best keys, and the probability of none."""
-        glances, places, *seen, names = _best(*filter(None, self._ask(_candidates, asked)))
-        _, first, slots = np.unique(places, return_index=True, return_inverse=True)
-        found, meaning = Found(slots.reshape(places.shape), *seen), self._lookup.meaning
-        no_vectors = np.zeros((len(first), 0), np.float32)
-        keys = Keys.of(meaning.table, names.ravel()[first].tolist(), no_vectors)
-        keys = keys.with_statistics(asked.statistics)
-        queries, judge = meaning.queries(asked.texts), meaning.judge
-        blocks = list[Judged]()
-        for rows in slices(len(queries), QUERIES):
-            some = Found._make(array[rows] for array in found)
-            features = align(queries[rows], keys, some, judge.pair)
-            blocks.append(judge.judge(features))
-        said = Judged(*map(np.concatenate, zip(*blocks, strict=True)))
-        top, right, is_best = said.odds.max(axis=1), said.of_best(), said.tied()
+    def _judged(
+        self, texts: list[str], answer: _Answer
+    ) -> tuple[Partial, Partial, list[Scored], list[float]]:
+        """Return attention over all keys but the best, over these, and the two as above."""
+        part, meaning = self._part, self._part.meaning
+        names, glances, values, *seen = answer.candidates
+        different, slots = np.unique(names, return_inverse=True)
+        no_vectors = np.zeros((len(different), 0), np.float32)
+        keys = Keys.of(meaning.table, different.tolist(), no_vectors)
+        keys = keys.with_statistics(part.keys.statistics)
+        found = Found(slots.reshape(names.shape), *seen)
+        said = meaning.judge.judge(align(meaning.queries(texts), keys, found, meaning.judge.pair))
+        top, is_best = said.odds.max(axis=1, keepdims=True), said.tied()
         is_key = np.isposinf(glances.max(axis=1))  # which has its own value
         is_best = np.where(is_key[:, None], np.isposinf(glances), is_best)
-        below = np.where(is_best, 0.0, np.minimum(said.odds - top[:, None], -1e-9))
-        sums = cast("_Sums", self._sums(asked, places, top, below))
+        below = np.where(is_best, -np.inf, np.minimum(said.odds - top, -1e-9))
+        of_others = answer.odds * np.exp(-top[:, 0]) + np.exp(below).sum(axis=1)
+        others = answer.others._replace(max=answer.others.max - top)
+        others = merge(others, part.of_each(below, values), part.softness)
+        scale, score = said.scale(of_others), np.where(is_key, 1.0, said.of_best())
         ties = np.count_nonzero(is_best, axis=1)
-        scale, score = said.scale(sums.others), np.where(is_key, 1.0, right)
-        none = np.where(is_key, 0.0, np.maximum(0.0, 1 - ties * score - scale * sums.others))
-        logs = np.where(is_key, left_by_equal(asked.temperature), np.log(scale))
-        rest = sums.rest._replace(max=sums.rest.max + logs[:, None])
-        own = Partial(np.log(score)[:, None], ties[:, None], sums.own)
+        none = np.where(is_key, 0.0, np.maximum(0.0, 1 - ties * score - scale * of_others))
+        logs = np.where(is_key, left_by_equal(part.softness), np.log(scale))
+        others = others._replace(max=others.max + logs[:, None])
+        own = part.of_each(np.where(is_best, np.log(score)[:, None], -np.inf), values)
         of_best = names[np.arange(len(names)), is_best.argmax(axis=1)].tolist()
-        best = list(map(Scored, of_best, score.tolist()))
-        return self._outputs(merge(rest, own, asked.temperature), sums), best, none.tolist()
+        return others, own, list(map(Scored, of_best, score.tolist())), none.tolist()
 
 
 def _are_equal(a: Any, b: Any) -> bool:
