@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fuzzydict
 from fuzzydict import FuzzyDict, FuzzyDictError, KernelRegression, MultiHeadAttention, WordVectors
@@ -23,7 +21,7 @@ from fuzzydict.io.explore.answers import Answers
 from fuzzydict.nn.attention import attention, attention_forward
 from fuzzydict.nn.scorers import KERNELS, Additive, Bilinear, Concat, ScaledDot
 from fuzzydict.nn.softmax import softmax, sparsemax
-from tests.support.properties import SLOW, examples
+from tests.support.properties import SLOW
 
 # ---- odd numbers ---------------------------------------------------------------------------
 
@@ -73,16 +71,6 @@ ODD: list[Any] = [
     *([[1e308, -1e308]], [True, False], [False, False], [[5e-324, 1.0]], [Fraction(1, 2), 0.5]),
     [[Decimal("0.5"), 1]],
 ]
-SCALARS = st.one_of(
-    st.sampled_from(range(len(ODD))).map(ODD.__getitem__),
-    st.floats(),
-    st.floats(width=32).map(np.float32),
-    st.integers(),
-    st.fractions(),
-    st.decimals(),
-)
-odd_values = st.one_of(SCALARS, st.lists(SCALARS, max_size=3), st.lists(st.lists(st.floats())))
-
 # ---- the arguments -------------------------------------------------------------------------
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
@@ -279,12 +267,6 @@ def test_an_odd_number_is_taken_or_refused(argument: str) -> None:
         except Exception as error:
             failed[quoted(value)] = f"{type(error).__name__}: {error}"[:200]
     assert failed == {}
-
-
-@examples(300)
-@given(argument=st.sampled_from(list(ARGUMENTS)), value=odd_values)
-def test_any_number_is_taken_or_refused(argument: str, value: Any) -> None:
-    check(argument, value)
 
 
 # ---- what has a clear meaning --------------------------------------------------------------
