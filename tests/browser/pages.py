@@ -10,6 +10,9 @@ from urllib.parse import urlencode
 from fuzzydict.io.explore.server import ExploreServer
 
 _PATIENCE = 20  # seconds
+CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
+COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
+RENTS = {"studio flat": 650, "detached house": 1900, "parking space": 90}
 
 
 class Page:
@@ -134,3 +137,7 @@ class Page:
             ".map((row) => [...row.cells].map((cell) => cell.innerText.trim()))"
         )
         return [[str(cell) for cell in row] for row in self.script(body, css)]
+
+
+#: Opens the page of a dict, see the fixture.
+Opened = Callable[..., Page]

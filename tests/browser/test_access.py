@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,9 @@ from typing import Any
 import pytest
 
 from fuzzydict import FuzzyDict
-from tests.browser.pages import Page
+from tests.browser.pages import COLORS, RENTS, Opened, Page
 
 pytestmark = pytest.mark.more
-Opened = Callable[..., Page]
-COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
-RENTS = {"studio flat": 650, "detached house": 1900, "parking space": 90}
 LINES = "navvy\ngreenish\nqwzzt\nred\ndark see green"
 
 # Texts whose contrast to what is behind them is too low.

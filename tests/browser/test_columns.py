@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fuzzydict import FuzzyDict
-from tests.browser.pages import Page
+from tests.browser.pages import Opened, Page
 
 pytestmark = pytest.mark.more
-Opened = Callable[..., Page]
 COUNTRIES = {"Germany": "DE", "France": "FR", "Great Britain": "GB", "Netherlands": "NL"}
 STATUS, ERROR = "#cells-status", "#cells-error"
 TABLE = "id,country\n1,germny\n2,Germany\n3,Holland\n4,germny\n5,\n6,qwzzt\n"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fuzzydict import FuzzyDict
-from tests.browser.pages import Page
+from tests.browser.pages import Opened, Page
 
 pytestmark = pytest.mark.more
-Opened = Callable[..., Page]
 IMAGE = "<img src=x onerror='window.hit = 1'>"
 ATTACKS = [
     IMAGE,

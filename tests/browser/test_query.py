@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from threading import Event
 from typing import Any
@@ -12,13 +11,9 @@ import pytest
 
 from fuzzydict import FuzzyDict
 from fuzzydict.io.explore.answers import Answers
-from tests.browser.pages import Page
+from tests.browser.pages import CAR, COLORS, RENTS, Opened, Page
 
 pytestmark = pytest.mark.more
-Opened = Callable[..., Page]
-CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
-COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
-RENTS = {"studio flat": 650, "detached house": 1900, "parking space": 90}
 
 
 def percents(page: Page) -> list[str]:

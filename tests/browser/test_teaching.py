@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fuzzydict import FuzzyDict
-from tests.browser.pages import Page
+from tests.browser.pages import CAR, Opened
 
 pytestmark = pytest.mark.more
-Opened = Callable[..., Page]
-CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
 
 
 def saved(output: Path) -> dict[str, str]:

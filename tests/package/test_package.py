@@ -1,9 +1,10 @@
-"""What the package offers, what its import loads, and what it needs to be installed."""
+"""What the package offers, loads, opens and needs, and how good its answers are."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -11,10 +12,13 @@ import tomllib
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import fuzzydict
+from fuzzydict import FuzzyDict
+from fuzzydict.evaluation.evaluate import expected_calibration_error
 from tests.support.sources import MODULES, imports
 
 #: Modules that need an extra, and are imported when they are needed.
@@ -116,3 +120,71 @@ def test_the_package_takes_30_megabytes_at_most() -> None:
     found = {file for folder in folders for file in folder.rglob("*") if file.is_file()}
     sizes = [file.stat().st_size for file in found if "__pycache__" not in file.parts]
     assert sum(sizes) <= 30e6
+
+
+_PROGRAM = """
+import sys
+opened = []
+sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+from fuzzydict import FuzzyDict, WordVectors
+keys = {"color": 1, "top speed": 2, "price": 3}
+axes = {"color": [1.0, 0.0], "hue": [0.9, 0.1], "price": [0.0, 1.0]}
+d = FuzzyDict(keys, **(%s))
+d.most_similar("colour"), d.get("hue"), d.explain("maximum spede"), d.get_many(["cost", "colr"])
+d.fit({"paint": "color"})
+d.save(sys.argv[1])
+FuzzyDict.load(sys.argv[1], embedding=d.embedding).get("colours")
+import json
+print(json.dumps(opened))
+"""
+_SLOW = pytest.mark.slow("it starts a process, much as the others do")
+_BROWN = {"brown.vectors"}
+_ENGLISH = {"english.vectors"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("{}", _BROWN | _ENGLISH),
+        ("{'embedding': 'english'}", _ENGLISH),
+        ("{'embedding': lambda texts: [[len(t), 1.0] for t in texts]}", _ENGLISH),
+        pytest.param("{'embedding': axes}", set(), marks=_SLOW),
+        pytest.param(
+            "{'embedding': WordVectors(list(axes), list(axes.values()))}", set(), marks=_SLOW
+        ),
+        ("{'scorer': 'spelling'}", set()),
+    ],
+)
+def test_only_the_vectors_that_are_needed_are_opened(
+    options: str, expected: set[str], tmp_path: object
+) -> None:
+    command = [sys.executable, "-c", _PROGRAM % options, f"{tmp_path}/d.fuzzydict"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stderr == ""
+    opened = {path.replace("\\", "/").rpartition("/")[2] for path in json.loads(done.stdout)}
+    assert opened & (_BROWN | _ENGLISH) == expected
+
+
+_QUESTIONS = Path(__file__).parents[2] / "tools" / "everyday_questions.json"
+
+
+@pytest.mark.parametrize(
+    ("options", "hits", "answered"),
+    [({}, 0.7, 0.25), ({"embedding": "english"}, 0.7, 0.25), ({"scorer": "spelling"}, 0.5, 0.1)],
+    ids=["default", "english", "spelling"],
+)
+def test_the_answers_are_good(options: dict[str, Any], hits: float, answered: float) -> None:
+    """The judge learned from these questions: if it fails here, much is wrong with it."""
+    absent, probabilities, are_right = list[bool](), list[float](), list[bool]()
+    for one in json.loads(_QUESTIONS.read_text("utf-8"))["dictionaries"]:
+        d = FuzzyDict(dict.fromkeys(one["keys"]), **options)
+        found = d.most_similar([asked["query"] for asked in one["queries"]], topn=1)
+        for asked, (best,) in zip(one["queries"], found, strict=True):
+            probabilities.append(best.score)
+            are_right.append(best.key in asked["accept"])
+            if not asked["accept"]:
+                absent.append(best.score >= 0.5)
+    present = len(are_right) - len(absent)
+    assert sum(are_right) / present > hits
+    assert sum(absent) / len(absent) < answered
+    assert expected_calibration_error(probabilities, are_right) < 0.15

