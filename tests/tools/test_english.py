@@ -11,7 +11,7 @@ import pytest
 
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict._arrays import Array, units
-from tools import english
+from tools import english, technical
 from tools.wordnet import Synset
 
 
@@ -26,7 +26,8 @@ class _Teacher(english.Teacher):
 
     def encode(self, texts: Sequence[str]) -> Array:
         heard = {word: self._vectors[word] * self._loudness[word] for word in self.words}
-        return units(np.array([sum(heard[word] for word in t.split()) for t in texts], np.float32))
+        sums = [sum(heard.get(word, np.zeros(8)) for word in text.split()) for text in texts]
+        return units(np.array(sums, np.float32))
 
 
 def _table(passes: int) -> WordVectors:
@@ -89,3 +90,26 @@ def test_the_table_needs_its_sources(
     assert ended.value.code == 2
     assert "WordNet is not on this machine" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+# ---- words that are added --------------------------------------------------------------------
+
+
+def test_a_word_lies_where_its_meaning_does_and_the_others_stay() -> None:
+    teacher = _Teacher()
+    to_rows = np.random.default_rng(1).standard_normal((8, 4)).astype(np.float32)
+    rows = teacher.encode(teacher.words) @ to_rows
+    before = WordVectors(teacher.words, rows, range(1000, 980, -1))
+    after = technical.extended(before, {"json": "dill", "bab": "gox"}, teacher)
+    assert after.words == [*teacher.words, "json"]
+    assert np.array_equal(after.encode(teacher.words), before.encode(teacher.words))
+    near = units(after.encode(teacher.words)) @ units(after.encode(["json"]))[0]
+    assert teacher.words[near.argmax()] == "dill"
+    assert near.max() > 0.95
+    assert technical.extended(before, {"bab": "gox"}, teacher) is before
+
+
+def test_each_word_of_the_list_is_one_word_with_a_meaning() -> None:
+    meanings = technical.meanings(technical._WORDS)
+    assert meanings["json"].startswith("JavaScript object notation")
+    assert all(word.isalnum() and word.islower() for word in meanings)
