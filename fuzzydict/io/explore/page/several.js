@@ -3,17 +3,21 @@
 import { ask, errorsIn, task } from "./asking.js";
 import { byId, element, percent, row, written } from "./elements.js";
 
-const WAIT = 60; // milliseconds after a keystroke: a line of "<" alone is no query yet
 const MOST = 20; // queries
 const LEAST = 0.0005; // of a weight that is not shown as 0
 
 const errors = errorsIn("several-error");
 
 export const showSeveral = task(async (_signal, temperature) => {
-  await new Promise((resolve) => setTimeout(resolve, WAIT));
   const lines = byId("queries").value.split("\n").map((line) => line.trim());
   const queries = lines.filter((line) => line !== "");
-  if (queries.length === 0) return () => (byId("heat").hidden = true);
+  if (!queries.some((query) => /[\p{L}\p{N}]/u.test(query))) {
+    const none = queries.length > 0 ? new Error("No line has letters or digits yet.") : null;
+    return () => {
+      byId("heat").hidden = true;
+      errors(none);
+    };
+  }
   const told = await ask("heat", { queries: queries.slice(0, MOST), temperature });
   return () => {
     byId("heat").hidden = false;
