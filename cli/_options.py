@@ -59,8 +59,8 @@ class _File(click.Path):
             return str(value)
         if is_address(value):
             problem = (
-                "expected a file, got the address of a store, which only DICT of explain, lookup "
-                "and map may be"
+                "expected a file, got the address of a store, which only DICT of attend, explain, "
+                "lookup and map may be"
             )
             self.fail(problem, param, ctx)
         try:

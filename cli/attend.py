@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import click
 
-from fuzzydict import FuzzyDict, NoMatchError
+from fuzzydict import NoMatchError, RemoteDict
 from fuzzydict.errors import quoted
 from fuzzydict.mapping import suggestion
 
-from ._options import check_picture, dict_command, option
+from ._options import AnyDict, check_picture, dict_command, option
 from ._output import echo, echo_text
 from ._problems import reason
 
@@ -25,7 +24,12 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-@dict_command("attend", "fuzzydict attend data/car.json performance -n 3", has_cutoff=False)
+@dict_command(
+    "attend",
+    "fuzzydict attend data/car.json performance -n 3",
+    has_cutoff=False,
+    takes_store=True,
+)
 @click.argument("query")
 @option(
     "-n --topn",
@@ -41,7 +45,7 @@ _PAGE = """<!DOCTYPE html>
     "Draw the weights to a .png or .svg file (both need matplotlib) or an .html file.",
 )
 def command(
-    d: FuzzyDict[Any],
+    d: AnyDict,
     query: str,
     topn: int,
     temperature: float | None,
@@ -50,9 +54,13 @@ def command(
 ) -> None:
     """Show the attention weights of QUERY over the keys of DICT as bars.
 
-    The weights are the softmax of the scores, without a cutoff. The exit code is 1 if there is no
+    The weights are the softmax of the scores, without a cutoff. DICT may be the address of a store,
+    which lists its nearest keys. The exit code is 1 if there is no
     key to attend to.
     """
+    in_store = isinstance(d, RemoteDict)
+    if mask and in_store:
+        raise click.UsageError("--mask is for a dict in a file; DICT is a store, so leave it out")
     for key in mask:
         if key not in d:
             meant = suggestion(key, d)
@@ -66,7 +74,8 @@ def command(
     if temperature is not None:
         d.temperature = temperature
     try:
-        attention = d.attend(query, attn_mask=(lambda key: key not in mask) if mask else None)
+        attn_mask = (lambda key: key not in mask) if mask else None
+        attention = d.attend(query, attn_mask=attn_mask, topn=topn if in_store else None)
     except NoMatchError as error:
         echo(reason(error), err=True)
         sys.exit(1)

@@ -59,7 +59,7 @@ def pushed(store: MemoryStore, car: Path) -> RemoteDict:
         "lookup URL --format json query",
         "lookup URL" + "s3cret" * 50 + " -x",
         "explain URL",
-        "attend URL query",
+        "attend URL query --mask color",
         "attend car.json URL URL",
         "map URL URL --column a",
         "map URL table.csv --column a -o URL",
@@ -192,6 +192,7 @@ class Printed(str):
         "lookup DICT colour TopSpeed cost qwzzt --json --scorer cosine",
         "lookup DICT colour TopSpeed cost qwzzt -n 3 --score-cutoff 0",
         "explain DICT colour qwzzt",
+        "attend DICT colour -n 4",
         "map DICT table.csv --column field --review DICT.csv",
     ],
 )

@@ -240,7 +240,7 @@ def test_a_read_takes_three_round_trips_at_most_and_all_else_one(
     monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", 500)
     with proxy(postgres.sockets) as between:
         d = connect(between.url(table=table.replace(" ", "%20")), create=True)
-        d.update({"color": "black", "brand": "Porsche", "price": 3})
+        d.update({"color": 1, "brand": 2, "price": 3})
         d["colour"]
         calls: list[tuple[int, Callable[[], Any]]] = [
             (2, lambda: d["colour"]),  # few keys are all at hand
@@ -249,11 +249,15 @@ def test_a_read_takes_three_round_trips_at_most_and_all_else_one(
             (1, lambda: "color" in d),
             (1, lambda: d["color"]),
             (1, lambda: len(d)),
-            (1, lambda: d.update({"color": "white"})),
-            (1, lambda: d.update({f"new {i}": [i] for i in range(1000)})),
+            (1, lambda: d.update({"color": 4})),
+            (1, lambda: d.update({f"new {i}": i for i in range(1000)})),
             (4, lambda: d["colour"]),  # the sample is read anew, once
             (3, lambda: d["colour"]),
             (3, lambda: d.nearest(["colour", "brnd", "zzzz"], default=None)),
+            (3, lambda: d.most_similar(["colour", "brnd", "zzzz"], 3)),
+            (3, lambda: d.explain(["colour", "brnd", "zzzz"])),
+            (3, lambda: d.attend(["colour", "brnd", "zzzz"], topn=2)),
+            (3, lambda: d.pool(["colour", "brnd"])),
             (1, lambda: d.__delitem__("color")),
             (1, d.clear),
         ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from fuzzydict.stores.base import (
     Hits,
     Known,
     Search,
-    Store,
 )
 from fuzzydict.stores.values import Condition
 from tests.stores.conftest import Connect
@@ -329,65 +327,8 @@ def test_what_two_clients_pop_one_of_them_gets() -> None:
 # ---- many keys -----------------------------------------------------------------------------------
 
 
-@contextmanager
-def counting(store: Store) -> Iterator[list[str]]:
-    """Note each call of a store, which is a round trip."""
-    calls: list[str] = []
-
-    def noted(name: str) -> Callable[..., Any]:
-        method = getattr(type(store), name)
-
-        def call(*args: Any) -> Any:
-            calls.append(name)
-            return method(store, *args)
-
-        return call
-
-    names = ("rows", "search", "count", "meta", "sample")
-    store.__dict__.update({name: noted(name) for name in names})
-    yield calls
-    for name in names:
-        del store.__dict__[name]
-
-
 def words() -> list[str]:
     return fuzzydict.Brown().words[200:3200]
-
-
-def test_a_read_takes_three_round_trips_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = filled({word: i for i, word in enumerate(words()[:1000])})
-    many.get("colour")
-    with counting(many._store) as calls:  # of few keys none need be searched
-        assert many.get("govermnent") is not None
-        assert many.most_similar(["goverment", "wether", "zzzz"], 3)
-        assert calls == ["rows", "rows"] * 2
-    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", 0)  # as if they were many
-    many.refresh()
-    many.get("colour")
-    queries = ["goverment", "wether", "zzzz"]
-    reads: list[Callable[[], Any]] = [
-        lambda: many.get("govermnent"),
-        lambda: many.nearest(queries, default=None),
-        lambda: many.most_similar(queries, 3),
-        lambda: many.explain(queries),
-        lambda: many.attend(queries, topn=2),
-        lambda: many.pool(["goverment", "comittee"]),
-    ]
-    for read in reads:
-        with counting(many._store) as calls:
-            read()
-            assert calls == ["rows", "search", "rows"]
-
-
-@as_many
-def test_scores_are_nearly_those_of_all_keys(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", size)
-    many = filled({word: i for i, word in enumerate(words())})
-    d = FuzzyDict({word: i for i, word in enumerate(words())})
-    queries = ["goverment", "wether", "comittee", "automobile", "frightened", "kitten"]
-    for mine, its in zip(d.most_similar(queries, 1), many.most_similar(queries, 1), strict=True):
-        assert its[0].key == mine[0].key
-        assert its[0].score == pytest.approx(mine[0].score, abs=0.01)
 
 
 def test_statistics_of_many_are_estimated_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -181,18 +180,6 @@ def test_values_are_those_of_json(store: Store) -> None:
         kept = found[f"key {i}"]
         assert (kept, type(kept)) == (value, type(value))
     assert all_rows(store).keys() == found.keys()
-
-
-def test_nothing_is_shared_with_the_caller(store: Store) -> None:
-    one = row("red")._replace(value={"list": [1]})
-    kept = copy.deepcopy(one)
-    store.write([one])
-    one.value["list"].append(2)
-    assert one.vector is not None
-    one.vector[:] = 0
-    check_same(all_rows(store).values(), [kept])
-    store.rows(["red"]).values["red"]["list"].append(2)
-    check_same(all_rows(store).values(), [kept])
 
 
 def test_a_vector_of_another_length_is_refused_and_nothing_is_written(store: Store) -> None:
