@@ -98,8 +98,8 @@ class Sampling:
         self.with_words = round(self.keys.count * times)
         if not self._is_whole:
             counted = own.statistics
-            # Of the words that are rare in a sample some are there by chance: half a word each.
-            stems = {stem: round((one - 0.5) * times + 0.5) for stem, one in counted.stems.items()}
+            # Most words are rare, so that those in a sample are there by chance: a word each.
+            stems = {stem: round((one - 1) * times + 1) for stem, one in counted.stems.items()}
             of_ngrams = np.rint(counted.ngrams * times).astype(np.int64)
             of_all = Statistics(self.with_words, stems, of_ngrams, counted.background)
             self.keys = self.keys.with_statistics(of_all)
