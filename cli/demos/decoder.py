@@ -1,15 +1,16 @@
 """Additive attention in a decoder: dates as people write them become ISO dates.
 
-The encoder makes a vector h_i of each character and its neighbours. The decoder has a state s and
-writes "1998-05-03" one character at a time. The year comes first in the output but often last in
-the input, so before each character the decoder attends to all h_i (Bahdanau, Cho and Bengio 2015,
-appendix A):
+The encoder makes a vector h_i of each character and its neighbours. The decoder writes "1998-05-03"
+one character at a time. The year comes first in the output but often last in the input, so before
+each character the decoder attends to all h_i (Bahdanau, Cho and Bengio 2015, appendix A):
 
-    c_t = sum_i a_i h_i    a = softmax_i w' tanh(W_q s_{t-1} + W_k h_i)    attention
-    s_t = tanh(W_s [s_{t-1}; c_t; y_{t-1}] + b_s)                          the next state
-    y_t ~ softmax(W_y [s_t; c_t] + b_y)                                    the character
+    c_t = sum_i a_i h_i    a = softmax_i w' tanh(W_q q_t + W_k h_i)    attention
+    s_t = tanh(W_s [q_t; c_t] + b_s)                                   the state
+    y_t ~ softmax(W_y s_t + b_y)                                       the character
 
-The query is s_{t-1}; the h_i are keys and values. All matrices are learned from pairs of texts.
+The query q_t is the place t and the character before, y_{t-1}, where theirs is the state before,
+s_{t-1}: so all characters of an example are learned at once. The h_i are keys and values. All
+matrices are learned from pairs of texts.
 
 Axes: B dates, S characters read, T = 10 characters written, V symbols, D the size of h and s.
 """
@@ -18,11 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from fuzzydict import Additive
@@ -48,8 +48,6 @@ FORMS = (
 )
 EXAMPLE = "Sunday, the 3rd of May, 1998"
 Parameters: TypeAlias = Mapping[str, Array]
-Lengths: TypeAlias = NDArray[np.integer[Any]]
-Backward: TypeAlias = Callable[[Array], tuple[Array, Array, dict[str, Array]]]
 
 
 # ---- the data -----------------------------------------------------------------------------
@@ -84,100 +82,76 @@ def one_hot(texts: list[str], alphabet: str) -> Array:
 
 def new_parameters(seed: int) -> dict[str, Array]:
     """Draw the parameters to begin with."""
-    random = np.random.default_rng(seed)
+    random, asked = np.random.default_rng(seed), LENGTH + len(WRITTEN)
     shapes = {
         "W_h": (SIZE, (2 * NEIGHBOURS + 1) * len(READ)),
-        "W_q": (SIZE, SIZE),
+        "W_q": (SIZE, asked),
         "W_k": (SIZE, SIZE),
         "w": (1, SIZE),
-        "W_s": (SIZE, 2 * SIZE + len(WRITTEN)),
-        "W_y": (len(WRITTEN), 2 * SIZE),
+        "W_s": (SIZE, asked + SIZE),
+        "W_y": (len(WRITTEN), SIZE),
     }
     p = {name: glorot(random, *shape, np.float32) for name, shape in shapes.items()}
     p["w"] = p["w"][0]
     return p | {f"b_{name}": np.zeros(len(p[f"W_{name}"]), np.float32) for name in "hsy"}
 
 
-def read(p: Parameters, texts: list[str]) -> tuple[Array, Array, Lengths]:
-    """Return each character with its neighbours (B, S, 9 V), the vectors h (B, S, D), lengths."""
-    symbols = one_hot(texts, READ)
-    padded = np.pad(symbols, [(0, 0), (NEIGHBOURS, NEIGHBOURS), (0, 0)])
-    shifts = range(2 * NEIGHBOURS + 1)
-    beside = [padded[:, shift : shift + symbols.shape[1]] for shift in shifts]
-    x = np.concatenate(beside, axis=-1).astype(p["W_h"].dtype)
-    return x, np.tanh(linear(x, p["W_h"], p["b_h"])), np.array([len(text) for text in texts])
+def forward(
+    p: Parameters, texts: list[str], before: Array
+) -> tuple[Array, Array, Callable[[Array], dict[str, Array]]]:
+    """Return the probabilities of each character, given those before: (B, T, V) for (B, T, V).
 
-
-def step(
-    p: Parameters, s: Array, previous: Array, h: Array, lengths: Lengths
-) -> tuple[Array, Array, Array, Backward]:
-    """Attend with the state (B, D), then compute the next one, given the character before, (B, V).
-
-    Returns the next state s_t (B, D), the features [s_t; c_t] (B, 2 D), the weights (B, 1, S), and
-    what takes the gradient of the features and returns those of s, h and parameters.
+    Beside them are the weights (B, T, S), and what takes the gradient of the logits and returns
+    those of the parameters.
     """
+    # The encoder: each character with its neighbours (B, S, 9 V), and the vectors h (B, S, D).
+    symbols, width = one_hot(texts, READ), 2 * NEIGHBOURS + 1
+    padded = np.pad(symbols, [(0, 0), (NEIGHBOURS, NEIGHBOURS), (0, 0)])
+    beside = [padded[:, shift : shift + symbols.shape[1]] for shift in range(width)]
+    x = np.concatenate(beside, axis=-1).astype(p["W_h"].dtype)
+    h = np.tanh(linear(x, p["W_h"], p["b_h"]))
+
+    places = np.broadcast_to(np.eye(LENGTH, dtype=h.dtype), (len(texts), LENGTH, LENGTH))
+    query = np.concatenate([places, before.astype(h.dtype)], axis=-1)
     scorer = Additive(W_q=p["W_q"], W_k=p["W_k"], w=p["w"])
-    contexts, weights, attention_backward = attention_forward(
-        s[:, None], h, h, scorer=scorer, valid_lens=lengths
+    lengths = np.array([len(text) for text in texts])
+    context, weights, attention_backward = attention_forward(
+        query, h, h, scorer=scorer, valid_lens=lengths
     )
-    context = contexts[:, 0]
-    inputs = np.concatenate([s, context, previous], axis=-1)
+    inputs = np.concatenate([query, context], axis=-1)
     state: Array = np.tanh(linear(inputs, p["W_s"], p["b_s"]))
 
-    def backward(d_features: Array) -> tuple[Array, Array, dict[str, Array]]:
-        d_sum = d_features[:, :SIZE] * (1 - state**2)
-        d_inputs, d_w_s, d_b_s = linear_backward(d_sum, inputs, p["W_s"])
-        d_context = d_inputs[:, SIZE : 2 * SIZE] + d_features[:, SIZE:]
-        d = attention_backward(d_context[:, None])
-        d_state = d_inputs[:, :SIZE] + d.query[:, 0]
-        return d_state, d.key + d.value, {**d.parameters, "W_s": d_w_s, "b_s": d_b_s}
+    def backward(d_logits: Array) -> dict[str, Array]:
+        d_state, d_w_y, d_b_y = linear_backward(d_logits, state, p["W_y"])
+        d_inputs, d_w_s, d_b_s = linear_backward(d_state * (1 - state**2), inputs, p["W_s"])
+        d = attention_backward(d_inputs[..., query.shape[-1] :])
+        _, d_w_h, d_b_h = linear_backward((d.key + d.value) * (1 - h**2), x, p["W_h"])
+        of_layers = {"W_y": d_w_y, "b_y": d_b_y, "W_s": d_w_s, "b_s": d_b_s}
+        return {**d.parameters, **of_layers, "W_h": d_w_h, "b_h": d_b_h}
 
-    return state, np.concatenate([state, context], axis=-1), weights, backward
+    return softmax(linear(state, p["W_y"], p["b_y"])), weights, backward
 
 
 def loss_and_gradients(
     p: Parameters, texts: list[str], answers: list[str]
 ) -> tuple[float, dict[str, Array]]:
     """Return the mean cross-entropy of a character, in nats, and its gradients."""
-    x, h, lengths = read(p, texts)
-    target = one_hot(answers, WRITTEN).astype(h.dtype)  # (B, T, V)
-    state, previous = np.zeros_like(h[:, 0]), np.zeros_like(target[:, 0])
-    found, back = list[Array](), list[Backward]()
-    for t in range(LENGTH):
-        state, of_step, _, backward = step(p, state, previous, h, lengths)
-        previous = target[:, t]
-        found.append(of_step)
-        back.append(backward)
-    features = np.stack(found, axis=1)  # (B, T, 2 D)
-    likelihoods = softmax(linear(features, p["W_y"], p["b_y"]))
+    target = one_hot(answers, WRITTEN)  # (B, T, V)
+    before = np.pad(target, [(0, 0), (1, 0), (0, 0)])[:, :-1]
+    likelihoods, _, backward = forward(p, texts, before)
     loss = -float(np.log((likelihoods * target).sum(-1)).mean())
-
-    gradients = {name: np.zeros_like(parameter) for name, parameter in p.items()}
-    d_logits = (likelihoods - target) / (target.shape[0] * LENGTH)
-    d_features, gradients["W_y"], gradients["b_y"] = linear_backward(d_logits, features, p["W_y"])
-    d_h, d_state = np.zeros_like(h), np.zeros_like(state)
-    for t in reversed(range(LENGTH)):
-        d_features[:, t, :SIZE] += d_state
-        d_state, d_h_of_step, d_parameters = back[t](d_features[:, t])
-        d_h += d_h_of_step
-        for name, gradient in d_parameters.items():
-            gradients[name] += gradient
-    _, gradients["W_h"], gradients["b_h"] = linear_backward(d_h * (1 - h**2), x, p["W_h"])
-    return loss, gradients
+    return loss, backward((likelihoods - target) / (target.shape[0] * LENGTH))
 
 
 def write(p: Parameters, texts: list[str]) -> tuple[list[str], Array]:
     """Return the most likely dates, character by character, and the weights (B, T, S)."""
-    _, h, lengths = read(p, texts)
-    state, previous = np.zeros_like(h[:, 0]), np.zeros((len(texts), len(WRITTEN)), h.dtype)
-    answers, weights = [""] * len(texts), []
-    for _ in range(LENGTH):
-        state, features, looked, _ = step(p, state, previous, h, lengths)
-        best = linear(features, p["W_y"], p["b_y"]).argmax(axis=-1)
+    answers = [""] * len(texts)
+    for t in range(LENGTH):
+        before = one_hot([f" {text}".ljust(LENGTH) for text in answers], WRITTEN)[:, :LENGTH]
+        likelihoods, weights, _ = forward(p, texts, before)
+        best = likelihoods[:, t].argmax(axis=-1)
         answers = [text + WRITTEN[i] for text, i in zip(answers, best, strict=True)]
-        previous = np.eye(len(WRITTEN), dtype=h.dtype)[best]
-        weights.append(looked[:, 0])
-    return answers, np.stack(weights, axis=1)
+    return answers, weights
 
 
 def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[str, Array]:

@@ -328,13 +328,3 @@ def test_a_device_without_end_is_refused(device: str) -> None:
         read_examples(path, format="csv")
     with pytest.raises(FileFormatError, match="is empty"):
         read_dict(Path(os.devnull))
-
-
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no such file here")
-def test_an_error_of_reading_names_the_file() -> None:
-    path = Path("/proc/self/mem")  # it can be opened, but not its first page be read
-    for form in (None, "csv", "toml", "fuzzydict"):
-        with pytest.raises(
-            OSError, match=r"(Input/output error|Invalid argument): '/proc/self/mem'"
-        ):
-            open_dict(path, Reading(format=form))

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError, OptionError
 from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.explore.answers import Answers
-from tests.benchmarks.hostile_files import ATTACKS
-from tests.io.files import CHANGES, TABLES, changed
-from tests.support.exploring import BYTES, posted, serving, upload
+from tests.io.files import CHANGES, TABLES, changed, pyarrow, write
+from tests.support.exploring import serving, upload
 
 CELLS = ["Germny", "france", "Germny", "", "n/a", "qwzzt", "France", "?!", "Great Britian", "GB"]
 KEYS = {"Germany": "DE", "France": "FR", "Great Britain": "GB", "NA": "Namibia"}
@@ -38,8 +37,7 @@ def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str = "") -> dict[
 
 
 def parquet(*tables: dict[str, Any], **options: Any) -> bytes:
-    arrow = pytest.importorskip("pyarrow", reason="needs the extra 'parquet'")
-    library = pytest.importorskip("pyarrow.parquet", reason="needs the extra 'parquet'")
+    arrow, library = pyarrow()
     file, parts = BytesIO(), [arrow.table(columns) for columns in tables]
     with library.ParquetWriter(file, parts[0].schema, **options) as writer:
         for part in parts:
@@ -47,26 +45,11 @@ def parquet(*tables: dict[str, Any], **options: Any) -> bytes:
     return file.getvalue()
 
 
-def table_of(form: str, cells: list[str]) -> bytes:
+def table_of(form: str, cells: list[str], folder: Path) -> bytes:
     """Return a table with a column of numbers and one of texts."""
-    match form:
-        case "txt":
-            return "".join(f"{cell}\n" for cell in cells).encode()
-        case "jsonl":
-            objects = [{"n": place, "country": cell} for place, cell in enumerate(cells)]
-            return "".join(f"{json.dumps(one)}\n" for one in objects).encode()
-        case "parquet":
-            return parquet({"n": range(len(cells)), "country": cells})
-        case "xlsx":
-            openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'excel'")
-            file, book = BytesIO(), openpyxl.Workbook()
-            for row in [("n", "country"), *enumerate(cells)]:
-                book.active.append(row)
-            book.save(file)
-            return file.getvalue()
-    comma = "\t" if form == "tsv" else ","
-    rows = [f"n{comma}country", *(f"{place}{comma}{cell}" for place, cell in enumerate(cells))]
-    return "".join(f"{row}\r\n" for row in rows).encode()
+    if form == "txt":
+        return "".join(f"{cell}\n" for cell in cells).encode()
+    return write(folder / f"table.{form}", ["n", "country"], [*enumerate(cells)]).read_bytes()
 
 
 # ---- what is matched --------------------------------------------------------------------------
@@ -74,7 +57,7 @@ def table_of(form: str, cells: list[str]) -> bytes:
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "xlsx", "txt"])
 def test_a_column_is_matched_as_map_does(tmp_path: Path, form: str) -> None:
-    data, name = table_of(form, CELLS), f"orders.{form}"
+    data, name = table_of(form, CELLS, tmp_path), f"orders.{form}"
     with serving(countries()) as server:
         told = upload(server, "table", data, name=name)
         found = upload(server, "column", data, name=name, column=told["columns"][-1])
@@ -82,7 +65,7 @@ def test_a_column_is_matched_as_map_does(tmp_path: Path, form: str) -> None:
     cells = {cell["query"]: cell for cell in found.pop("cells")}
     assert found == {"rows": 10, "matched": 6, "unmatched": 2, "blank": 2, "notes": []}
     path, output = tmp_path / "cells.jsonl", tmp_path / "output.jsonl"
-    path.write_bytes(table_of("jsonl", CELLS))
+    path.write_bytes(table_of("jsonl", CELLS, tmp_path))
     cleaned = clean_column(countries(), Source(path, "country"), output)
     assert (cleaned.matched, cleaned.unmatched + cleaned.refused, cleaned.blank) == (6, 2, 2)
     for row in map(json.loads, output.read_text("utf-8").splitlines()):
@@ -114,17 +97,6 @@ def test_what_is_to_be_decided_comes_first() -> None:
         assert [(each["key"], each["score"]) for each in one["keys"]] == [
             (match.key, pytest.approx(match.score)) for match in best
         ]
-
-
-@pytest.mark.parametrize("scorer", [None, "spelling", "dot", "cosine"])
-def test_what_was_taught_is_not_doubtful_whatever_the_score(scorer: str | None) -> None:
-    vectors = {"germany": [0.1, 0.2], "france": [0.2, 0.1], "deutschland": [0.3, 0.3]}
-    d = FuzzyDict({"germany": 1, "france": 2}, scorer=scorer, embedding=vectors)
-    d.aliases["deutschland"] = "germany"
-    (cell,) = column(d, "a.txt", b"deutschland")["cells"]
-    assert (cell["keys"][0]["key"], cell["doubtful"], cell["taught"]) == ("germany", False, True)
-    answer = Answers(d).answer("deutschland")
-    assert (answer["matches"], answer["doubtful"], answer["taught"]) == (True, False, True)
 
 
 @pytest.mark.parametrize(
@@ -187,8 +159,6 @@ def test_a_column_of_something_else_does_not_hide_the_rows() -> None:
 def test_a_file_that_is_no_table_or_too_large_is_refused(
     name: str, data: bytes, wanted: str, why: str
 ) -> None:
-    if name.endswith(("parquet", "xlsx")):
-        table_of(name.partition(".")[2], CELLS)  # or it is skipped
     with pytest.raises(FuzzyDictError) as refused:
         column(FuzzyDict(KEYS), name, data, wanted)
     assert why in str(refused.value)
@@ -231,15 +201,3 @@ def test_a_file_that_somebody_changed_is_matched_or_refused(
         return
     assert found["rows"] == told["rows"]
     assert found["matched"] + found["unmatched"] + found["blank"] == found["rows"]
-
-
-@pytest.mark.parametrize(
-    ("form", "attack"), [(form, name) for form in ("csv", "jsonl") for name in ATTACKS[form]]
-)
-def test_hostile_tables_are_answered(form: str, attack: str) -> None:
-    data = ATTACKS[form][attack](30_000).encode()
-    with serving(FuzzyDict(KEYS)) as server:
-        for path in ("table", "column"):
-            response, body = posted(server, f"{path}?name=a.{form}&column=key", data, BYTES)
-            assert response.status in (200, 400)
-            assert json.loads(body)
