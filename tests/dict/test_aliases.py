@@ -25,9 +25,6 @@ def colors(**options: Any) -> FuzzyDict[Any]:
     return d
 
 
-# ---- reads ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("query", ["rouge", "Rouge", "ROUGE!", "rougé", " rouge "])
 @pytest.mark.parametrize("scorer", SCORERS)
 def test_an_alias_is_read_as_its_key_however_it_is_written(query: str, scorer: Any) -> None:
@@ -86,9 +83,6 @@ def test_a_key_that_is_not_compared_has_aliases_too() -> None:
         assert (d[query], match.key, match.score, match.query) == (d[key], key, 1.0, query)
         assert d.most_similar(query) == [match]
         assert (d.explain(query).best, d.explain(query).taught) == (match, True)
-
-
-# ---- what aliases are -------------------------------------------------------------------------
 
 
 def test_aliases_are_a_mapping_by_plain_words() -> None:
@@ -164,9 +158,6 @@ def test_signs_tell_aliases_apart_and_other_writings_do_not() -> None:
     assert json.loads(json.dumps(d.aliases)) == d.aliases
     d.aliases = {"dark-good": "good", "Dark Good": "good"}
     assert (list(d.aliases), d.aliases) == (["dark-good"], {"dark good": "good"})
-
-
-# ---- what happens to them ---------------------------------------------------------------------
 
 
 DELETIONS: dict[str, Callable[[Any], object]] = {

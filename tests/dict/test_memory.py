@@ -61,24 +61,6 @@ def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> Non
     assert recording.asked == ["color", "brand", "x1", "color", "x1"]
 
 
-@pytest.fixture
-def _tracing_ends() -> Any:
-    yield
-    tracemalloc.stop()
-
-
-@pytest.mark.usefixtures("_tracing_ends")
-def test_a_small_dict_takes_little() -> None:
-    warm = FuzzyDict({"color": 1}, embedding=one_hot)
-    warm.get("colour")
-    tracemalloc.start()
-    dicts = [FuzzyDict({"color": 1, "brand": 2}, embedding=one_hot) for _ in range(20)]
-    for d in dicts:
-        d.get("colour")
-    assert memory.traced() * 1e6 / len(dicts) < 30_000
-
-
-@pytest.mark.usefixtures("_tracing_ends")
 @pytest.mark.filterwarnings("ignore:pool")
 @pytest.mark.parametrize("method", ["get_many", "pool"])
 def test_many_are_compared_some_at_a_time(method: str, monkeypatch: pytest.MonkeyPatch) -> None:

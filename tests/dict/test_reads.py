@@ -286,21 +286,6 @@ def test_a_cutoff_may_be_given_to_a_single_read(scorer: Any) -> None:
         assert d.get_many(queries, score_cutoff=cutoff) == [0.0, None, 0.0, None, 7.0, 4.0]
 
 
-@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
-def test_picking_a_key_has_another_default_than_pooling() -> None:
-    d = FuzzyDict({"color": 1.0, "brand": 2.0, "top speed": 3.0, "price": 4.0})
-    best = [d.most_similar(query)[0] for query in ("seats", "rent", "lamp", "car")]
-    doubtful = [match for match in best if 0.03 < match.score < 0.45]
-    assert doubtful
-    pooling = FuzzyDict(d, mode="pool")
-    for match in doubtful:
-        assert not match.matches
-        assert d.get(match.query) is None
-        assert isinstance(d.pool(match.query), float)
-        assert isinstance(pooling.get(match.query), float)
-    assert (d.explain("seats").cutoff, pooling.explain("seats").cutoff) == (0.5, 0.5)
-
-
 # ---- what a match knows --------------------------------------------------------------------
 
 

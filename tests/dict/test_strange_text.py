@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import tracemalloc
 import unicodedata
 from typing import Any
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.text.words import LONGEST
-from tests.benchmarks import hostile_texts
 from tests.support.properties import examples
 
 MEGABYTE = 1_000_000
@@ -96,8 +94,6 @@ def test_texts_without_letters_or_digits_are_found_exactly(text: str) -> None:
         assert d.get(text) is None
 
 
-# ---- long texts ---------------------------------------------------------------------------
-
 LONG = {
     "one letter": "a" * MEGABYTE,
     "one word": "color" * (MEGABYTE // 5),
@@ -156,19 +152,6 @@ def test_long_texts_stay_in_no_cache_and_messages_show_their_ends() -> None:
         d["q" * MEGABYTE]
     assert len(str(told.value)) < 500
 
-
-def test_a_text_in_another_language_is_found_by_its_letters() -> None:
-    chance = random.Random(0)
-    keys = hostile_texts.texts("twenty words never seen", 20_000)
-    for scorer in (None, "spelling"):
-        d = FuzzyDict(dict.fromkeys(keys, 0), scorer=scorer)
-        for key in chance.sample(keys, 5):
-            words = key.split(" ")
-            words[chance.randrange(16)] += "x"
-            assert d.nearest(" ".join(words)).key == key
-
-
-# ---- any text -----------------------------------------------------------------------------
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
 

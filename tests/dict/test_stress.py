@@ -22,7 +22,6 @@ from fuzzydict.search.keys import Keys
 from tests.benchmarks.campaigns import campaign
 from tests.support.interrupting import at_line
 from tests.support.properties import SLOW
-from tests.support.recording import Recording
 
 KEYS = st.one_of(
     st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),
@@ -285,20 +284,6 @@ def test_what_is_pooled_is_what_a_new_dict_pools(new: Any, seed: int) -> None:
             (held[0] if isinstance(held, tuple) else held)[0] += 1.0  # in place
         expected = FuzzyDict(dict(d), embedding=by_sines, scorer="cosine").pool("key x")
         np.testing.assert_allclose(d.pool("key x"), expected, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore:pool")
-def test_values_are_converted_once_until_a_write() -> None:
-    recording = Recording(by_sines)
-    d = FuzzyDict(dict.fromkeys(LETTERS, "red"), embedding=recording, score_cutoff=0.0)
-    asked = recording.asked
-    for query in ("Key_1", "Key_2", "Key_3"):
-        d.pool(query)
-    assert asked.count("red") == len(LETTERS)
-    d[LETTERS[0]] = "blue"
-    for query in ("Key_1", "Key_2"):
-        d.pool(query)
-    assert (asked.count("red"), asked.count("blue")) == (2 * len(LETTERS) - 1, 1)
 
 
 # ---- Ctrl-C at any line --------------------------------------------------------------------

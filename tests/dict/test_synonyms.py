@@ -35,9 +35,6 @@ def costs(**options: Any) -> FuzzyDict[int]:
     return d
 
 
-# ---- reads ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("query", "value"),
     [("KST name", 1), ("kstName", 1), ("cost centre number", 2), ("acme", 3), ("Supplier Ltd", 4)],
@@ -90,9 +87,6 @@ def test_explain_says_which_were_applied_also_after_a_fit() -> None:
     assert d.explain("supplyer").synonyms == {}
     assert "synonym" not in str(d.explain("supplyer"))
     assert "synonyms: KST → cost center, Ltd → left out" in d._repr_html_()
-
-
-# ---- the rules ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -191,9 +185,6 @@ def test_an_exact_key_and_an_alias_go_first() -> None:
     d.aliases["KST name"] = "supplier"
     assert d.get_many(["KST", "cost center", "KST name"]) == [1, 2, 3]
     assert (d["KST"], d["cost center"], d["KST name"], d.nearest("KST").score) == (1, 2, 3, 1.0)
-
-
-# ---- changes, copies and files -----------------------------------------------------------------
 
 
 def test_a_change_holds_from_the_next_read_on() -> None:

@@ -224,8 +224,6 @@ def test_a_key_deleted_while_it_is_compared_is_not_found(rounds: int) -> None:
     assert len(d) == len(KEYS) - 1
 
 
-# ---- processes forked beside them, or killed while they save -------------------------------
-
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 

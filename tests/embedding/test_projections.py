@@ -6,7 +6,6 @@ import copy
 import pickle
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 
 from fuzzydict import WordVectors
 from fuzzydict._arrays import Array
-from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.projections import (
     Factors,
     Projections,
@@ -92,15 +90,6 @@ def test_copies_and_pickles_are_equal() -> None:
     assert projections != 3
     shown = "Projections(query=<array (4, 3)>, key=<array (4, 3)>, "
     assert repr(projections) == shown + "value=<identity and rank 1 (2, 2)>)"
-
-
-def test_a_file_holds_them(tmp_path: Path) -> None:
-    shared = drawn(3, 3)
-    for one in (some(), Projections(), Projections(shared, shared, embedding="words")):
-        write_arrays(tmp_path / "file", "test", {}, one.arrays())
-        arrays = read_arrays(tmp_path / "file", "test").arrays
-        assert Projections.from_arrays(arrays, embedding=one.embedding) == one
-    assert list(one.arrays()) == ["both"]
 
 
 def test_projections_after_others_are_one_map() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -114,23 +112,6 @@ def test_a_seed_gives_the_same_bits(
     assert again.vectors.tobytes() == trained.vectors.tobytes()
     assert other.words == trained.words
     assert not np.allclose(other.vectors, trained.vectors)
-
-
-@pytest.mark.slow("it trains several times")
-def test_and_in_another_process(trained: WordVectors, themes: Path, light: Recipe) -> None:
-    program = (
-        "import sys; from pathlib import Path; from fuzzydict import WordVectors;"
-        "from fuzzydict.embedding.word2vec import Model, read_sentences;"
-        f"v = WordVectors.train(read_sentences([Path(sys.argv[1])]), recipe={light!r});"
-        "sys.stdout.buffer.write(' '.join(v.words).encode() + v.vectors.tobytes())"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program, themes],
-        env={**os.environ, "PYTHONHASHSEED": "1"},
-        capture_output=True,
-        check=True,
-    )
-    assert found.stdout == " ".join(trained.words).encode() + trained.vectors.tobytes()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a signal can be sent to one thread on POSIX only")

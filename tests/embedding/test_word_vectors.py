@@ -207,9 +207,6 @@ def test_what_ships_is_told_by_name_and_files(brown: WordVectors, tmp_path: Path
     assert loaded.encode(asked).tobytes() == English().encode(asked).tobytes()
 
 
-# ---- which row a word means, and how much it counts ----------------------------------------
-
-
 FEW = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
 
 

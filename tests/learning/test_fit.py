@@ -169,20 +169,6 @@ def test_two_spaces_are_tied_whatever_turn_lies_between(scorer: Any, function: b
     assert share_right() > before + 0.1
 
 
-def test_a_model_encodes_each_query_once_however_often_it_is_asked() -> None:
-    keys, queries, of, table = turned(20, 100, 8)
-    encoded: list[str] = []
-
-    def encode(texts: list[str]) -> Any:
-        encoded.extend(texts)
-        return [table.get(text, [0.0] * 8) for text in texts]
-
-    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=encode)
-    report = d.fit(queries, [[keys[i], keys[0]] for i in of], epochs=2)
-    assert report.validated == 100
-    assert sorted(text for text in encoded if text in set(queries)) == sorted(queries)
-
-
 @pytest.mark.parametrize("options", [{"rank": 4}, {"learn": ["query"]}, {"learn": ["key"]}])
 def test_less_than_all_can_be_learned(options: dict[str, Any]) -> None:
     d = car()

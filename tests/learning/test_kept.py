@@ -26,9 +26,6 @@ def answers(*rows: tuple[int, float, int, float, float]) -> Answers:
     return Answers(rank, log, best, score, np.zeros_like(best), otherwise)
 
 
-# ---- which gains are enough ------------------------------------------------------------------
-
-
 REFUSED, FALSE = (2, -2.0, 1, 0.4, 0.0), (2, -1.0, 1, 0.6, 0.0)
 UNSURE, FOUND, SURE = (1, -1.5, 0, 0.3, 0.2), (1, -0.4, 0, 0.7, 0.2), (1, -0.1, 0, 0.7, 0.2)
 LESS_SURE = (1, -0.6, 0, 0.9, 0.0)
@@ -85,9 +82,6 @@ def test_the_report_tells_of_the_dict_as_it_was_and_as_it_comes_out(scorer: Any)
     assert report.kept == (scorer is None)
 
 
-# ---- which examples are held out -------------------------------------------------------------
-
-
 @given(st.integers(1, 300), st.integers(0, 300))
 def test_queries_without_a_key_are_held_out_alike(keyed: int, strangers: int) -> None:
     count = keyed + strangers
@@ -116,9 +110,6 @@ def test_held_out_examples_are_judged_without_what_is_remembered() -> None:
     assert reports[0].held_out_before.hit_at_1 < 0.5
 
 
-# ---- few examples, and many ------------------------------------------------------------------
-
-
 def test_of_a_few_examples_nothing_is_learned_unless_it_is_asked() -> None:
     d = car()
     report = d.fit(EXAMPLES)
@@ -136,9 +127,6 @@ def test_many_are_held_out_in_turn_and_of_very_many_a_part(count: int, held_out:
     assert report.held_out_after.hit_at_1 > report.held_out_before.hit_at_1
     # All of some hundred are learned from: none are left out to stop early.
     assert all(np.isnan(epoch.held_out) == (count < 500) for epoch in report.history)
-
-
-# ---- the report ----------------------------------------------------------------------------
 
 
 NAN = float("nan")

@@ -24,8 +24,6 @@ from fuzzydict.learning.train import (
 from fuzzydict.nn.scorers import as_scorer
 from tests.support.gradients import check_gradients
 
-# ---- what is learned ----------------------------------------------------------------------
-
 
 def test_many_keys_take_little_memory() -> None:
     random = np.random.default_rng(0)
@@ -37,8 +35,6 @@ def test_many_keys_take_little_memory() -> None:
     tracemalloc.stop()
     assert peak < 20 * keys.nbytes  # scores of all keys for one batch alone would take 32 times
 
-
-# ---- losses and gradients -----------------------------------------------------------------
 
 RIGHT = [[0, 3], [2], [1, 4, 5]]  # the right keys of three queries
 ROWS = np.array([0, 0, 1, 2, 2, 2])
@@ -130,9 +126,6 @@ def test_the_gradients_of_a_projection(rank: int | None) -> None:
 
     loss(at)
     check_gradients(loss, at, model.forward("query", x)[1](d))
-
-
-# ---- gradient descent -----------------------------------------------------------------------
 
 
 def test_adam_is_the_algorithm_of_the_paper() -> None:

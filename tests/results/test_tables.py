@@ -152,9 +152,6 @@ def test_ipython_prints_the_values_of_a_dict_that_pools() -> None:
     assert type(printed[0]) is dict
 
 
-# ---- what reads return ---------------------------------------------------------------------
-
-
 CAR = {"top speed": 260.0, "speed": 1.0, "color": 2.0}
 TWO = {"color": "black", "top speed": 260}
 

@@ -42,9 +42,6 @@ def assert_alike(d: FuzzyDict[int], query: str, topn: int = 10) -> None:
     assert_same(d.most_similar(query, topn), compared(d).most_similar(query, topn))
 
 
-# ---- the option ---------------------------------------------------------------------------
-
-
 def test_the_option_goes_where_options_go(tmp_path: Path) -> None:
     class Many(FuzzyDict[int]):
         index = "usearch"
@@ -87,9 +84,6 @@ def test_exact_reads_need_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPat
                 read("colour")
         one.index = "exact"
         assert one["colour"] == 1
-
-
-# ---- files --------------------------------------------------------------------------------
 
 
 @needs_usearch
@@ -154,21 +148,6 @@ def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path, size: int) -> Non
     saved(tmp_path / "other")
     with_arrays(tmp_path / "other", lambda arrays: arrays.update({GRAPH: arrays[GRAPH][:size]}))
     assert_alike(load(tmp_path / "other"), "red sky")
-
-
-@needs_usearch
-def test_an_early_copy_has_its_own_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_keys, "_LITTLE", 0)  # so that the file is read when it is needed
-    saved(tmp_path / "d", *(f"red {i}" for i in range(300)), scorer="cosine")
-    one = load(tmp_path / "d")
-    two = one.copy()
-    one["sky a"] = 1
-    one.get("sky")
-    two.get("sky")
-    one["sea b"] = 2
-    for some in (one, two):
-        for query in ("sea", "sky", "red"):
-            assert_alike(some, query, 2)
 
 
 @needs_usearch

@@ -122,9 +122,6 @@ def test_what_speaks(told: str) -> None:
     assert {name for name in NAMED if found[name] > 0.2} == {*expected.split(", ")} - {"none"}
 
 
-# ---- the judge, and what cosines are usual -------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["words", "encoder", "spelling"])
 @given(
     st.integers(0, 2**32 - 1),

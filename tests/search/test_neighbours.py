@@ -204,29 +204,6 @@ def test_keys_that_a_walk_does_not_reach_are_found_all_the_same() -> None:
     check_found(graph, keys, vectors_of(2, seed=1), 8)
 
 
-def test_only_what_is_new_is_told_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    told, add = list[int](), neighbours.add
-
-    def counted(graph: Any, labels: Any, points: Any) -> None:
-        told.append(len(labels))
-        add(graph, labels, points)
-
-    monkeypatch.setattr(neighbours, "add", counted)
-    items = {f"red {i}": i for i in range(50)}
-    d = FuzzyDict(items, embedding=hashed, index="usearch", scorer="cosine")
-    d.get("blue")
-    d["sea"] = 1
-    d["sky"] = 2
-    d.get("deep")
-    d.scorer = None  # the same nearness
-    d.get("deep")
-    other = d.copy()
-    other["old"] = 3
-    other.get("deep")
-    d.get("deep")
-    assert told == [50, 2, 1]
-
-
 # ---- a few keys, and thousands of them -----------------------------------------------------
 
 

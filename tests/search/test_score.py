@@ -46,9 +46,6 @@ def same(expected: dict[str, float]) -> Any:
     return pytest.approx(expected, rel=0.5 if first - second < 1e-6 else 1e-3, abs=1e-5)
 
 
-# ---- what always holds ------------------------------------------------------------------------
-
-
 @each_kind
 @given(KEYS, TEXTS, st.randoms())
 @examples(40)
@@ -102,9 +99,6 @@ def test_one_query_is_as_among_others(kind: str, keys: list[str], queries: list[
         assert d.get(query, "none") == alone.value
         if len(keys) <= CANDIDATES:  # of more, as good ones may be left out
             assert of_each == same(scores(d, query))
-
-
-# ---- scorer="spelling" ------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -110,9 +110,6 @@ def test_no_more_than_thirty_marks_of_a_letter_are_put_in_order() -> None:
     assert len(words("א" + "\u05b0" * 1000)[0]) == 1
 
 
-# ---- n-grams -------------------------------------------------------------------------------
-
-
 LETTERS = st.text("abcdeo ", max_size=12)
 TEXTS = st.lists(LETTERS | ANY, max_size=12)
 
