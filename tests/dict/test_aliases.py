@@ -199,7 +199,7 @@ def test_an_alias_of_a_key_that_a_method_of_dict_removed_counts_as_none() -> Non
     assert pickle.loads(pickle.dumps(d)).aliases == {"rouge": "red"}
 
 
-def test_of_two_dicts_the_right_one_decides() -> None:
+def test_of_two_dicts_the_right_one_decides_and_copies_of_keys_keep_theirs() -> None:
     left, right = colors(), colors()
     left.aliases["only left"] = "red"
     right.aliases.update({"rouge": "navy", "only right": "red"})
@@ -208,9 +208,6 @@ def test_of_two_dicts_the_right_one_decides() -> None:
     assert ((left | right).aliases, (left | dict(right)).aliases) == (merged, left.aliases)
     left |= right
     assert left.aliases == merged
-
-
-def test_a_deep_copy_of_a_key_has_the_aliases_of_the_key() -> None:
     key = type("Key", (), {})()  # equal to itself alone
     d = FuzzyDict({key: 1})
     d.aliases["the key"] = key

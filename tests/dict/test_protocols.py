@@ -263,14 +263,23 @@ def test_a_subclass_is_copied_with_what_it_holds(way: str, kind: type[Sub]) -> N
     assert other.embedding is d.embedding or "pickle" in way
 
 
-def test_fromkeys_has_the_options_of_the_class() -> None:
+def test_fromkeys_has_the_options_of_the_class_and_a_class_makes_both_modes() -> None:
     strict: Any = type("Strict", (FuzzyDict,), {"score_cutoff": 0.3})
     d = strict.fromkeys(["color"], 1)
     assert (type(d), d, d.score_cutoff) == (strict, {"color": 1}, 0.3)
     with pytest.raises(TypeError):
         Sub.fromkeys(["color"])  # as of any dict whose constructor needs an argument
-    pooling: Any = car(mode="pool")
-    assert pooling.fromkeys(["a"]).mode == "pool"
+    in_pool_mode: Any = FuzzyDict({"a": 1.0}, mode="pool")
+    assert in_pool_mode.fromkeys(["a"]).mode == "pool"
+    pooling: Any = type(in_pool_mode)
+    assert type(in_pool_mode | {"b": 2.0}) is pooling
+    assert type(pooling({"a": 1.0}, mode="pool")) is pooling
+    near = pooling({"a": 1.0}, mode="nearest")
+    assert (type(near), dict(near), near.mode) == (FuzzyDict, {"a": 1.0}, "nearest")
+    assert issubclass(pooling, FuzzyDict)
+    assert pooling.__qualname__ == "FuzzyDict"
+    with pytest.raises(TypeError, match=r"'colour'.*mode, embedding, scorer.*dict"):
+        FuzzyDict(colour="black")  # type: ignore[arg-type]
 
 
 # ---- what it is ----------------------------------------------------------------------------
@@ -319,7 +328,7 @@ def test_pandas_series_are_mapped_fuzzily() -> None:
 # ---- writes, copies and classes ------------------------------------------------------------
 
 
-def test_membership_and_writes_are_exact() -> None:
+def test_membership_and_writes_are_exact_and_an_update_may_fail_half_way() -> None:
     d = car()
     assert "colour" not in d
     for delete in (d.__delitem__, d.pop):
@@ -332,13 +341,11 @@ def test_membership_and_writes_are_exact() -> None:
     assert d.pop("colour", None) is None
     assert (d.setdefault("colour", "blue"), len(d)) == ("blue", 3)
 
-
-def test_an_update_that_fails_half_way_keeps_what_a_dict_keeps() -> None:
     def pairs() -> Any:
         yield np.str_("color"), "black"  # whose texts are texts
         raise OSError("gone")
 
-    d: FuzzyDict[Any] = FuzzyDict({"brand": "Porsche"})
+    d = FuzzyDict({"brand": "Porsche"})
     assert d["brnd"] == "Porsche"
     with pytest.raises(OSError, match="gone"):
         d.update(pairs())
@@ -376,16 +383,3 @@ def test_what_a_class_says_is_kept() -> None:
         d: Any = Told({"red": 1.0, "a": 2.0}, mode=mode)
         assert (d["red"], d.embedding) == ("mine", lengths)  # functions are no methods
         assert d.attend("of").scores.shape == (2,)
-
-
-def test_a_class_makes_dicts_of_both_modes_and_takes_no_items_as_keywords() -> None:
-    in_pool_mode: Any = FuzzyDict({"a": 1.0}, mode="pool")
-    pooling: Any = type(in_pool_mode)
-    assert type(in_pool_mode | {"b": 2.0}) is pooling
-    assert type(pooling({"a": 1.0}, mode="pool")) is pooling
-    near = pooling({"a": 1.0}, mode="nearest")
-    assert (type(near), dict(near), near.mode) == (FuzzyDict, {"a": 1.0}, "nearest")
-    assert issubclass(pooling, FuzzyDict)
-    assert pooling.__qualname__ == "FuzzyDict"
-    with pytest.raises(TypeError, match=r"'colour'.*mode, embedding, scorer.*dict"):
-        FuzzyDict(colour="black")  # type: ignore[arg-type]

@@ -385,16 +385,13 @@ def test_what_was_found_is_forgotten_at_any_change(name: str) -> None:
     assert d.get("colour") == fresh.get("colour")
 
 
-def test_a_scorer_that_is_changed_where_it_is_is_heeded() -> None:
+def test_a_changed_scorer_is_heeded_and_a_refused_query_asked_anew() -> None:
     scorer = Gaussian(1.0)
     d = FuzzyDict({"one": 1}, embedding={"one": [1, 0], "ask": [0, 1]}, scorer=scorer)
     d.score_cutoff = -10.0
     assert d["ask"] == 1
     scorer.width *= 0.1
     assert d.get("ask") is None
-
-
-def test_a_refused_query_is_asked_anew_after_a_write_or_with_another_cutoff() -> None:
     d = FuzzyDict({"color": 1, "brand": 2})
     for _ in range(2):
         with pytest.raises(NoMatchError, match="'tyre': the nearest is"):

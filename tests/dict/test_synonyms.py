@@ -145,7 +145,7 @@ def test_what_is_wrong_is_refused_and_changes_nothing(synonyms: Any, message: st
         FuzzyDict({}, synonyms=synonyms)
 
 
-def test_a_class_may_have_some_or_none(tmp_path: Path) -> None:
+def test_a_class_may_have_some_or_none_or_those_of_what_it_derives_from(tmp_path: Path) -> None:
     class Costs(FuzzyDict[int]):
         synonyms = {"KST": "cost center"}  # type: ignore[assignment]  # noqa: RUF012
 
@@ -163,19 +163,15 @@ def test_a_class_may_have_some_or_none(tmp_path: Path) -> None:
         for cls in (plain, FuzzyDict):
             assert cls.load(tmp_path / "costs.fuzzydict")["supplyer"] == 4
 
-
-def test_a_class_has_those_of_what_it_derives_from() -> None:
     class Terms:
         synonyms: Any = SYNONYMS
         score_cutoff: Any = 0.4
 
-    class Costs(Terms, FuzzyDict[int]):
-        pass
-
-    others: Any = type("Others", (Costs,), {"synonyms": OTHERS})
-    d = Costs(COSTS)
-    assert (d["KST name"], d.synonyms, d.score_cutoff) == (1, SYNONYMS, 0.4)
-    assert Costs(COSTS, mode="pool").synonyms == SYNONYMS
+    mixed: Any = type("Mixed", (Terms, FuzzyDict), {})
+    others: Any = type("Others", (mixed,), {"synonyms": OTHERS})
+    one = mixed(COSTS)
+    assert (one["KST name"], one.synonyms, one.score_cutoff) == (1, SYNONYMS, 0.4)
+    assert mixed(COSTS, mode="pool").synonyms == SYNONYMS
     assert (others(COSTS)["wxyz"], others(COSTS).synonyms) == (4, OTHERS)
 
 

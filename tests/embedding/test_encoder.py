@@ -37,7 +37,7 @@ class Model:
         return [[len(text), 1] for text in texts]
 
 
-def test_what_is_an_embedding_is_taken_as_it_is() -> None:
+def test_what_is_an_embedding_is_taken_and_anything_else_told() -> None:
     assert as_embedding(None) is as_embedding(Brown()) is Brown()
     for embedding in (WordVectors(WORDS, ROWS), Encoder(Model().encode)):
         assert as_embedding(embedding) is embedding
@@ -46,6 +46,9 @@ def test_what_is_an_embedding_is_taken_as_it_is() -> None:
     assert [name_of(e) for e in ("english", English, table)] == ["english"] * 3
     assert [name_of(e) for e in (None, Brown(), {"red": [1.0]})] == [None] * 3
     assert {"smartphone", "colour", "color", "the"} <= set(table.words)
+    for other in NO_EMBEDDINGS:
+        with pytest.raises(ArgumentTypeError, match="expected None, 'english', WordVectors"):
+            as_embedding(other)
 
 
 def test_a_dict_with_the_english_table_is_saved_copied_and_pickled(tmp_path: Path) -> None:
@@ -117,12 +120,6 @@ def test_later_changes_do_not_reach_the_copy() -> None:
 
 
 NO_EMBEDDINGS = ["brown", b"brown", 3, [1.0], np.zeros((2, 2)), object(), Model, str, {"red"}]
-
-
-def test_anything_else_is_told_what_can_be_taken() -> None:
-    for embedding in NO_EMBEDDINGS:
-        with pytest.raises(ArgumentTypeError, match="expected None, 'english', WordVectors"):
-            as_embedding(embedding)
 
 
 def given(vectors: Any) -> Callable[[], object]:

@@ -68,7 +68,7 @@ def test_the_way_back(low_rank: bool) -> None:
     check_gradients(lambda p: float(np.vdot(project_forward(x, made(p))[0], d_y)), parts, gradients)
 
 
-def test_nothing_of_them_can_be_changed() -> None:
+def test_they_do_not_change_and_copies_are_equal() -> None:
     given = drawn(2, 2)
     projections = Projections(given)
     given[:] = 0
@@ -79,9 +79,6 @@ def test_nothing_of_them_can_be_changed() -> None:
         del projections.key
     with pytest.raises(ValueError, match="read-only"):
         projections.query[0, 0] = 1  # type: ignore[index]
-
-
-def test_copies_and_pickles_are_equal() -> None:
     projections = some()
     for again in (copy.deepcopy(projections), pickle.loads(pickle.dumps(projections))):
         assert again == projections

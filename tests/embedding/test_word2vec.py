@@ -20,7 +20,7 @@ from fuzzydict.text.words import words
 Recipe = tuple[Model, ...]
 
 
-def test_sentences_end_with_their_mark_or_paragraph(tmp_path: Path) -> None:
+def test_sentences_end_with_their_mark_and_files_follow_each_other(tmp_path: Path) -> None:
     for text, sentences in {
         " \n\n \n": [],
         "Did it rain? Nobody came!": ["Did it rain?", "Nobody came!"],
@@ -31,9 +31,6 @@ def test_sentences_end_with_their_mark_or_paragraph(tmp_path: Path) -> None:
     }.items():
         (tmp_path / "text").write_bytes(text.encode())
         assert read_sentences([tmp_path / "text"]) == sentences
-
-
-def test_files_follow_each_other(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("One. Two.", encoding="utf-8")
     (tmp_path / "b").write_text("\ufeffDrei. Übung", encoding="utf-8")
     (tmp_path / "empty").touch()

@@ -133,7 +133,7 @@ def test_files_give_the_same_bits_and_saving_again_changes_nothing(tmp_path: Pat
         SMALL.save(path, dtype="float16")
 
 
-def test_a_fingerprint_differs_with_each_part() -> None:
+def test_fingerprints_differ_with_each_part_and_copies_encode_alike(tmp_path: Path) -> None:
     several = [
         SMALL,
         WordVectors([*KNOWN[:-1], "blue"], VECTORS, COUNTS),
@@ -142,9 +142,6 @@ def test_a_fingerprint_differs_with_each_part() -> None:
     ]
     assert len({one.fingerprint()["name"] for one in several}) == 4
     assert WordVectors(KNOWN, VECTORS, COUNTS).fingerprint() == SMALL.fingerprint()
-
-
-def test_what_is_pickled_or_copied_encodes_alike(tmp_path: Path) -> None:
     texts = ["colour", "the color of", "日本語"]
     for copy in (pickle.loads(pickle.dumps(SMALL)), deepcopy(SMALL)):
         assert copy.words == KNOWN
@@ -252,18 +249,12 @@ def test_the_word_that_was_meant_stands_in(brown: WordVectors) -> None:
         assert 0.8 < trust < 1
 
 
-def test_the_most_frequent_word_one_slip_away_stands_in() -> None:
+def test_a_word_one_slip_away_stands_in_but_not_for_codes_and_numbers() -> None:
     listed = ["stare", "spare", "store", "the"]
     assert Vocabulary(listed, [9, 5, 2, 1]).find("szare").row == 0
     assert Vocabulary(listed[::-1], [9, 5, 2, 1]).find("szare").row == 2
-
-
-def test_nothing_stands_in_for_codes_short_words_and_words_like_no_other() -> None:
     for slip in ("color1", "colr", "co lor", "colorado", "日本語日本", "", "the1"):
         assert Vocabulary(["the", "color"], [9, 5]).find(slip)[::2] == (-1, False)
-
-
-def test_a_number_is_known_but_says_nothing() -> None:
     row, _, is_known, trust = Vocabulary(["1961", "the"], [9, 5]).find("1961")
     assert (row, is_known, trust) == (0, True, 0)
     assert Vocabulary(["19610", "the"], [9, 5]).find("19611").row == -1

@@ -186,7 +186,7 @@ def test_the_text_tells_what_is_better_what_is_worse_and_what_to_do() -> None:
     assert repr(OF_KEYS) == "<FitReport: kept, 12 examples, 11 remembered>"
 
 
-def test_of_a_few_examples_it_tells_how_they_were_answered_before() -> None:
+def test_the_text_of_a_few_examples_or_of_values_leaves_out_what_does_not_apply() -> None:
     assert str(FEW).splitlines() == [
         "remembered: 11 texts, answered as shown from now on; 2 of them are refused, "
         "for no key is right",
@@ -196,17 +196,11 @@ def test_of_a_few_examples_it_tells_how_they_were_answered_before() -> None:
     ]
     with pytest.raises(OptionError, match="nothing was learned: they are few"):
         FEW.plot()
-
-
-def test_what_does_not_apply_is_left_out() -> None:
     text = str(OF_VALUES)
     assert text.startswith("not kept: Q and K, to pool by the cosine, learned but refused, since ")
     assert "first" not in text
     assert "held out" not in text
     assert "examples, 12 of 12 examples: root mean squared error 2 -> 1\n" in text
-
-
-def test_in_notebooks_it_is_whole_and_escaped() -> None:
     page = OF_KEYS._repr_html_()
     fromstring(f"<div>{page}</div>")  # raises unless every tag is closed
     assert "&lt;b&gt;hue&lt;/b&gt;" in page

@@ -76,7 +76,7 @@ def test_attention_is_a_loop_over_queries_and_the_keys_they_may_see(name: str) -
     np.testing.assert_allclose(attention(query, key, value, **options), output)
 
 
-def test_batch_axes_broadcast() -> None:
+def test_batch_axes_broadcast_and_arguments_are_left_as_they_were() -> None:
     query, key, value = _inputs(2, 3)
     output, weights = attention(query[:, :1], key[0], value, need_weights=True)
     assert (output.shape, weights.shape) == ((2, 3, 4, 2), (2, 3, 4, 5))
@@ -84,6 +84,12 @@ def test_batch_axes_broadcast() -> None:
         output[1, 2], slow_attention(query[1, 0], key[0, 2], value[1, 2], NONE)
     )
     assert attention(query[0, 0], key[0, 0], value).shape == (2, 3, 4, 2)
+    arrays, scores = _inputs(), np.zeros((4, 5))
+    copies = [a.copy() for a in (*arrays, scores)]
+    attention(*arrays, scorer=lambda _q, _k: scores, is_causal=True)
+    attention(*arrays, scorer="cosine", temperature=2.0)
+    for array, copy in zip((*arrays, scores), copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
 
 
 @pytest.mark.parametrize("need_weights", [False, True])
@@ -159,15 +165,6 @@ def test_torch_gives_the_same(options: str, kind: type) -> None:
     d = backward(np.ones_like(output))
     for mine, leaf in zip((d.query, d.key, d.value), leaves, strict=True):
         np.testing.assert_allclose(mine, leaf.grad.numpy(), atol=1e-5)
-
-
-def test_the_arguments_are_left_as_they_were() -> None:
-    arrays, scores = _inputs(), np.zeros((4, 5))
-    copies = [a.copy() for a in (*arrays, scores)]
-    attention(*arrays, scorer=lambda _q, _k: scores, is_causal=True)
-    attention(*arrays, scorer="cosine", temperature=2.0)
-    for array, copy in zip((*arrays, scores), copies, strict=True):
-        np.testing.assert_array_equal(array, copy)
 
 
 @given(st.integers(1, 30), st.lists(st.integers(0, 30)), st.integers(0, 1000))

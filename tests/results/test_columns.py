@@ -50,7 +50,7 @@ def test_a_column_is_matched_as_its_texts_are(d: FuzzyDict[Any], kind: str) -> N
     assert found["key"] == ["brand", None]
 
 
-def test_whatever_holds_texts_is_a_column(d: FuzzyDict[Any]) -> None:
+def test_whatever_holds_texts_is_a_column_and_its_index_is_kept(d: FuzzyDict[Any]) -> None:
     nulls = pd.Series(["colour", None, np.nan, pd.NA, pd.NaT], dtype=object)
     assert listed(d.match(nulls))["key"] == ["color", None, None, None, None]
     texts = ["colour", "brnd"]
@@ -61,6 +61,13 @@ def test_whatever_holds_texts_is_a_column(d: FuzzyDict[Any]) -> None:
     pa = pytest.importorskip("pyarrow")
     for column in (pa.array(ASKED), pa.array(ASKED).dictionary_encode()):
         assert listed(d.match(column)) == listed(d.match(pl.Series(ASKED)))
+    pairs = pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)], names=["one", "two"])
+    for index in (["c", "a", "c"], pd.Index([3, 1, 2], name="number"), pairs):
+        column = pd.Series(["colour", "brnd", None], index=index, name="field")
+        found = d.match(column)
+        assert found.index.equals(column.index)
+        assert found.index.names == column.index.names
+        assert column.name == "field"
 
 
 def test_the_cutoff_may_be_given_and_the_value_is_that_of_the_key_in_every_mode() -> None:
@@ -73,16 +80,6 @@ def test_the_cutoff_may_be_given_and_the_value_is_that_of_the_key_in_every_mode(
     for one_to_one in (False, True):
         found = listed(fuzzydict.match(column[:1], [], one_to_one=one_to_one))
         assert found == {"query": ["colour"], "key": [None], "value": [None], "score": [None]}
-
-
-def test_the_index_of_pandas_is_kept(d: FuzzyDict[Any]) -> None:
-    pairs = pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)], names=["one", "two"])
-    for index in (["c", "a", "c"], pd.Index([3, 1, 2], name="number"), pairs):
-        column = pd.Series(["colour", "brnd", None], index=index, name="field")
-        found = d.match(column)
-        assert found.index.equals(column.index)
-        assert found.index.names == column.index.names
-        assert column.name == "field"
 
 
 def valued(first: Any, second: Any, column: Any) -> Any:

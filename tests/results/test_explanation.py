@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Boxcar, Explanation, FuzzyDict, Match, NoMatchError
-from tests.results.test_tables import Table
+from tests.results.test_tables import rows_of
 from tests.support.properties import examples
 from tests.support.searching import assert_same
 
@@ -106,7 +106,7 @@ def test_words_are_known_or_another_stands_in_for_them() -> None:
     assert "and 4 more words" in str(many)
 
 
-def test_an_equal_key_decides() -> None:
+def test_an_equal_key_decides_and_a_query_below_the_cutoff_is_explained() -> None:
     e = explain("color")
     assert (e.equal, e.matches, e.best) == (True, True, Match("color", "black", 1.0))
     assert e.best_parts is not None
@@ -121,9 +121,6 @@ def test_an_equal_key_decides() -> None:
         assert str(e).startswith(f"{query!r} is a key")
     with pytest.raises(NoMatchError, match="no key of the dict is a text with letters or digits"):
         explain("colour", {})
-
-
-def test_a_query_below_the_cutoff_is_explained() -> None:
     e = explain("colour", score_cutoff=1.01)
     assert (e.best.key, e.matches, e.cutoff) == ("color", False, 1.01)
     assert "finds nothing" in str(e)
@@ -176,7 +173,7 @@ def test_the_explanations_of_several_queries_are_a_list_and_one_table() -> None:
     several = d.explain(queries)
     assert list(map(str, several)) == [str(d.explain(query)) for query in queries]
     assert d.explain([]) == []
-    rows = Table(several._repr_html_()).rows
+    rows = rows_of(several._repr_html_())
     assert rows[0] == ["query", "", "best key", "score", "runner-up", "score", "none of the keys"]
     kinds = ["match", "equal key", "taught: match", "taught: no match", "no match", "equal key"]
     assert [row[1] for row in rows[1:]] == kinds
@@ -186,6 +183,6 @@ def test_the_explanations_of_several_queries_are_a_list_and_one_table() -> None:
         *(e.runner_up.key, f"{e.runner_up.score:.3f}", f"{e.none:.3f}"),
     ]
     of_one = FuzzyDict({"color": 1}, scorer="cosine").explain(["colour"])
-    assert Table(of_one._repr_html_()).rows[1][4:] == ["", "", "-"]
+    assert rows_of(of_one._repr_html_())[1][4:] == ["", "", "-"]
     pooling = FuzzyDict({"red": 1.0, "navy": 2.0}, mode="pool")
     assert pooling.explain("crimson").best.key == pooling.nearest("crimson", score_cutoff=0).key

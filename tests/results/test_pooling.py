@@ -61,7 +61,7 @@ def test_many_queries_are_pooled_as_each_alone(monkeypatch: pytest.MonkeyPatch) 
         assert one.text == query
 
 
-def test_a_masked_value_need_not_be_a_number() -> None:
+def test_a_masked_value_need_not_be_a_number_and_texts_are_vectors() -> None:
     d = colors(1.0, "blue", 3.0)
     assert d.pool("red", attn_mask=lambda key: key == "red") == 1.0
     assert d.attend("red", attn_mask=[True, False, False]).output == 1.0
@@ -70,9 +70,6 @@ def test_a_masked_value_need_not_be_a_number() -> None:
     assert d.attend("blue").top(1)[0][0] == "blue"  # what cannot be pooled can be attended to
     with pytest.raises(PoolingError, match="'blue'"):
         _ = d.attend("blue").output
-
-
-def test_texts_are_pooled_as_their_vectors_and_lists_as_they_are_now() -> None:
     d = colors("blue", "red", "violet")
     weights = d.attend("violet").weights
     expected = by_loop(weights, [VECTORS["blue"], VECTORS["red"], VECTORS["violet"]])
@@ -117,7 +114,7 @@ def rents() -> FuzzyDict[float]:
     return FuzzyDict(RENTS, mode="pool", scorer="spelling", score_cutoff=0)
 
 
-def test_a_pool_of_next_to_nothing_is_warned_of_once_a_read(rents: FuzzyDict[float]) -> None:
+def test_a_doubtful_pool_is_warned_of_once_where_it_was_asked(rents: FuzzyDict[float]) -> None:
     with pytest.warns(DoubtfulPoolWarning, match="no key is like 'elephant' .none is right"):
         rents.pool("elephant")
     several = "'elephant'.* nor like 1 more of the queries"
@@ -130,9 +127,6 @@ def test_a_pool_of_next_to_nothing_is_warned_of_once_a_read(rents: FuzzyDict[flo
     with pytest.warns(DoubtfulPoolWarning, match="the best, '.* office', is right with"):
         FuzzyDict(values).pool("principal office")
     FuzzyDict({key: [value, 1.0] for key, value in values.items()}).pool("principal office")
-
-
-def test_the_warning_names_the_line_that_asked(rents: FuzzyDict[float]) -> None:
     reads: list[Callable[[], object]] = [
         lambda: rents.pool("elephant"),
         lambda: rents["elephant"],

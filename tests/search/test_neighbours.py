@@ -79,24 +79,23 @@ def test_after_any_writes_it_finds_what_a_comparison_with_all_finds(data: st.Dat
             check_found(graph, keys, queries, data.draw(st.integers(1, 12)))
 
 
-def test_vectors_that_are_equal_zero_or_large_are_found() -> None:
+def test_vectors_that_are_equal_zero_or_large_are_found_and_of_thousands_nearly_all() -> None:
     first = np.repeat(np.abs(vectors_of(1)), 300, axis=0)
     more = np.array([[0.0] * 6, [1e30, *[0.0] * 5], [0.0, -1.0, *[0.0] * 4]], np.float32)
-    graph, queries = Neighbours(), 1e20 * np.eye(6, dtype=np.float32)[:2]
+    graph = Neighbours()
+    found: Any
+    queries: Any = 1e20 * np.eye(6, dtype=np.float32)[:2]
     graph.near(Vectors(first), queries, 1)
     keys = Vectors(np.concatenate([first, more]))
     assert graph.near(keys, queries, 1)[0].tolist() == [301]
     assert graph.near(keys, -queries, 1)[1].tolist() == [302]
     for found in graph.near(keys, queries, 303):
         assert sorted(found.tolist()) == list(range(303))
-
-
-def test_among_thousands_it_misses_next_to_nothing() -> None:
     chance = np.random.default_rng(3)
     themes = chance.standard_normal((300, 40)).astype(np.float32)
     vectors = themes[chance.integers(300, size=6000)] + themes[chance.integers(300, size=6000)]
     vectors += chance.standard_normal(vectors.shape).astype(np.float32) / 5
-    queries: Any = vectors[:200] + chance.standard_normal((200, 40)).astype(np.float32) / 2
+    queries = vectors[:200] + chance.standard_normal((200, 40)).astype(np.float32) / 2
     keys = Vectors(vectors)
     found = Neighbours().near(keys, queries, 20)
     wanted = np.argsort(-(queries @ vectors.T * keys.inverse_lengths), axis=1)[:, :10]

@@ -124,18 +124,7 @@ def test_spelling_loads_and_calls_no_embedding(monkeypatch: pytest.MonkeyPatch) 
         assert abs(why.best_parts.meaning) < 0.1
 
 
-def test_the_scorer_can_be_changed(settings: FuzzyDict[Any]) -> None:
-    with pytest.raises(NoMatchError, match="below the cutoff"):
-        settings.nearest("DB_SERVER")
-    settings.scorer = None
-    assert settings.nearest("the db host").key == "DB_HOST"
-    settings.scorer = "spelling"
-    assert settings.attend("db host").keys.shape == (4, 0)
-    with pytest.raises(OptionError, match="spelling, dot"):
-        settings.scorer = "speling"
-
-
-def test_spellings_are_pooled_and_attended_to() -> None:
+def test_spellings_are_pooled_and_the_scorer_can_be_changed(settings: FuzzyDict[Any]) -> None:
     d = FuzzyDict({"small": 1.0, "medium": 2.0, "large": 4.0}, scorer="spelling")
     assert d.pool("medum") == pytest.approx(2.0, abs=0.01)
     attention = d.attend("medum", attn_mask=lambda key: key != "medium")
@@ -144,3 +133,11 @@ def test_spellings_are_pooled_and_attended_to() -> None:
     assert attention.query.shape == (0,)
     with pytest.raises(OptionError, match="map"):
         attention.plot(kind="map")
+    with pytest.raises(NoMatchError, match="below the cutoff"):
+        settings.nearest("DB_SERVER")
+    settings.scorer = None
+    assert settings.nearest("the db host").key == "DB_HOST"
+    settings.scorer = "spelling"
+    assert settings.attend("db host").keys.shape == (4, 0)
+    with pytest.raises(OptionError, match="spelling, dot"):
+        settings.scorer = "speling"
