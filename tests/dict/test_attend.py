@@ -80,27 +80,6 @@ def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
         FuzzyDict[Any]().pool([])
 
 
-def test_a_mask_takes_keys_away_and_must_fit() -> None:
-    d = vectors_of("red", "blue", "grey")
-    by_bools = d.attend("red", attn_mask=[False, True, True])
-    by_key = d.attend("red", attn_mask=lambda key: key != "red")
-    for a in (by_bools, by_key):
-        assert a.weights[0] == 0.0
-        assert a.weights.sum() == pytest.approx(1.0)
-        assert np.isneginf(a.scores[0])
-    assert d.pool("red", attn_mask=[False, True, False]) == 1.0
-    mixed = FuzzyDict({"red": 0.0, 5: 9.0, "blue": 1.0}, embedding=VECTORS)
-    assert mixed.pool("red", attn_mask=[False, True, True]) == 1.0
-    wrong: list[tuple[Any, type[Exception], str]] = [
-        ([True, False], ShapeError, r"attn_mask.*3 keys.*2"),
-        ([1, 0, 1], ArgumentTypeError, r"attn_mask.*bool"),
-        ([False] * 3, NoMatchError, "nothing to attend to"),
-    ]
-    for mask, kind, told in wrong:
-        with pytest.raises(kind, match=told):
-            d.attend("red", attn_mask=mask)
-
-
 def cut(whole: Attention, topn: int) -> tuple[list[str], list[float], float]:
     """Return the best keys in the dict's order, their weights, and the weight of the others."""
     places = sorted(range(len(whole.names)), key=lambda i: (-whole.scores[i], i))[:topn]
@@ -155,21 +134,6 @@ def test_of_equal_scores_the_first_in_the_dict_are_kept() -> None:
         assert_cut(found, d.attend("two"), 2)
 
 
-def test_a_mask_is_applied_before_the_best_are_chosen() -> None:
-    d = FuzzyDict(ITEMS)
-    mask = [key not in ("red", "dark red") for key in ITEMS]
-    for given_mask in (mask, lambda key: key not in ("red", "dark red")):
-        found = d.attend("rde", attn_mask=given_mask, topn=3)
-        assert_cut(found, d.attend("rde", attn_mask=given_mask), 3)
-        assert not {"red", "dark red"}.intersection(found.names)
-    # Fewer keys may be attended to than are wanted: the others weigh nothing.
-    found = d.attend("rde", attn_mask=lambda key: key == "navy", topn=3)
-    assert dict(zip(found.names, found.weights.tolist(), strict=True))["navy"] == 1.0
-    assert found.left_out == pytest.approx(0, abs=1e-12)
-    with pytest.raises(NoMatchError, match="nothing to attend to"):
-        d.attend("rde", attn_mask=[False] * len(d), topn=3)
-
-
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
 def test_each_query_of_a_list_has_best_keys_of_its_own(mode: Any) -> None:
     d = FuzzyDict(ITEMS, mode=mode)
@@ -194,3 +158,29 @@ def test_what_is_no_whole_number_of_1_or_more_is_refused(topn: Any, kind: type[E
     for queries in ("violet", ["violet"], []):
         with pytest.raises(kind, match="topn must be a whole number"):
             FuzzyDict(ITEMS).attend(queries, topn=topn)
+
+
+def test_a_mask_takes_keys_away_before_the_best_are_chosen_and_must_fit() -> None:
+    d = FuzzyDict(ITEMS)
+    mask = [key not in ("red", "dark red") for key in ITEMS]
+    for given_mask in (mask, lambda key: key not in ("red", "dark red")):
+        whole, found = (d.attend("rde", attn_mask=given_mask, topn=n) for n in (None, 3))
+        assert_cut(found, whole, 3)
+        assert not {"red", "dark red"}.intersection(found.names)
+        assert (whole.weights[:2].tolist(), np.isneginf(whole.scores[:2]).all()) == ([0, 0], True)
+        assert whole.weights.sum() == pytest.approx(1.0)
+    # Fewer keys may be attended to than are wanted: the others weigh nothing.
+    found = d.attend("rde", attn_mask=lambda key: key == "navy", topn=3)
+    assert dict(zip(found.names, found.weights.tolist(), strict=True))["navy"] == 1.0
+    assert found.left_out == pytest.approx(0, abs=1e-12)
+    mixed = FuzzyDict({"red": 0.0, 5: 9.0, "blue": 1.0}, embedding=VECTORS)
+    assert mixed.pool("red", attn_mask=[False, True, True]) == 1.0
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        ([True, False], ShapeError, r"attn_mask.*9 keys.*2"),
+        ([1] * 9, ArgumentTypeError, r"attn_mask.*bool"),
+        ([False] * 9, NoMatchError, "nothing to attend to"),
+    ]
+    for bad, kind, told in wrong:
+        for topn in (None, 3):
+            with pytest.raises(kind, match=told):
+                d.attend("red", attn_mask=bad, topn=topn)

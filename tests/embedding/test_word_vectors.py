@@ -230,14 +230,6 @@ def test_tokens_of_a_text() -> None:
         assert FEW.tokens(text) == tokens
 
 
-def test_weights_are_those_of_the_formula() -> None:
-    total = 700 + 140 + 60 + 9 + 4 + 2
-    for word, count in zip(FEW.words, FEW.counts.tolist(), strict=True):
-        assert FEW.find(word).weight == pytest.approx(1e-3 / (1e-3 + count / total))
-    assert FEW.find("porsche").weight == FEW.find("don't").weight
-    assert FEW.find("colour").weight == FEW.find("don't").weight
-
-
 def test_the_word_that_was_meant_stands_in(brown: WordVectors) -> None:
     vocabulary = brown.vocabulary
     unseen = "accomodation computre recieve definately seperate goverment smartphnoe"

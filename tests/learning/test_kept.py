@@ -8,11 +8,9 @@ from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, OptionError
-from fuzzydict.learning.fit import ENOUGH, split
+from fuzzydict.learning.fit import ENOUGH
 from fuzzydict.learning.report import Answers, Change, FitReport, Measures
 from fuzzydict.learning.train import Epoch
 from tests.support.fits import EXAMPLES, car, turned
@@ -80,23 +78,6 @@ def test_the_report_tells_of_the_dict_as_it_was_and_as_it_comes_out(scorer: Any)
     assert report.training_before.log_probability == pytest.approx(before, rel=1e-3)
     assert report.training_after.log_probability == pytest.approx(log_probability(), rel=1e-3)
     assert report.kept == (scorer is None)
-
-
-@given(st.integers(1, 300), st.integers(0, 300))
-def test_queries_without_a_key_are_held_out_alike(keyed: int, strangers: int) -> None:
-    count = keyed + strangers
-    parts = split(np.arange(count) >= keyed, 0.2, np.random.default_rng(0), many=100, most=256)
-    if count < 4:
-        assert parts == []
-    elif count >= 100:
-        (part,) = parts
-        held = int((part < keyed).sum())
-        assert held == min(max(round(0.2 * keyed), 1), keyed - 1)
-        assert len(np.unique(part)) == len(part) < count
-    else:
-        assert sorted(np.concatenate(parts).tolist()) == [*range(count)]
-        shares = [int((part < keyed).sum()) for part in parts]
-        assert max(shares) - min(shares) <= 1
 
 
 def test_held_out_examples_are_judged_without_what_is_remembered() -> None:

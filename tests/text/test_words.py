@@ -65,16 +65,9 @@ def test_words_of_any_text_are_plain_and_the_same_in_every_form_of_it(text: str)
     assert plain(text) == " ".join(found)
     assert plain(plain(text)) == plain(text)
     assert words(f"_{text}_") == found  # which is not plain, whatever the text
-
-
-@given(st.text("abcXYZ019 _-.,'", max_size=30))
-def test_case_of_a_whole_text_does_not_matter(text: str) -> None:
-    assert words(text.upper()) == words(text.lower())
-
-
-@given(ANY, ANY)
-def test_a_blank_parts_texts(a: str, b: str) -> None:
-    assert words(f"{a} {b}") == words(a) + words(b)
+    assert words(f"{text} topSpeed {text}") == [*found, "top", "speed", *found]
+    if text.isascii():
+        assert words(text.upper()) == words(text.lower())
 
 
 @pytest.mark.parametrize(
@@ -138,41 +131,26 @@ def test_those_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     assert flat.tolist() == [one for text in texts for one in sorted(numbers(text))]
 
 
-def likeness(texts: list[str], query: str, total: int | None = None, of_all: Any = None) -> Any:
+def likeness(texts: list[str], query: str) -> Any:
     """Return the cosines of n-grams that weigh more the fewer texts have them."""
     sets = list(map(numbers, texts))
-    counts = Counter(one for some in sets for one in some) if of_all is None else of_all
-    count = len(texts) if total is None else total
+    counts = Counter(one for some in sets for one in some)
 
     def squares(some: set[int]) -> float:
-        return sum(math.log1p(count / max(counts[one], 1)) ** 2 for one in some)
+        return sum(math.log1p(len(texts) / max(counts[one], 1)) ** 2 for one in some)
 
     asked = numbers(query)
     lengths = [math.sqrt(squares(asked) * squares(some)) for some in sets]
     return [squares(asked & s) / length for s, length in zip(sets, lengths, strict=True)]
 
 
-@given(TEXTS, LETTERS | ANY)
-def test_likeness_is_a_cosine(texts: list[str], query: str) -> None:
-    found = Postings(*ngrams_of_each(texts)).likeness(ngrams(query))
-    np.testing.assert_allclose(found, likeness(texts, query), rtol=1e-6)
-
-
-@given(st.lists(st.tuples(LETTERS, st.booleans()), min_size=1, max_size=12), LETTERS)
-def test_dead_texts_do_not_count(texts: list[tuple[str, bool]], query: str) -> None:
-    alive = np.array([is_alive for _, is_alive in texts])
+@given(st.lists(st.tuples(LETTERS | ANY, st.booleans()), max_size=12), LETTERS | ANY)
+def test_likeness_is_a_cosine_and_the_dead_do_not_count(
+    texts: list[tuple[str, bool]], query: str
+) -> None:
+    alive = np.array([is_alive for _, is_alive in texts], np.bool_)
     flat = ngrams_of_each([text for text, _ in texts])
     found = Postings(*flat, alive).likeness(ngrams(query))
     living = [text for text, is_alive in texts if is_alive]
     np.testing.assert_allclose(found[alive], likeness(living, query), rtol=1e-6)
     assert not found[~alive].any()
-
-
-@given(st.lists(LETTERS, min_size=1, max_size=12), LETTERS, st.data())
-def test_some_texts_count_as_all_do(texts: list[str], query: str, data: st.DataObject) -> None:
-    places = sorted(data.draw(st.sets(st.sampled_from(range(len(texts))), min_size=1)))
-    every = Postings(*ngrams_of_each(texts))
-    flat = ngrams_of_each([texts[place] for place in places])
-    some = Postings(*flat, None, (every.frequency, len(texts)))
-    expected = every.likeness(ngrams(query))[places]
-    np.testing.assert_allclose(some.likeness(ngrams(query)), expected, rtol=1e-6)
