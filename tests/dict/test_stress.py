@@ -319,3 +319,22 @@ def test_no_alias_comes_back_after_an_interrupt(remove: Callable[[Any], Any]) ->
         was_removed = "key" not in d
         d["key"] = 3
         assert d.aliases == ({} if was_removed else {"alias": "key"})
+
+
+def test_copies_and_their_original_each_go_on_with_their_own_keys() -> None:
+    d: FuzzyDict[int] = FuzzyDict({"red": 1, "dark blue": 2, "light green": 3})
+    d.get("x y")
+    several, unwritten = [d, d.copy(), d.copy()], d.copy()
+    for i, one in enumerate(several):
+        one.update(dict.fromkeys([*("northern sea", "new sky", "old hill")[i:], "red sea"], i))
+        one.get("x y")
+        one["red"] = one.pop("red")
+        one[f"{i} ships of the harbour"] = i
+        one.get("x y")
+    for one in [*several, unwritten]:
+        new = FuzzyDict(one)
+        for query in ("red see", "north hill", "ship in a harbor", "sky"):
+            assert_same_outcome(one, new, query)
+        for key in one:
+            assert one.nearest(key).key == one.most_similar(key)[0].key == key
+        one._check()

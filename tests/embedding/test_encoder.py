@@ -117,6 +117,9 @@ def test_later_changes_do_not_reach_the_copy() -> None:
     for copy in copies:
         assert isinstance(copy, WordVectors)
         assert (copy.words, copy.vectors.tolist()) == (WORDS, ROWS.tolist())
+        for array in (copy.vectors, copy.word("red").unit[None], copy.word("zzz").unit[None]):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0, 0] = 7.0
 
 
 NO_EMBEDDINGS = ["brown", b"brown", 3, [1.0], np.zeros((2, 2)), object(), Model, str, {"red"}]

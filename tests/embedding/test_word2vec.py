@@ -109,6 +109,9 @@ def test_a_seed_gives_the_same_bits(
     assert again.vectors.tobytes() == trained.vectors.tobytes()
     assert other.words == trained.words
     assert not np.allclose(other.vectors, trained.vectors)
+    twice = [replace(light[0], epochs=2, copies=2)]  # from one seed, and the next
+    one, two = np.hsplit(WordVectors.train(sentences, recipe=twice, size=None).vectors, 2)
+    assert not np.allclose(one, two)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a signal can be sent to one thread on POSIX only")

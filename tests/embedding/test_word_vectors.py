@@ -80,17 +80,11 @@ def test_a_word_has_the_vector_that_a_text_of_it_has() -> None:
 REFUSED: Refused = {
     ShapeError: {
         "a row for each of the 1 words": lambda: WordVectors(["a"], [[1.0], [2.0]]),
-        r"got shape \(1,\)": lambda: WordVectors(["a"], [1.0]),  # type: ignore[list-item]
-        "E of 1 or more": lambda: WordVectors(["a"], [[]]),
-        "each of the 0 words": lambda: WordVectors([], np.zeros((0, 3))),
         "'b' has NaN or infinity": lambda: WordVectors(["a", "b"], [[1.0], [np.nan]]),
-        "'a' has NaN or infinity": lambda: WordVectors(["a", "b"], [[np.inf], [1.0]]),
-        "ragged": lambda: WordVectors(["a", "b"], [[1.0], [1.0, 2.0]]),
         "expected 2, one a word, got shape": lambda: WordVectors(["a", "b"], np.eye(2), [1]),
         "'a' comes twice": lambda: WordVectors(["a", "b", "a"], np.eye(3)),
     },
     ArgumentTypeError: {
-        "must be an array of real numbers": lambda: WordVectors(["a"], np.array([["x"]])),
         "expected texts, got 7": lambda: WordVectors(["a", 7], np.eye(2)),  # type: ignore[list-item]
         "expected a list of texts, got the text 'red'": lambda: SMALL.encode("red"),
         "expected texts alone, got 7": lambda: SMALL.encode(["red", 7]),  # type: ignore[list-item]
@@ -98,16 +92,6 @@ REFUSED: Refused = {
 }
 
 test_what_does_not_fit_is_named = refused(REFUSED)
-
-
-def test_nobody_else_can_change_the_vectors() -> None:
-    rows = np.eye(2, dtype=np.float32)
-    vectors = WordVectors(["red", "blue"], rows)
-    rows[0, 0] = 7.0
-    assert vectors.encode(["red"]).tolist() == [[1.0, 0.0]]
-    for array in (vectors.vectors, vectors.word("red").unit[None], vectors.word("zzz").unit[None]):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0, 0] = 7.0
 
 
 def test_files_give_the_same_bits_and_saving_again_changes_nothing(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Factors
@@ -16,6 +17,7 @@ from fuzzydict.learning.train import (
     Settings,
     TrainableProjections,
     add_identity_penalty,
+    descend,
     fit_retrieval,
     lengths_forward,
     pooling_loss,
@@ -154,3 +156,16 @@ def test_the_gradient_of_the_identity_penalty() -> None:
     zeros: dict[str, Array] = {name: np.zeros_like(p) for name, p in at.items()}
     add_identity_penalty(at, zeros, 0.7)
     check_gradients(lambda p: loss(dict(p)), at, zeros)
+
+
+def test_the_descent_keeps_the_best_parameters_and_stops() -> None:
+    x, held_out = np.array(0.0, np.float32), 10
+
+    def losses(rows: NDArray[np.intp], _: np.random.Generator) -> tuple[float, dict[str, Array]]:
+        """Held out, 1 is best; the examples draw it on to 10."""
+        best = 1 if len(rows) == held_out else 10
+        return float((x - best) ** 2), {"x": 2 * (x - best)}
+
+    history = descend({"x": x}, 100, losses, Settings(learning_rate=0.1))
+    assert x == pytest.approx(1, abs=0.5)
+    assert len(history) < 10

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import tracemalloc
 from collections.abc import Mapping
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,9 @@ def test_parts_of_any_sizes_make_the_whole(count: int, cuts: list[int], seed: in
     scores[0, : count // 2] = -np.inf  # so that parts may be without keys
     pieces = [partial(scores[:, a:b], value[a:b]) for a, b in itertools.pairwise(edges)]
     random.shuffle(pieces)
-    np.testing.assert_allclose(finish(reduce(merge, pieces)), softmax(scores) @ value, atol=1e-12)
+    np.testing.assert_allclose(
+        finish(functools.reduce(merge, pieces)), softmax(scores) @ value, atol=1e-12
+    )
 
 
 N = 40_000  # keys, of several blocks for a single query
@@ -236,6 +238,11 @@ REFUSED: Refused = {
         "^query of shape": lambda: attention(LONG[-1:], LONG[:-1], LONG[:-1]),
         "^key of shape": lambda: attention(LONG[:1], LONG, LONG[::-1]),
         "look at the scorer": lambda: attention(Q, K, VALUE, scorer=no_numbers),
+        r"row \[1\] is not": [
+            lambda: softmax([[0, 1], [np.nan, 0]]),
+            lambda: sparsemax([[0], [np.inf]]),
+        ],
+        "single number": [lambda: softmax(3.0), lambda: sparsemax(3.0)],
         r"weights \(2, 3\) and": lambda: pool(np.ones((2, 3)), np.ones((4, 2))),
     },
     ArgumentTypeError: {
@@ -247,6 +254,9 @@ REFUSED: Refused = {
         "scorer 'dots' is not known": lambda: attention(Q, K, VALUE, scorer="dots"),
         "sparsemax, got 'max'": lambda: attention(Q, K, VALUE, normalizer="max"),
         "temperature must be": lambda: attention(Q, K, VALUE, temperature=0),
+        "must be a finite number above 0": [
+            functools.partial(softmax, [1.0], t) for t in (0, -1, np.inf)
+        ],
         "use temperature": lambda: attention(Q, K, VALUE, scorer="dot", scale=1.0),
         "scale must be": lambda: attention(Q, K, VALUE, scale=-1.0),
     },
@@ -302,31 +312,3 @@ def test_an_empty_row_is_zero(name: str) -> None:
     assert not d_scores[1].any()
     with pytest.warns(EmptyRowWarning):
         assert normalize(np.empty((2, 0)), 1.0, name)[0].shape == (2, 0)
-
-
-@BOTH
-def test_gradients_of_weights_agree_with_differences(name: str) -> None:
-    scores, direction = np.random.default_rng(0).standard_normal((2, 3, 4, 5))
-    d_scores, d_temperature = normalize(scores, 0.7, name)[1](direction)
-    check_gradients(
-        lambda at: float((normalize(at["scores"], float(at["t"]), name)[0] * direction).sum()),
-        {"scores": scores, "t": np.array(0.7)},
-        {"scores": d_scores, "t": np.array(d_temperature)},
-    )
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("scores", "temperature", "kind", "message"),
-    [
-        *[([[0, 1], [x, 0]], 1.0, ShapeError, r"row \[1\] is not") for x in (np.nan, np.inf)],
-        (3.0, 1.0, ShapeError, "single number"),
-        *[([1.0], t, OptionError, "must be a finite number above 0") for t in (0, -1, np.inf)],
-        ([1.0], "warm", ArgumentTypeError, "temperature must be a finite number.*'warm'"),
-    ],
-)
-def test_what_cannot_be_weighed_is_refused(
-    name: str, scores: Any, temperature: Any, kind: type[Exception], message: str
-) -> None:
-    with pytest.raises(kind, match=message):
-        normalize(scores, temperature, name)

@@ -191,7 +191,5 @@ def test_a_table_has_a_word_once(name: str) -> None:
 def test_what_is_written_is_not_written_otherwise() -> None:
     lines = [" ".join(line).split(" = ") for line in word_list("written")]
     lefts = {left for left, _ in lines}
-    for _, right in lines:
-        parts = right.split()
-        pairs = [" ".join(pair) for pair in pairwise(parts)]
-        assert lefts.isdisjoint([*parts, *pairs])
+    for parts in (right.split() for _, right in lines):
+        assert lefts.isdisjoint([*parts, *map(" ".join, pairwise(parts))])
