@@ -239,8 +239,8 @@ REFUSED: Refused = {
         "^key of shape": lambda: attention(LONG[:1], LONG, LONG[::-1]),
         "look at the scorer": lambda: attention(Q, K, VALUE, scorer=no_numbers),
         r"row \[1\] is not": [
-            lambda: softmax([[0, 1], [np.nan, 0]]),
-            lambda: sparsemax([[0], [np.inf]]),
+            lambda: softmax([[0.0, 1.0], [np.nan, 0.0]]),
+            lambda: sparsemax([[0.0], [np.inf]]),
         ],
         "single number": [lambda: softmax(3.0), lambda: sparsemax(3.0)],
         r"weights \(2, 3\) and": lambda: pool(np.ones((2, 3)), np.ones((4, 2))),
