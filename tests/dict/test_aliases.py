@@ -61,7 +61,7 @@ def test_an_alias_of_none_matches_nothing(scorer: Any) -> None:
     np.testing.assert_array_equal(len(d.attend("beige").weights), 2)
 
 
-def test_an_equal_key_wins_and_a_key_of_the_same_words_does_not() -> None:
+def test_signs_tell_aliases_apart_and_an_equal_key_wins() -> None:
     d = colors()
     d.aliases["RED"] = "navy"
     assert (d["red"], d["RED"], d["Red"], d["rouge"]) == (1.0, 2.0, 2.0, 1.0)
@@ -72,6 +72,13 @@ def test_an_equal_key_wins_and_a_key_of_the_same_words_does_not() -> None:
     pooling.aliases["five"] = 5
     found = pooling.get_many(["five", "beige", 5, "Rouge"], "none")
     assert found == [7.0, "none", 7.0, pooling["red"]]
+    d = FuzzyDict({"csharp": 1, "cpp": 2, "good": 3, "poor": 4})
+    d.aliases = {"C#": "csharp", "C++": "cpp", "A+": "good", "A-": "poor"}
+    keys = [d.nearest(query).key for query in ("c#", "c++", "a+", "A-", "A-.")]
+    assert keys == ["csharp", "cpp", "good", "poor", "poor"]
+    assert json.loads(json.dumps(d.aliases)) == d.aliases
+    d.aliases = {"dark-good": "good", "Dark Good": "good"}
+    assert (list(d.aliases), d.aliases) == (["dark-good"], {"dark good": "good"})
 
 
 def test_a_key_that_is_not_compared_has_aliases_too() -> None:
@@ -148,16 +155,6 @@ def test_what_is_no_alias_is_refused(wrong: Any, kind: type[Exception], told: st
             d.aliases.update({"good": "red", **wrong} if all(map(str, wrong)) else wrong)
     assert d.aliases == before
     assert isinstance(d.aliases, Aliases)
-
-
-def test_signs_tell_aliases_apart_and_other_writings_do_not() -> None:
-    d = FuzzyDict({"csharp": 1, "cpp": 2, "good": 3, "poor": 4})
-    d.aliases = {"C#": "csharp", "C++": "cpp", "A+": "good", "A-": "poor"}
-    keys = [d.nearest(query).key for query in ("c#", "c++", "a+", "A-", "A-.")]
-    assert keys == ["csharp", "cpp", "good", "poor", "poor"]
-    assert json.loads(json.dumps(d.aliases)) == d.aliases
-    d.aliases = {"dark-good": "good", "Dark Good": "good"}
-    assert (list(d.aliases), d.aliases) == (["dark-good"], {"dark good": "good"})
 
 
 DELETIONS: dict[str, Callable[[Any], object]] = {

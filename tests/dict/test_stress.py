@@ -239,9 +239,6 @@ def test_a_read_amid_a_write_sees_what_is_written() -> None:
     assert [match.key for match in d.most_similar("sped")] == ["speed", "brand"]
 
 
-# ---- what is pooled ------------------------------------------------------------------------
-
-
 LETTERS = [f"key {letter}" for letter in "abcdef"]
 
 
@@ -284,9 +281,6 @@ def test_what_is_pooled_is_what_a_new_dict_pools(new: Any, seed: int) -> None:
             (held[0] if isinstance(held, tuple) else held)[0] += 1.0  # in place
         expected = FuzzyDict(dict(d), embedding=by_sines, scorer="cosine").pool("key x")
         np.testing.assert_allclose(d.pool("key x"), expected, rtol=1e-6, atol=1e-6)
-
-
-# ---- Ctrl-C at any line --------------------------------------------------------------------
 
 
 PACKAGE = str(Path(str(fuzzydict.__file__)).parent)

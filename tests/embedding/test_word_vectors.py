@@ -191,16 +191,13 @@ def test_what_ships_is_told_by_name_and_files(brown: WordVectors, tmp_path: Path
 FEW = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
 
 
-def test_a_word_is_found_as_it_is_spelled_or_plain() -> None:
+def test_a_word_is_found_as_it_is_spelled_or_plain_and_texts_have_tokens() -> None:
     rows = {"color": 1, "New_York": 2, "new_york": 2, "Zoë": 3, "zoe": 3, "iphone": 4}
     for word, row in {**rows, "colour": None, "": None}.items():
         assert FEW.row(word) == row
     both = Vocabulary(["US", "us"], [9, 5])  # a spelling of its own goes before a plain form
     assert (both.row("US"), both.row("us")) == (0, 1)
     assert Vocabulary(["Polish", "POLISH"], [9, 5]).row("polish") == 0
-
-
-def test_tokens_of_a_text() -> None:
     for text, tokens in {
         "The colour!": ["the", "colour"],
         "New York": ["new_york"],

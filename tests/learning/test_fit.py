@@ -117,13 +117,21 @@ def test_any_scorer_remembers(scorer: str) -> None:
     assert d.aliases["horses"] in SPORT
 
 
-def test_fit_again_keeps_what_was_remembered_and_the_new_example_wins() -> None:
+def test_a_new_example_wins_and_what_is_not_kept_changes_nothing() -> None:
     d = car()
     d.fit(TAUGHT)
     d.fit({"Paint": "model", "maker": "brand"})
     assert d.aliases == TAUGHT | {"paint": "model", "maker": "brand"}
     d.fit({"maker": "model"}, warm_start=True, validation=0)
     assert d.aliases == TAUGHT | {"paint": "model", "maker": "model"}
+    d = car()
+    assert d.fit(SYNONYMS, validation=0).kept
+    before = options(d)
+    report = d.fit(AT_ODDS, epochs=10, validation=0.2, remember=False)
+    assert not report.kept
+    assert options(d) == before
+    assert {change.query for change in report.worse} <= AT_ODDS.keys()
+    assert "to do: give more examples" in str(report)
 
 
 # ---- what is learned from keys ---------------------------------------------------------------
@@ -278,17 +286,6 @@ def test_what_was_set_since_the_last_fit_or_while_it_learns_stays() -> None:
 
     assert d.fit(SYNONYMS, validation=0, progress=meanwhile).kept
     assert (d.temperature, d.score_cutoff) == (0.3, 0.3)
-
-
-def test_what_is_not_kept_changes_nothing_of_what_was() -> None:
-    d = car()
-    assert d.fit(SYNONYMS, validation=0).kept
-    before = options(d)
-    report = d.fit(AT_ODDS, epochs=10, validation=0.2, remember=False)
-    assert not report.kept
-    assert options(d) == before
-    assert {change.query for change in report.worse} <= AT_ODDS.keys()
-    assert "to do: give more examples" in str(report)
 
 
 # ---- what goes wrong -------------------------------------------------------------------------

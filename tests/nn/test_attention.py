@@ -270,9 +270,6 @@ def no_numbers(query: Array, key: Array) -> Array:
 test_what_does_not_fit_is_named = refused(REFUSED)
 
 
-# ---- softmax and sparsemax -----------------------------------------------------------------
-
-
 BOTH = pytest.mark.parametrize("name", NORMALIZERS)
 ROWS = hnp.arrays(np.float64, st.tuples(st.just(2), st.integers(1, 8)), elements=st.floats(-50, 50))
 

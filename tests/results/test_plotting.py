@@ -143,7 +143,7 @@ X = np.array([[0.0], [1.0], [4.0]])
 Y = np.array([1.0, 2.0, 5.0])
 
 
-def test_a_regression_stands_above_its_weights() -> None:
+def test_a_regression_stands_above_its_weights_and_each_model_has_a_place() -> None:
     model = KernelRegression("gaussian", 0.7).fit(X[::-1], Y[::-1])
     grid = plot_regression({"wide": model}, truth=lambda x: x + 1)
     assert grid.shape == (2, 1)
@@ -158,9 +158,6 @@ def test_a_regression_stands_above_its_weights() -> None:
     assert (weights[0].argmax(), weights[-1].argmax()) == (0, 2)  # the examples are in order
     assert (above.get_title(), above.get_xlabel(), above.get_ylabel()) == ("wide", "x", "y")
     assert below.images[0].colorbar.ax.get_ylabel() == "weight (%)"
-
-
-def test_each_model_has_a_place_and_a_gap_where_no_example_is_near() -> None:
     axes = plot_regression({"narrow": KernelRegression("boxcar", 1.0).fit(X, Y)})[0, 0]
     x, y = axes.get_lines()[-1].get_data()
     np.testing.assert_array_equal(np.isnan(y), (x > 2) & (x < 3))

@@ -76,7 +76,7 @@ def test_any_page_is_whole_escaped_and_fetches_nothing(what: str, key: str) -> N
     assert shades or what in ("dict", "by a scorer")
 
 
-def test_a_dict_shows_its_size_a_sample_of_its_items_and_what_it_was_taught() -> None:
+def test_a_dict_shows_its_size_what_it_was_taught_and_its_options() -> None:
     page = shown(FuzzyDict({f"key {i}": i for i in range(1200)}))
     assert "<p>FuzzyDict of 1,200 items</p>" in page
     assert rows_of(page) == [["key", "value"], *([f"key {i}", str(i)] for i in range(8))]
@@ -89,8 +89,6 @@ def test_a_dict_shows_its_size_a_sample_of_its_items_and_what_it_was_taught() ->
     d.aliases.update({f"cost {letter}": "price" for letter in "abcdefgh"})
     assert "cost f → price, and 2 more aliases</p>" in shown(d)
 
-
-def test_a_dict_shows_its_mode_its_embedding_and_the_options_that_are_no_defaults() -> None:
     class Strict(FuzzyDict[int]):
         scorer = "spelling"
 

@@ -33,8 +33,6 @@ BYTES = 200e6
 PRIME = 2**61 - 1  # the hash of a whole number is its rest after division by it
 
 
-# ---- keys that meet in the table of a dict -------------------------------------------------
-
 MOST = 5_000  # integers in one dict
 
 
@@ -159,9 +157,6 @@ def test_what_is_refused_is_not_even_hashed(monkeypatch: pytest.MonkeyPatch) -> 
         reader.filled(few, few)
 
 
-# ---- shapes -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", [[1, 2**24, 0], [1, 2**20, 2**20, 0], [1, 3, 2**21, 0, 5]])
 def test_many_rows_without_numbers_are_refused(tmp_path: Path, shape: list[int]) -> None:
     path = tmp_path / "empty"
@@ -178,9 +173,6 @@ def test_arrays_without_numbers_come_back_or_are_not_saved(tmp_path: Path) -> No
     FuzzyDict({str(shape): np.zeros(shape) for shape in shapes}).save(tmp_path / "d")
     opened: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d")
     assert [array.shape for array in opened.values()] == shapes
-
-
-# ---- vectors and projections ---------------------------------------------------------------
 
 
 def table(words: Any = ("color", "price", "brand"), **changes: Any) -> dict[str, Any]:
@@ -261,9 +253,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-# ---- headers and contents that claim what is not there, with the right checksum -------------
-
-
 @pytest.mark.parametrize("name", [*HEADERS, *MEANINGS, "another embedding"])
 def test_files_that_lie_are_refused(saved: Path, tmp_path: Path, name: str) -> None:
     path, stored = tmp_path / "damaged", read_arrays(saved, "fuzzy dict")
@@ -289,9 +278,6 @@ def test_a_small_file_cannot_ask_for_a_large_array_many_times(tmp_path: Path) ->
     assert "order" in refused_cheaply(tmp_path / "saved")
 
 
-# ---- pickles -------------------------------------------------------------------------------
-
-
 class Harm:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -315,9 +301,6 @@ def test_no_pickle_is_run(saved: Path, tmp_path: Path) -> None:
         assert not harm.path.exists()
     pickle.loads(pickle.dumps(harm))
     assert harm.path.exists()  # it would have shown
-
-
-# ---- any file ------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux tells it")

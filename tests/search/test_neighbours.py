@@ -104,9 +104,6 @@ def test_vectors_that_are_equal_zero_or_large_are_found_and_of_thousands_nearly_
     assert (np.array([row[0] for row in found]) == wanted[:, 0]).mean() >= 0.95
 
 
-# ---- what is saved ------------------------------------------------------------------------
-
-
 def saved_graph(gone: int = 30) -> tuple[Any, Any, Any]:
     """Return the keys of a graph from which some were removed, its bytes, and its labels."""
     vectors, graph = vectors_of(200), Neighbours()
@@ -138,9 +135,6 @@ def test_no_damaged_graph_is_walked_out_of_its_bounds(monkeypatch: pytest.Monkey
             for row in graph.near(keys, keys.vectors[:3] / 3, 5):
                 assert set(row.tolist()) <= set(range(len(keys)))
     assert 0 < taken < 1000
-
-
-# ---- dicts ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -201,9 +195,6 @@ def test_keys_that_a_walk_does_not_reach_are_found_all_the_same() -> None:
     graph.update(keys)
     whole, graph._graph = graph._graph, Forgetful([None] * 300)
     check_found(graph, keys, vectors_of(2, seed=1), 8)
-
-
-# ---- a few keys, and thousands of them -----------------------------------------------------
 
 
 CAR = ["brand", "color", "top speed", "price", "engine power", "seats", "C#", "C++", "year 1961"]
