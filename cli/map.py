@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from fuzzydict import FuzzyDict, Matcher, OptionError
+from fuzzydict import Matcher, OptionError, RemoteDict
 from fuzzydict.frames.dask import LOCAL
 from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.dict_files import dict_format
@@ -22,6 +22,7 @@ from ._options import (
     Choice,
     check_place,
     dict_command,
+    is_address,
     no_nan,
     option,
     taken,
@@ -171,7 +172,8 @@ def _workers(
 ) -> Workers | None:
     """Return who looks texts up, if an option says so.
 
-    Other processes open DICT by themselves, if it is a file of `FuzzyDict.save` as it stands.
+    Other processes open DICT by themselves, if it is a store, or a file of `FuzzyDict.save` as it
+    stands.
     """
     if jobs is None and engine is None and scheduler is None:
         return None
@@ -183,7 +185,7 @@ def _workers(
         raise click.UsageError("--jobs: the cluster has its own number of workers; leave it out")
     given, matcher = click.get_current_context().params, None
     file, is_changed = given["dict_file"], given["scorer"] or given["synonyms"]
-    is_saved = isinstance(file, Path) and dict_format(file, Reading(given["format"])) == "fuzzydict"
+    is_saved = is_address(file) or dict_format(file, Reading(given["format"])) == "fuzzydict"
     if is_saved and not is_changed:
         embedding: Any = None if given["embedding"] is None else d.embedding
         matcher = Matcher(file, score_cutoff=given["score_cutoff"], embedding=embedding)
@@ -201,16 +203,11 @@ def _map_parts(
     """Match the column of all tables in a folder, or of one, in several processes."""
     ctx, table = click.get_current_context(), source.table
     dict_file = ctx.params["dict_file"]
-    if not isinstance(d, FuzzyDict) or not isinstance(dict_file, Path):
-        ctx.fail(
-            "a folder, --jobs and --engine need a DICT in a file, which processes open; name the "
-            "file that was pushed"
-        )
     if output is None:
         ctx.fail("no place to write to; name one (-o)")
     if not isinstance(table, Path):
         ctx.fail("standard input can be read only once; name a file")
-    if not dict_file.is_file():
+    if isinstance(dict_file, Path) and not dict_file.is_file():
         ctx.fail(f"{dict_file} is no regular file; save the dict in one")
     if table.is_dir() and output.is_file():
         ctx.fail(f"{output} is a file; name a folder for those of {table}")
@@ -218,8 +215,11 @@ def _map_parts(
         check_tables(str(source.reading.format), table, output, dict_file, "dict")
     elif not output.exists():
         check_place(output)
-    with dict_file.open("rb") as file:
-        basis: dict[str, Any] = {"the dict": file_digest(file, "blake2b").hexdigest()}
+    if isinstance(d, RemoteDict):
+        basis: dict[str, Any] = {"the dict": d.place}
+    else:
+        with dict_file.open("rb") as file:
+            basis = {"the dict": file_digest(file, "blake2b").hexdigest()}
     for one in ctx.command.params:
         if one.name in _OF_DICT:
             basis[f"the option {one.opts[-1]}"] = ctx.params[one.name]

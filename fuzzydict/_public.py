@@ -25,6 +25,7 @@ from fuzzydict.errors import (
     WorkerError,
 )
 from fuzzydict.frames.match import join, match
+from fuzzydict.frames.shards import pool_shards
 from fuzzydict.frames.workers import Matcher
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.attention import attention
@@ -44,11 +45,10 @@ from fuzzydict.nn.scorers import (
 )
 from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.explanation import Explanation
+from fuzzydict.stores.remote import RemoteDict, connect
 
 if TYPE_CHECKING:
     from fuzzydict.frames.estimator import FuzzyKeyEncoder
-    from fuzzydict.stores.remote import RemoteDict, connect
-    from fuzzydict.stores.shards import pool_shards
 
 __all__ = [
     "Additive",
@@ -97,17 +97,10 @@ __all__ = [
 if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise MissingExtraError
     __all__ += ["FuzzyKeyEncoder"]
 
-#: What most do not use, by the modules that it is imported from when it is asked for.
-_LATER = {
-    "FuzzyKeyEncoder": "frames.estimator",
-    "RemoteDict": "stores.remote",
-    "connect": "stores.remote",
-    "pool_shards": "stores.shards",
-}
-NAMES = {*__all__, *_LATER}
+NAMES = {*__all__, "FuzzyKeyEncoder"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"fuzzydict.{_LATER[name]}"), name)
+    if name == "FuzzyKeyEncoder":  # which needs scikit-learn
+        return import_module("fuzzydict.frames.estimator").FuzzyKeyEncoder
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

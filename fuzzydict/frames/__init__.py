@@ -1,1 +1,1 @@
-"""Columns and frames of pandas, polars, pyarrow and others."""
+"""Columns and frames of pandas, polars and others; texts and keys of several processes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import pickle
@@ -30,6 +31,7 @@ from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
 from fuzzydict.search.neighbours import use_threads
+from fuzzydict.stores.remote import RemoteDict, connect, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,15 +43,15 @@ T = TypeVar("T")
 
 
 class Matcher:
-    """Match texts with the keys of a dict in a file, in any number of processes.
+    """Match texts with the keys of a dict in a file or a database, in any number of processes.
 
-    A pickle of it holds the path, not the dict. Each process opens the file once, when the first
-    of its texts are looked up, and encodes no key. A process that another one started, or that got
-    the matcher from another one, computes with one thread from then on (if threadpoolctl is
-    installed, extra ``frames``).
+    A pickle of it holds the path or address, not the dict. Each process opens it once, when the
+    first of its texts are looked up, and encodes no key. A process that another one started, or
+    that got the matcher from another one, computes with one thread from then on.
 
     Args:
-        path: a file that `FuzzyDict.save` wrote. All processes must find it by this path.
+        path: a file that `FuzzyDict.save` wrote, which all processes must find by this path; or the
+            address of a database, as for `fuzzydict.connect`. A pickle holds its password, too.
         score_cutoff: the least score of a match; by default that of the dict.
         embedding: that of the dict, unless it ships with the package. It is pickled, so a function
             must be at the top level of a module.
@@ -58,7 +60,8 @@ class Matcher:
     Raises:
         FileNotFoundError: there is no such file.
         FileFormatError: the file is of another kind, or damaged.
-        ArgumentTypeError: ``path`` is an address; or ``embedding`` is none, or cannot be pickled.
+        OptionError: the address is none.
+        ArgumentTypeError: ``embedding`` is none, or cannot be pickled.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -78,11 +81,6 @@ class Matcher:
         embedding: Any = None,
         trust: bool = False,
     ) -> None:
-        if "://" in os.fsdecode(path):
-            raise ArgumentTypeError(
-                "path: expected a file that FuzzyDict.save wrote, got an address; keys in a "
-                "database are read by fuzzydict.connect(url), which can be pickled, too"
-            )
         if embedding is not None:
             as_embedding(embedding)  # or raise
         try:  # what tells an embedding from others in another process, too
@@ -92,11 +90,15 @@ class Matcher:
                 f"embedding: {quoted(embedding)} cannot be pickled, so that no other process gets "
                 f"it ({error}); give a function at the top level of a module"
             ) from error
-        self.path = str(Path(os.fsdecode(path)).absolute())
+        self.path = os.fsdecode(path)
+        if self._is_address:
+            self.place = open_store(self.path).place  # or raise
+        else:
+            self.path = self.place = str(Path(self.path).absolute())
         self.score_cutoff = as_cutoff(score_cutoff)
         self.embedding = embedding
         self.trust = as_bool("trust", trust)
-        self._digest = digest_of(self.path)
+        self._digest = "" if self._is_address else digest_of(self.path)
         self._key = self.path, self._digest, of_embedding
         self._made_in = _this_process()
 
@@ -116,6 +118,7 @@ class Matcher:
                 is not the one that it was saved with.
             FileNotFoundError: this process does not find the file.
             FileFormatError: the file is damaged, or refused without ``trust``.
+            StoreError: the database cannot be reached, or refuses.
         """
         if isinstance(texts, str | bytes):
             raise ArgumentTypeError(
@@ -135,9 +138,13 @@ class Matcher:
 
     def __repr__(self) -> str:
         cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
-        return f"{type(self).__name__}({self.path!r}{cutoff})"
+        return f"{type(self).__name__}({self.place!r}{cutoff})"
 
-    def open(self) -> FuzzyDict[Any]:
+    @property
+    def _is_address(self) -> bool:
+        return "://" in self.path
+
+    def open(self) -> FuzzyDict[Any] | RemoteDict:
         """Return the dict, which a process opens once; nobody may write into it."""
         from multiprocessing import parent_process
 
@@ -152,7 +159,9 @@ class Matcher:
                     _opened[self._key] = d
         return d
 
-    def _load(self) -> FuzzyDict[Any]:
+    def _load(self) -> FuzzyDict[Any] | RemoteDict:
+        if self._is_address:
+            return connect(self.path, embedding=self.embedding)
         d: FuzzyDict[Any] | None = None
         try:
             if digest_of(self.path) == self._digest:
@@ -178,7 +187,8 @@ class Matcher:
 # ---- what a process keeps ---------------------------------------------------------------------
 
 #: The dicts that this process has opened, by path, digest of the file and of the embedding.
-_opened: dict[tuple[str, str, str], FuzzyDict[Any]] = {}
+_opened: dict[tuple[str, str, str], FuzzyDict[Any] | RemoteDict] = {}
+atexit.register(_opened.clear)  # while connections can be closed
 _opening = RLock()
 
 
@@ -190,11 +200,10 @@ def _this_process() -> tuple[str, int]:
 @cache
 def _limit_threads() -> None:
     """Compute with one thread from now on, for there are other processes that compute, too."""
-    use_threads(1)
-    with suppress(ImportError):
-        from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits
 
-        threadpool_limits(1)
+    use_threads(1)
+    threadpool_limits(1)
 
 
 def _after_fork() -> None:
@@ -298,6 +307,7 @@ def _begin(matcher: Any, at_end: Connection) -> None:
     """Answer until the run, or the system if its process is gone, closes the connection."""
     global _matcher
     _matcher = matcher
+    _limit_threads()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it was not held
 
     def end() -> None:

@@ -35,14 +35,16 @@ from fuzzydict.io.columns import (
 )
 from fuzzydict.io.tables import open_table, table_format
 from fuzzydict.io.text_tables import check_names
+from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Match
 from fuzzydict.search.judge import weights_digest
+from fuzzydict.stores.remote import RemoteDict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from fuzzydict.io.review import MatchedKeys
     from fuzzydict.io.text_tables import Added, Table
-    from fuzzydict.mapping import FuzzyDict
 
 
 #: The formats of tables that a folder may have.
@@ -129,7 +131,7 @@ def _names_in(folder: Path) -> Iterator[str]:
 
 
 def map_parts(
-    d: FuzzyDict[Any],
+    d: FuzzyDict[Any] | RemoteDict,
     source: Source,
     output: Path,
     *,
@@ -242,26 +244,38 @@ def _map_part(
 _Best: TypeAlias = tuple[str, float, bool] | None
 
 
-def _best(d: FuzzyDict[Any], texts: list[str]) -> list[_Best]:
+def _best(d: MatchedKeys, texts: list[str]) -> list[_Best]:
     return [one and (one.key, one.score, one.matches) for one in best_keys(d, texts)]
 
 
-def _best_in_another(matcher: Matcher, texts: list[str]) -> list[_Best]:
-    """Answer texts by the dict of a `Matcher`, in another process."""
-    found, cutoff = _best(matcher.open(), texts), matcher.score_cutoff
+def _best_in_another(source: Matcher | RemoteDict, texts: list[str]) -> list[_Best]:
+    """Answer texts in another process."""
+    if isinstance(source, RemoteDict):
+        return _best(source, texts)
+    found, cutoff = _best(source.open(), texts), source.score_cutoff
     if cutoff is None:
         return found
     return [one and (*one[:2], cutoff <= one[1] > -float("inf")) for one in found]
 
 
+def _values(d: FuzzyDict[Any] | RemoteDict, keys: list[str]) -> dict[str, Any]:
+    """Return the values of keys; of a database, of those that nobody has removed meanwhile."""
+    if isinstance(d, RemoteDict):
+        return d.values_of(keys)
+    return {key: dict.__getitem__(d, key) for key in keys}
+
+
 class _Answers:
     """The best keys of texts, each of which is looked up once, here or by other processes.
 
-    Other processes ask a file of the dict. If nobody names one, it is saved in a folder of its own,
-    made in ``place``. They, and it, are there from the first look-up to the ``end`` of the run.
+    Other processes ask a file of the dict, or a database. If nobody names one, the dict is saved in
+    a folder of its own, made in ``place``. They, and it, are there from the first look-up to the
+    ``end`` of the run.
     """
 
-    def __init__(self, d: FuzzyDict[Any], workers: Workers, place: Path, end: ExitStack) -> None:
+    def __init__(
+        self, d: FuzzyDict[Any] | RemoteDict, workers: Workers, place: Path, end: ExitStack
+    ) -> None:
         self._d, self._workers, self._place, self._end = d, workers, place.absolute(), end
         self._known: dict[str, _Best] = {}
         self._ask: Callable[[list[str]], list[_Best]] | None = None
@@ -273,14 +287,14 @@ class _Answers:
             if len(self._known) > _KEPT:
                 self._known = {text: self._known[text] for text in texts if text in self._known}
             self._known.update(zip(unknown, self._looked_up(unknown), strict=True))
-        found = list[Match | None]()
-        for text in texts:
-            if (best := self._known[text]) is None:
-                found.append(None)
-            else:
-                value = dict.__getitem__(self._d, best[0])
-                found.append(Match(best[0], value, best[1], query=text, matches=best[2]))
-        return found
+        known = {text: best for text in texts if (best := self._known[text]) is not None}
+        values = _values(self._d, list({best[0] for best in known.values()}))
+        return [
+            Match(best[0], values[best[0]], best[1], query=text, matches=best[2])
+            if (best := known.get(text)) is not None and best[0] in values
+            else None
+            for text in texts
+        ]
 
     def _looked_up(self, texts: list[str]) -> list[_Best]:
         if not self.are_of_others:
@@ -288,7 +302,7 @@ class _Answers:
         try:
             if self._ask is None:
                 jobs, scheduler, matcher = self._workers
-                asked = partial(_best_in_another, matcher or self._saved())
+                asked = partial(_best_in_another, matcher or self._shared())
                 self._ask = self._end.enter_context(
                     answering(asked, jobs=jobs, scheduler=scheduler)
                 )
@@ -302,7 +316,9 @@ class _Answers:
                 f"of d.save in one"
             ) from error
 
-    def _saved(self) -> Matcher:
+    def _shared(self) -> Matcher | RemoteDict:
+        if isinstance(self._d, RemoteDict):
+            return self._d  # each process connects
         self._place.mkdir(parents=True, exist_ok=True)
         folder = TemporaryDirectory(
             prefix=".fuzzydict-copy-", dir=self._place, ignore_cleanup_errors=True

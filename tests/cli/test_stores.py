@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, RemoteDict
+from fuzzydict import FuzzyDict, Matcher, RemoteDict
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.stores import remote
 from tests.support.commands import refused, run
@@ -218,6 +221,18 @@ def test_a_command_answers_as_from_the_file(
     assert closed
 
 
+@pytest.mark.usefixtures("pushed")
+def test_a_folder_is_mapped_by_a_store_as_by_a_file() -> None:
+    Path("in").mkdir()
+    for name, cells in (("a.csv", "colour\nqwzzt\n"), ("b.csv", "topSpeed\ncolour\n")):
+        Path("in", name).write_text("field\n" + cells)
+    for place, output in (("car.json", "by file"), (URL, "by store")):
+        result = run("map", place, "in", "--column", "field", "-o", output)
+        assert (result.exit_code, result.stdout) == (0, ""), result.stderr
+    for name in ("a.csv", "b.csv"):
+        assert Path("by store", name).read_text() == Path("by file", name).read_text()
+
+
 def test_a_store_in_which_nothing_was_created_is_one_error(store: MemoryStore) -> None:
     for command in ("lookup URL colour", "lookup URL", "explain URL a", "map URL t.csv --column a"):
         line = refused(*command.replace("URL", URL).split())
@@ -242,3 +257,23 @@ def test_a_table_of_postgresql_is_pushed_and_read(car: Path) -> None:
     ]
     nothing = refused("lookup", server().url(table="nothing"), "colour")
     assert "no keys were written there" in nothing
+
+
+@pytest.mark.more
+def test_several_processes_map_by_a_table_of_postgresql(car: Path) -> None:
+    url = server().url(table="cars of several processes")
+    assert run("push", car, url).exit_code == 0
+    texts = ["colour", "brnd", "qwzzt", *(f"top speed {i}" for i in range(40))]
+    Path("table.csv").write_text("\n".join(["field", *texts]) + "\n")
+    alone = run("map", url, "table.csv", "--column", "field")
+    several = run("map", url, "table.csv", "--column", "field", "--jobs", "2", "-o", "out.csv")
+    assert several.exit_code == 0, several.stderr
+    assert Path("out.csv").read_text() == alone.stdout
+
+    matcher = Matcher(url)
+    assert len(pickle.dumps(matcher)) < 1000
+    assert repr(matcher).startswith("Matcher('postgresql://")
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        found = pool.submit(matcher, texts[:3]).result()
+    assert [match and match.value for match in found] == ["black", "Porsche", None]
+    assert found == matcher(texts[:3])

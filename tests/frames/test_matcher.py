@@ -236,8 +236,8 @@ def test_what_is_no_file_of_a_dict_or_no_list_is_refused_at_once(
     (tmp_path / "text").write_text("color, black")
     with pytest.raises(FileFormatError, match="not a fuzzydict file"):
         Matcher(tmp_path / "text")
-    with pytest.raises(TypeError, match="got an address; keys in a database") as error:
-        Matcher("postgresql://me:secret@host/db?table=keys")
+    with pytest.raises(OptionError, match="expected postgresql://") as error:
+        Matcher("mysql://me:secret@host/db?table=keys")
     assert "secret" not in str(error.value)
     for text in ("colour", b"colour"):
         with pytest.raises(ArgumentTypeError, match="give a list of one"):

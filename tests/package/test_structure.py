@@ -16,7 +16,7 @@ from tests.support.sources import LIBRARY, MODULES, imports, syntax
 ORDER = (
     *("errors", "_arrays", "_files"),
     *("text", "nn", "embedding", "search", "results"),
-    *("options", "saving", "learning", "reads", "mapping", "frames", "io", "stores"),
+    *("options", "saving", "learning", "reads", "mapping", "stores", "frames", "io"),
     *("evaluation", "_public", "__init__", "data", "cli", "__main__"),
 )
 MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 20, 90, 800, 60

@@ -107,13 +107,18 @@ def pool_shards(
 class _Shard(NamedTuple):
     """What goes to other processes of a shard."""
 
-    source: Any  # a dict, one in a store, or the `Matcher` of a file, which a process opens once
+    source: Any  # a dict, one in a store, or a `Matcher` of either, which a process opens once
     place: str  # names it in messages
+
+    @property
+    def opened(self) -> FuzzyDict[Any] | RemoteDict:
+        """The dict itself."""
+        return self.source.open() if isinstance(self.source, Matcher) else self.source
 
     @property
     def options(self) -> FuzzyDict[Any]:
         """What has the embedding and the score."""
-        d: FuzzyDict[Any] = self.source.open() if isinstance(self.source, Matcher) else self.source
+        d = self.opened
         if isinstance(d, RemoteDict):
             remote, d = d, FuzzyDict(**{name: getattr(d, name) for name in _ALL_OPTIONS})
             d.synonyms = remote.synonyms
@@ -122,10 +127,11 @@ class _Shard(NamedTuple):
     def parts(self) -> Iterator[tuple[Keys, StackedValues]]:
         """Yield some keys, and the values of the living, until there are no more."""
         lookup, values, embedding = items_of(self.options)
-        if not isinstance(self.source, RemoteDict):
+        d = self.opened
+        if not isinstance(d, RemoteDict):
             yield lookup.keys, StackedValues(lookup.keys.living(), values, embedding)
             return
-        size, pages = size_of(lookup.meaning), self.source.pages(vectors=True)
+        size, pages = size_of(lookup.meaning), d.pages(vectors=True)
         while some := list(islice(pages, _ROWS)):
             rows = [row for row in some if plain(row.key)]
             names, vectors = [row.key for row in rows], [row.vector for row in rows]
@@ -144,7 +150,7 @@ def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
     for number, shard in enumerate(shards):
         if isinstance(shard, str | os.PathLike):
             matcher = Matcher(shard, embedding=embedding)
-            found.append(_Shard(matcher, matcher.path))
+            found.append(_Shard(matcher, matcher.place))
         elif isinstance(shard, FuzzyDict | RemoteDict):
             is_here = isinstance(shard, FuzzyDict)
             found.append(_Shard(shard, f"shards[{number}]" if is_here else repr(shard)))

@@ -30,7 +30,7 @@ from fuzzydict import (
 )
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import quoted
-from fuzzydict.stores import shards as module
+from fuzzydict.frames import shards as module
 from tests.support.memory_store import MemoryStore
 
 WORDS = (
@@ -228,7 +228,7 @@ def remote_of(names: Sequence[str], **options: Any) -> RemoteDict:
 def test_a_store_is_read_page_by_page(
     scorer: Any, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzzydict.stores.shards._ROWS", rows)
+    monkeypatch.setattr("fuzzydict.frames.shards._ROWS", rows)
     remote = remote_of([*NAMES[:120], "--"], scorer=scorer)
     (d,) = dicts_of([NAMES[120:]], scorer=scorer)
     in_order = FuzzyDict(remote.items(), embedding=EMBEDDING, scorer=scorer)
