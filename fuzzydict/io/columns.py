@@ -38,7 +38,7 @@ _TOGETHER = 4096  # cells that are looked up at once
 _REMEMBERED = 2**17  # cells
 _REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
-#: The columns that are written, with the like of what is in them.
+#: The columns that are written, each with a value of its type.
 _NEW_COLUMNS: dict[str, list[Any]] = {"key": [""], "value": [""], "score": [0.0]}
 
 #: The key, value and score that match a cell, or None for each.
@@ -54,7 +54,7 @@ class Source(NamedTuple):
 
 
 class Deciding(NamedTuple):
-    """What a person decided, and decides."""
+    """Where decisions are read, and where doubtful texts are written for more of them."""
 
     #: A review in which somebody decided; the texts in it find what was decided. The dict itself
     #: learns nothing.
@@ -261,7 +261,7 @@ class ColumnMatcher:
 
     The key of a cell is the one that equals it, or that somebody decided on, or the nearest, which
     ``nearest`` finds as `best_keys` does. It is asked about the texts of ``held_rows`` rows at a
-    time, or more. Nobody saves the review here, which need not exist yet.
+    time, or more. `copy` leaves the review, which need not exist yet, to be saved; `clean` saves it.
     """
 
     def __init__(

@@ -142,7 +142,7 @@ class StoreLookup(Lookup):
     def __init__(
         self, sampling: Sampling, scorer: ScorerLike | None, where: Sequence[Condition] = ()
     ) -> None:
-        # None if none of the keys has words.
+        # It counts no key if none has words.
         super().__init__(sampling.meaning, scorer, sampling.total if sampling.keys.count else 0)
         require_nearness(scorer)
         self._store, self._where = sampling.store, where
@@ -163,7 +163,7 @@ class StoreLookup(Lookup):
     def _listing(self, one: Query, hits: Hits) -> Listing:
         """Return the keys that were found for a query, in the order of their texts.
 
-        Where no key has a vector, some of the sample are shown of a query that is like none.
+        If none was found, a few keys of the sample are returned.
         """
         sample, found = self._sample, {hit.key: hit for hit in [*hits.near, *hits.spelled]}
         names = sorted(filter(plain, found))
