@@ -261,7 +261,7 @@ class ColumnMatcher:
 
     The key of a cell is the one that equals it, or that somebody decided on, or the nearest, which
     ``nearest`` finds as `best_keys` does. It is asked about the texts of ``held_rows`` rows at a
-    time, or more. `copy` leaves the review, which need not exist yet, to be saved; `clean` saves it.
+    time, or more. `clean` saves the review, which need not exist yet; `copy` does not.
     """
 
     def __init__(
