@@ -469,7 +469,8 @@ def answers(one: Prepared, meaning: Meaning, judge: Judge) -> list[Answer]:
         some = slice(start, start + 128)
         part = one._replace(queries=one.queries[some], right=one.right[some])
         seen = candidates(glances_of(part, meaning, judge.glance))
-        said = judge.judge(align(part.queries, part.keys, seen, judge.pair))
+        X = align(part.queries, part.keys, seen, judge.pair)
+        said = judge.judge(X, part.keys.hashes[seen.slots])
         slots = seen.slots[np.arange(len(said.best)), said.best].tolist()
         rows = zip(said.right.tolist(), slots, part.right, strict=True)
         found += [Answer(p, slot in right, bool(right)) for p, slot, right in rows]

@@ -468,7 +468,8 @@ class _AllShards(FuzzyDict[Any]):
         keys = Keys.of(meaning.table, different.tolist(), no_vectors)
         keys = keys.with_statistics(part.keys.statistics)
         found = Found(slots.reshape(names.shape), *seen)
-        said = meaning.judge.judge(align(meaning.queries(texts), keys, found, meaning.judge.pair))
+        features = align(meaning.queries(texts), keys, found, meaning.judge.pair)
+        said = meaning.judge.judge(features, keys.hashes[found.slots])
         top, is_best = said.odds.max(axis=1, keepdims=True), said.tied()
         is_key = np.isposinf(glances.max(axis=1))  # which has its own value
         is_best = np.where(is_key[:, None], np.isposinf(glances), is_best)

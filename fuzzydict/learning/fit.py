@@ -384,10 +384,11 @@ def _scores(
         seen = glance(queries, keys, vectors, judge.glance, is_encoded=meaning.is_encoded)
         found = candidates(seen)
         features = align(queries, keys, found, judge.pair)
-        said = judge.judge(features)
+        hashes = keys.hashes[found.slots]
+        said = judge.judge(features, hashes)
         others = ~np.take_along_axis(right, found.slots, 1)
         there = np.asarray(others.any(1))
-        otherwise = judge.judge(features, others | ~there[:, None]).of_best()
+        otherwise = judge.judge(features, hashes, others | ~there[:, None]).of_best()
         logs = judge.log_probabilities(said, found.slots, seen.odds)
         yield right, logs, np.where(there, otherwise, -np.inf)
 

@@ -196,29 +196,46 @@ class Judge:
     #: Intercept and slope of the log-odds of a key that is no candidate, given its glance, (2,).
     rest: NDArray[np.float32]
 
-    def judge(self, X: NDArray[np.float32], mask: NDArray[np.bool_] | None = None) -> Judged:
-        """Return what the features of the candidates, (L, C, F), tell."""
+    def judge(
+        self,
+        X: NDArray[np.float32],
+        hashes: NDArray[np.uint32],
+        mask: NDArray[np.bool_] | None = None,
+    ) -> Judged:
+        """Return what the features of the candidates, (L, C, F), tell.
+
+        Of equal log-odds the one with the least of the ``hashes``, (L, C), is the best, whatever
+        their order. Those that the ``mask``, (L, C), has not are not there.
+        """
         Z = (X - self.center) / self.scale
         odds = self.which(Z[..., WHICH], Z[..., CONTEXT:])
         odds = odds.astype(np.float64)
         if mask is not None:
             odds = np.where(mask, odds, -np.inf)
-        best = odds.argmax(1)
+        top = odds.max(axis=1, keepdims=True)
+        best = np.where(odds > top - tie(top), hashes.astype(np.int64), 1 << 32).argmin(1)
         told = self.features_of_best(Z, odds, best)
         right = self.whether(told[:, : CONTEXT + 3], told[:, CONTEXT + 3 :])
         return Judged(odds, best, expit(right.astype(np.float64)))
 
     def best_of_one(
-        self, x: NDArray[np.float32], alive: NDArray[np.bool_] | None = None
+        self,
+        x: NDArray[np.float32],
+        hashes: NDArray[np.uint32],
+        alive: NDArray[np.bool_] | None = None,
     ) -> tuple[int, list[float]]:
         """Return the place of the best candidate of one query, and the log-odds of all, C.
 
-        Their features have room for what `OF_BEST` names, (C, F + 3).
+        Their features have room for what `OF_BEST` names, (C, F + 3); ``hashes`` as for `judge`.
         """
         odds = self._which_of_one(x)
         if alive is not None:
             odds[~alive] = -np.inf
-        return int(odds.argmax()), odds.tolist()
+        place = int(odds.argmax())
+        tied = (odds > odds[place] - tie(odds[place])).nonzero()[0]
+        if len(tied) > 1:
+            place = int(tied[hashes[tied].argmin()])
+        return place, odds.tolist()
 
     def right_of_one(self, x: NDArray[np.float32], odds: list[float], place: int) -> float:
         """Return the probability that the best candidate of one query is right.

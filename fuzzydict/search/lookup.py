@@ -251,7 +251,7 @@ class Lookup(ABC):
         found = candidates(seen)
         X = align(asked, keys, found, judge.pair)
         mask = keys.alive[found.slots] if len(keys.dead) else None
-        return Compared(found.slots, X, judge.judge(X, mask), seen.odds)
+        return Compared(found.slots, X, judge.judge(X, keys.hashes[found.slots], mask), seen.odds)
 
     def _log_probabilities(self, listing: Listing, compared: Compared) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities of the keys found, (L, n).

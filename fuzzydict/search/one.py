@@ -118,7 +118,8 @@ def best_of_one(
     )
     if width > 1:
         x[:, a.WORDS_KEY] = np.minimum(keys.counts[slots], a.FEW_WORDS) / a.FEW_WORDS
-    place, odds = judge.best_of_one(x, keys.alive[slots] if len(keys.dead) else None)
+    alive = keys.alive[slots] if len(keys.dead) else None
+    place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
     table = compared.strengths.reshape(3, len(query.words), *columns.shape)[:, :, place]
     _leave_over(
         x[place], asked, keys, columns[place], other if other is None else other[place], table

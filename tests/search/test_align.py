@@ -136,11 +136,12 @@ def test_who_has_more_of_what_speaks_for_a_key_is_never_less_likely(
     judge = shipped(kind)
     X = np.random.default_rng(seed).uniform(0, 1, (1, count, len(FEATURES))).astype(np.float32)
     X[:, :, CONTEXT:] = X[:, :1, CONTEXT:]  # of the query
-    before = judge.judge(X)
+    hashes = np.arange(count, dtype=np.uint32)[None]
+    before = judge.judge(X, hashes)
     place = int(before.best[0])
     raised = X.copy()
     raised[0, place, feature] += SIGNS[feature] * more
-    after = judge.judge(raised)
+    after = judge.judge(raised, hashes)
     assert after.odds[0, place] >= before.odds[0, place] - 1e-4
     assert after.best[0] == place or after.odds[0].max() - after.odds[0, place] < 1e-4
     assert after.right[0] >= before.right[0] - 1e-4
