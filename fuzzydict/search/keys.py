@@ -619,7 +619,9 @@ class Background(NamedTuple):
     def above(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return how far cosines are above the mean, in standard deviations, clipped."""
         above = (cosines - np.float32(self.mean)) * np.float32(1 / self.spread)
-        return np.clip(above, _LEAST_ABOVE, _MOST_ABOVE, out=above)
+        np.maximum(above, np.float32(_LEAST_ABOVE), out=above)  # sooner than `np.clip`
+        np.minimum(above, np.float32(_MOST_ABOVE), out=above)
+        return above
 
 
 def background_of(vectors: NDArray[np.float32]) -> Background:

@@ -15,7 +15,7 @@ import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from fuzzydict._arrays import products, units_and_lengths
+from fuzzydict._arrays import products
 from fuzzydict.search import align as a
 from fuzzydict.search.judge import OF_BEST
 from fuzzydict.search.keys import SHORT, letters_of
@@ -170,7 +170,10 @@ def _cosines(keys: Keys, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the cosines of a vector, (E,), and those of n keys; zeros where one is zero."""
     if not len(vector):
         return np.zeros(len(keys), np.float32)
-    return products(keys.vectors, units_and_lengths(vector[None])[0][0]) * keys.inverse_lengths
+    wide = vector.astype(np.float64)  # a square of a vector from a file may overflow
+    near = products(keys.vectors, vector / max(math.sqrt(float(wide @ wide)), 1e-9))
+    near *= keys.inverse_lengths
+    return near
 
 
 def _compare(
