@@ -25,7 +25,6 @@ from fuzzydict.errors import (
     WorkerError,
 )
 from fuzzydict.frames.match import join, match
-from fuzzydict.frames.shards import pool_shards
 from fuzzydict.frames.workers import Matcher
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.attention import attention
@@ -49,6 +48,7 @@ from fuzzydict.stores.remote import RemoteDict, connect
 
 if TYPE_CHECKING:
     from fuzzydict.frames.estimator import FuzzyKeyEncoder
+    from fuzzydict.frames.shards import pool_shards
 
 __all__ = [
     "Additive",
@@ -97,10 +97,12 @@ __all__ = [
 if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise MissingExtraError
     __all__ += ["FuzzyKeyEncoder"]
 
-NAMES = {*__all__, "FuzzyKeyEncoder"}
+#: What most do not use, by the modules that it is imported from when it is asked for.
+_LATER = {"FuzzyKeyEncoder": "frames.estimator", "pool_shards": "frames.shards"}
+NAMES = {*__all__, *_LATER}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "FuzzyKeyEncoder":  # which needs scikit-learn
-        return import_module("fuzzydict.frames.estimator").FuzzyKeyEncoder
+    if name in _LATER:
+        return getattr(import_module(f"fuzzydict.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
