@@ -54,9 +54,9 @@ def command(
 ) -> None:
     """Show the attention weights of QUERY over the keys of DICT as bars.
 
-    The weights are the softmax of the scores, without a cutoff. DICT may be the address of a store,
-    which lists its nearest keys. The exit code is 1 if there is no
-    key to attend to.
+    The weights are the softmax of the scores, without a cutoff. Of a store, whose address DICT may
+    be, the nearest keys are shown, and how much weight the others have. The exit code is 1 if there
+    is no key to attend to.
     """
     in_store = isinstance(d, RemoteDict)
     if mask and in_store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -103,7 +104,7 @@ def command(
     with progress_bar("measuring", shown=bool(sets)) as progress:
         report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
     given: list[str] = click.get_current_context().meta[GIVEN]
-    words = [Path(one) if Path(one).exists() else one for one in given]
+    words = map(_without_folder, given)
     made_by, machine = shown_command("fuzzydict", "evaluate", *words), environment("rapidfuzz")
     if form == "json":
         echo_text(report_json(report, command=made_by, environment=machine))
@@ -111,3 +112,11 @@ def command(
     for table in report_tables(report, _TABLES[form]):
         echo_text(f"{table}\n")
     echo(f"Made by `{made_by}` ({machine}).")
+
+
+def _without_folder(word: str) -> str:
+    """Return a word of a command line, in which a file has its name alone."""
+    option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
+    if not os.path.exists(value):  # noqa: PTH110 - it never raises
+        return word
+    return option + equals + (Path(value).name or value)

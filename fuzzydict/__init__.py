@@ -22,9 +22,9 @@ def __getattr__(name: str) -> Any:  # an import in full takes a moment, and is o
     if name == "__all__" or not name.startswith("_"):
         from fuzzydict import _public
 
-        if name == "__all__" or name in _public.NAMES:
+        if name in _public.NAMES:
             globals()[name] = getattr(_public, name)
-        if name in globals():  # a module of the package may be, too
+        if name in globals():  # a module of the package is there now, too
             return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -32,4 +32,4 @@ def __getattr__(name: str) -> Any:  # an import in full takes a moment, and is o
 def __dir__() -> list[str]:
     from fuzzydict import _public
 
-    return [*globals(), *_public.__all__]
+    return sorted({*globals(), *_public.__all__})

@@ -99,7 +99,7 @@ if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise Miss
 
 #: What most do not use, by the modules that it is imported from when it is asked for.
 _LATER = {"FuzzyKeyEncoder": "frames.estimator", "pool_shards": "frames.shards"}
-NAMES = {*__all__, *_LATER}
+NAMES = {"__all__", *__all__, *_LATER}
 
 
 def __getattr__(name: str) -> Any:

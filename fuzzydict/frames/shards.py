@@ -69,13 +69,14 @@ def pool_shards(
 
     Args:
         queries: a text, or a list of texts.
-        shards: files that `FuzzyDict.save` wrote, dicts, or dicts that `connect` opened, all with
-            the same embedding and options. A file is opened once a process, by this path.
+        shards: files that `FuzzyDict.save` wrote, addresses as for `connect`, dicts, or dicts that
+            `connect` opened, all with the same embedding and options. A file or an address is
+            opened once a process.
         map: what runs a function for each of the shards: the builtin, ``map`` of a
             ``ProcessPoolExecutor``, or ``lambda f, xs: client.gather(client.map(f, xs))`` of a
             client of Dask. Other processes encode the keys of dicts again: save these first.
         score_cutoff: the least score of the best key; by default the option.
-        embedding: that of the files, unless it ships with the package.
+        embedding: that of the files and addresses, unless it ships with the package.
 
     Raises:
         OptionError: there is no shard, two have different options, or two have the same key.
@@ -156,8 +157,8 @@ def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
             found.append(_Shard(shard, f"shards[{number}]" if is_here else repr(shard)))
         else:
             raise ArgumentTypeError(
-                f"shards[{number}]: expected the path of a file, a FuzzyDict or a RemoteDict, got "
-                f"{type(shard).__name__} {quoted(shard)}"
+                f"shards[{number}]: expected a path, an address, a FuzzyDict or a RemoteDict, "
+                f"got {type(shard).__name__} {quoted(shard)}"
             )
     if not found:
         raise OptionError("shards: expected one or more, got none")
@@ -198,7 +199,7 @@ def _merged(several: list[_Counted]) -> _Counted | None:
 
 def _described(queries: list[Any], shard: _Shard) -> _Described:
     """Return what a shard is."""
-    d, source, counted, most = shard.options, shard.source, list[_Counted](), 1
+    d, source, counted, most = shard.options, shard.opened, list[_Counted](), 1
     options = {"embedding": items_of(d).lookup.meaning.fingerprint()}
     options |= {name: getattr(d, name) for name in _OPTIONS}
     hashes = [np.zeros(0, np.uint32)]
@@ -483,7 +484,8 @@ class _AllShards(FuzzyDict[Any]):
         logs = np.where(is_key, left_by_equal(part.softness), np.log(scale))
         others = others._replace(max=others.max + logs[:, None])
         own = part.of_each(np.where(is_best, np.log(score)[:, None], -np.inf), values)
-        of_best = names[np.arange(len(names)), is_best.argmax(axis=1)].tolist()
+        best = np.where(is_key, is_best.argmax(axis=1), said.best)
+        of_best = names[np.arange(len(names)), best].tolist()
         return others, own, list(map(Scored, of_best, score.tolist())), none.tolist()
 
 

@@ -60,7 +60,8 @@ class Matcher:
     Raises:
         FileNotFoundError: there is no such file.
         FileFormatError: the file is of another kind, or damaged.
-        OptionError: the address is none.
+        OptionError: the address is not valid.
+        MissingExtraError: the package that speaks to the database is not installed.
         ArgumentTypeError: ``embedding`` is none, or cannot be pickled.
 
     >>> from pathlib import Path
@@ -189,6 +190,7 @@ class Matcher:
 #: The dicts that this process has opened, by path, digest of the file and of the embedding.
 _opened: dict[tuple[str, str, str], FuzzyDict[Any] | RemoteDict] = {}
 atexit.register(_opened.clear)  # while connections can be closed
+_inherited = list[Any]()  # whose connections are those of the process that was forked
 _opening = RLock()
 
 
@@ -210,6 +212,8 @@ def _after_fork() -> None:
     global _opening
     _opening = RLock()  # the thread that held it is gone
     _limit_threads.cache_clear()
+    for key in [key for key, d in _opened.items() if isinstance(d, RemoteDict)]:
+        _inherited.append(_opened.pop(key))
 
 
 if hasattr(os, "register_at_fork"):
@@ -321,7 +325,7 @@ def _begin(matcher: Any, at_end: Connection) -> None:
 def _answer(texts: list[str]) -> Any:
     try:
         return _matcher(texts)
-    except (FuzzyDictError, OSError):
+    except (FuzzyDictError, FileNotFoundError):
         raise
     except Exception as error:  # which another process may be unable to make again
         raise WorkerError(f"{type(error).__name__}: {error}") from None

@@ -374,11 +374,13 @@ class ColumnMatcher:
         """Return the best key of each query; None if there is no key to compare it with."""
         best: dict[str, Match | None] = dict.fromkeys(queries)
         equal = _keys_among(self._d, queries)
-        best.update(zip(equal, self._d.nearest(equal), strict=True))
+        found = self._d.nearest(equal, default=None)
+        best.update(zip(equal, found, strict=True))  # None of a key that was removed just now
         known = {query: self.decided[query] for query in queries if self._is_decided(query)}
         keys = {query: key for query, key in known.items() if key is not None}
-        for query, found in zip(keys, self._d.nearest([*keys.values()]), strict=True):
-            best[query] = Match(found.key, found.value, 1.0, query=query)
+        of_keys = self._d.nearest([*keys.values()], default=None)
+        for query, one in zip(keys, of_keys, strict=True):
+            best[query] = one and Match(one.key, one.value, 1.0, query=query)
         known |= dict.fromkeys(equal)
         asked = [q for q in queries if q not in known and q not in self.decided and plain(q)]
         best.update(zip(asked, self._nearest(asked), strict=True))

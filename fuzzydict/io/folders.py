@@ -168,14 +168,12 @@ def map_parts(
         matcher = ColumnMatcher(d, deciding, answers, _HELD_ROWS if answers.are_of_others else 0)
         added = new_columns(source.column, prefix)
         for part in parts:
-            with _opened(part, source) as table:
+            with _opened(part, source, is_first=True) as table:
                 blocks = table.blocks(source.column, alone=True)
                 if source.column not in table.names:  # of the first lines of JSON
                     for _ in blocks:
                         pass
                 check_names(table.names, added, table.name)
-        # What is guessed of a table was told when it was checked.
-        end.enter_context(warnings.catch_warnings(action="ignore", category=UserWarning))
         if not folder.is_dir():
             given = _opened(parts[0], source), source.column, added, output, progress
             return matcher.with_undecided(matcher.clean(*given))
@@ -203,7 +201,7 @@ def map_parts(
             matcher.review.save()
         with replacing(output / _SUCCESS):
             pass
-        notes.path.unlink()  # as all is done
+        notes.remove()  # as all is done
     return matcher.with_undecided(Cleaned(*map(sum, zip(*counts, strict=True))))
 
 
@@ -214,10 +212,15 @@ def _tell(
 
 
 @contextmanager
-def _opened(part: Part, source: Source) -> Iterator[Table]:
+def _opened(part: Part, source: Source, *, is_first: bool = False) -> Iterator[Table]:
+    """Open a part; what is guessed of it is told the first time."""
     if _state(part.source) != part.state:
         raise FileFormatError(f"{part.source} has changed since it was read; start again")
-    with open_table(part.source, source.reading) as table:
+    with ExitStack() as end:
+        with warnings.catch_warnings():
+            if not is_first:
+                warnings.simplefilter("ignore", UserWarning)
+            table = end.enter_context(open_table(part.source, source.reading))
         table.may_be_empty = part.source != source.table
         yield table
 
@@ -348,7 +351,7 @@ class _Notes:
                 f"{output} is not empty; name a new folder, or remove what is in this one"
             )
         output.mkdir(parents=True, exist_ok=True)
-        self._log = end.enter_context(self.path.open("ab"))
+        self._log = end.enter_context(self.path.open("a+b"))
         try:
             import fcntl
 
@@ -359,12 +362,15 @@ class _Notes:
             ) from error
         except (ImportError, OSError):  # on Windows, and on some network drives
             pass
+        if not os.fstat(self._log.fileno()).st_nlink:  # it ended just now, and removed them
+            raise OptionError(f"another run has written to {output}; start again")
         self._go_on(json.loads(json.dumps(began, default=str)), parts)
 
     def _go_on(self, began: dict[str, Any], parts: list[Part]) -> None:
         """Read what was noted, and check that it is about this run; or begin a new run."""
         output = self.path.parent
-        *lines, torn = self.path.read_bytes().split(b"\n")
+        self._log.seek(0)
+        *lines, torn = self._log.read().split(b"\n")
         self._log.truncate(self._log.tell() - len(torn))  # of a run that was killed as it wrote
         try:
             before, *written = map(json.loads, lines or [b"{}"])
@@ -396,6 +402,11 @@ class _Notes:
     def add(self, part: Part, counts: Cleaned) -> None:
         """Note that a part is written."""
         self._append([part.name, counts, part.state])
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self._log.close()  # for Windows
+        self.path.unlink()
 
     def _append(self, line: Any) -> None:
         self._log.write(json.dumps(line).encode() + b"\n")

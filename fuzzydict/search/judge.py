@@ -245,11 +245,13 @@ class Judge:
         """
         top = odds[place]
         others = odds[:place] + odds[place + 1 :]
-        lead = min(top - max(others, default=-math.inf), LEAD)
+        next_best = max(others, default=-math.inf)
+        lead = min(top - next_best, LEAD)
         share = 1 / (1 + sum([math.exp(one - top) for one in others]))
         x[len(FEATURES) :] = top / 5, lead / 5, share
-        near = tie(top)
-        tied = 1 if lead > near else sum([one > top - near for one in odds])
+        least = max(top, next_best)
+        least -= tie(least)
+        tied = 1 if next_best <= least else sum([one > least for one in odds])
         log_odds = float(self._whether_of_one(x))
         right = 1 / (1 + math.exp(-min(max(log_odds, -700), 700)))
         return right if tied == 1 else min(right, float(share_of(tied)))

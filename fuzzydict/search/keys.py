@@ -474,6 +474,7 @@ class Keys:
         """Return the same keys, with other vectors of the whole texts, (n, E)."""
         new = copy(self)
         new.__dict__.pop("statistics", None)
+        new._usual = None
         new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
         new.background = usual_of(vectors[self.sample(USUAL)])
         return new
@@ -520,7 +521,7 @@ class Keys:
         return made
 
     def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the cosines of vectors, (L, E), and of the words of each key together, (L, n)."""
+        """Return the cosines of vectors of words, (L, E), and of those of each key, (L, n)."""
         of_words = units(vectors) @ self.word_units.T
         near = np.zeros((len(vectors), len(self)), np.float32)
         for share, column in zip(self._shares, self.columns.T, strict=False):
@@ -529,7 +530,7 @@ class Keys:
 
     @cached_property
     def _shares(self) -> NDArray[np.float32]:
-        """How much each word says of a key, of all its words together a vector of length one."""
+        """The shares of the words of each key, for which their sum has the length one, (W, n)."""
         width = self.most_words
         shares, lengths = shares_of(self.weights[self.columns[:, :width]]), np.empty(len(self))
         for some in slices(len(self), 4096):

@@ -282,12 +282,12 @@ class Lookup(ABC):
         if not self._is_named and equal is not None:
             scores = scores.copy()
             scores[equal] = np.inf
-        if count == 1 and not len(keys.dead):
-            slots = np.array([scores.argmax()])
-        else:
-            slots = np.flatnonzero(scores >= np.partition(scores, -count)[-count])
-            slots = slots[keys.alive[slots]]
-            slots = slots[np.argsort(-scores[slots], kind="stable")[:count]]
+        least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
+        slots = np.flatnonzero(scores >= least)
+        slots = slots[keys.alive[slots]]
+        if len(slots) > 1:  # of those that tie, in the order in which the judge chooses
+            of_ties = slots if self._is_named else keys.hashes[slots]
+            slots = slots[np.lexsort((of_ties, -scores[slots]))[:count]]
         best = scores[slots] if self._is_named else np.exp(np.minimum(scores[slots], 0.0))
         pairs = zip(slots.tolist(), best.tolist(), strict=True)
         return [Scored(keys.names[slot], score) for slot, score in pairs]
@@ -344,7 +344,7 @@ class Lookup(ABC):
         """
         keys, judge = listing.keys, self.meaning.judge
         slots, odds = compared.slots[row].tolist(), compared.said.odds[row]
-        order = np.argsort(-odds, kind="stable").tolist()
+        order = np.lexsort((keys.hashes[slots], -logs[slots])).tolist()
         equal = keys.slot_of(listing.asked[row].asked)
         if equal in slots:
             order.insert(0, order.pop(order.index(slots.index(equal))))

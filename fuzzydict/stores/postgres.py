@@ -415,11 +415,12 @@ class PostgresStore(Store):
         end, number = Event(), builder.info.backend_pid
 
         def tell() -> None:
-            with suppress(psycopg.OperationalError), self._connect() as other:
+            with suppress(StoreError, psycopg.Error), self._connect() as other:
                 while not end.wait(_TOLD_EACH):
                     for table, done, total in other.execute(_PROGRESS, [number]):
-                        parts = tables.index(table) + done / total
-                        progress(int(1000 * parts), 1000 * len(tables))
+                        if table in tables:
+                            parts = tables.index(table) + done / total
+                            progress(int(1000 * parts), 1000 * len(tables))
 
         thread = Thread(target=tell, daemon=True)
         thread.start()

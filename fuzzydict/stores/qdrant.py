@@ -124,8 +124,8 @@ class QdrantStore(Store):
         self._lock = RLock()  # of the client that is made
         # Threads may share that client, but not one in local mode.
         self._alone = nullcontext() if client is None else self._lock
-        # If there are more keys than a sample has: the last one of that which was read last, and
-        # its version.
+        # If there are more keys than a sample has: the last id of the newest sample that was read,
+        # and the version of the keys then.
         self._last: tuple[UUID, int] | None = None
 
     # ---- the connection ----------------------------------------------------------------------
@@ -236,15 +236,15 @@ class QdrantStore(Store):
     def _update(self, operation: Any, changed: Collection[str] = ()) -> None:
         """Do an operation on points, and make the version another if a sample may have changed.
 
-        It has if one of the ids of keys comes before the last of the sample, or if that is not the
-        newest, which the server sees: so all this is one request.
+        It may have if a key, of which these are the ids, comes before the last of the sample.
+        Whether our sample is the newest is tested by the server, in the same request.
         """
-        operations, known = [operation], list[Any]()
+        operations, unless = [operation], list[Any]()
         if changed:
             if self._last is not None and UUID(min(changed)) > self._last[0]:
                 match = models.MatchValue(value=self._last[1])
-                known = [models.FieldCondition(key=_VERSION, match=match)]
-            meta = models.Filter(must=[models.HasIdCondition(has_id=[_META_ID])], must_not=known)
+                unless = [models.FieldCondition(key=_VERSION, match=match)]
+            meta = models.Filter(must=[models.HasIdCondition(has_id=[_META_ID])], must_not=unless)
             another = models.SetPayload(payload=_another_version(), filter=meta)
             operations.append(models.SetPayloadOperation(set_payload=another))
         # Two that write the same keys at once leave all replicas alike.

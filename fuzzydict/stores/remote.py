@@ -347,7 +347,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
         That may take minutes, while others read and write. Keys that are written later are added
         to it. One is enough, and is wanted from some 10,000 keys on. Qdrant builds it by itself.
-        ``progress`` is called with how much is done, and of how much.
+        ``progress`` is called with how much is done, and of how much, from another thread.
 
         Warns:
             StoreWarning: it cannot be built; the message says why, and by which command to try.

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, Matcher, RemoteDict
+from fuzzydict import FuzzyDict, Matcher, RemoteDict, pool_shards
 from fuzzydict.embedding.projections import Projections
+from fuzzydict.frames import workers
 from fuzzydict.stores import remote
 from tests.support.commands import refused, run
 from tests.support.memory_store import MemoryStore
@@ -231,6 +232,36 @@ def test_a_folder_is_mapped_by_a_store_as_by_a_file() -> None:
         assert (result.exit_code, result.stdout) == (0, ""), result.stderr
     for name in ("a.csv", "b.csv"):
         assert Path("by store", name).read_text() == Path("by file", name).read_text()
+
+
+def test_a_pool_over_an_address_is_that_over_its_dict(
+    pushed: RemoteDict, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "open_store", lambda _: store)
+    pushed.clear()
+    pushed.update({"red": 1.0, "navy": 2.0})
+    pushed.aliases["quux"] = "navy"
+    for query in ("quux", "navy blue"):
+        assert pool_shards(query, [URL]) == pytest.approx(pool_shards(query, [pushed]))
+
+
+def test_a_key_of_a_store_that_is_removed_meanwhile_is_not_matched(
+    pushed: RemoteDict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nearest = RemoteDict.nearest
+
+    def removing(d: RemoteDict, query: Any, **given: Any) -> Any:
+        if "color" in query:
+            pushed.pop("color", None)
+        return nearest(d, query, **given)
+
+    Path("table.csv").write_text("field\ncolor\nbrand\n")
+    monkeypatch.setattr(RemoteDict, "nearest", removing)
+    mapped = run("map", URL, "table.csv", "--column", "field")
+    assert (mapped.exit_code, mapped.stdout.splitlines()[1:]) == (
+        0,
+        ["color,,,", "brand,brand,Porsche,1.0"],
+    )
 
 
 def test_a_store_in_which_nothing_was_created_is_one_error(store: MemoryStore) -> None:

@@ -67,6 +67,18 @@ def test_nor_does_the_order_of_hundreds_matter_of_which_some_tell_what_is_usual(
         assert scores(one, query) == same(scores(other, query))
 
 
+@pytest.mark.parametrize(("keys", "query"), [("ax bx cx", "dx"), ("room 13, room 12", "room")])
+def test_of_keys_that_tie_every_read_finds_the_same(keys: str, query: str) -> None:
+    names = keys.split(", ") if "," in keys else keys.split()
+    for some in (names, names[::-1]):
+        d = FuzzyDict(dict.fromkeys(some, 1), score_cutoff=0)
+        new = FuzzyDict(d, score_cutoff=0)
+        found = [d.nearest(query), *new.nearest([query]), d.most_similar(query)[0]]
+        best = d.explain(query).best
+        assert best is not None
+        assert {match.key for match in found} == {best.key}
+
+
 @each_kind
 @given(KEYS, KEYS, TEXTS)
 @examples(40)
