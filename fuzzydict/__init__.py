@@ -12,6 +12,8 @@ from fuzzydict.frames.accessors import register_accessors
 
 if TYPE_CHECKING:
     from fuzzydict._public import *  # noqa: F403
+    from fuzzydict._public import FuzzyKeyEncoder as FuzzyKeyEncoder
+    from fuzzydict._public import pool_shards as pool_shards
 
 __version__ = "0.2.0"
 
