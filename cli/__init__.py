@@ -58,7 +58,7 @@ def main() -> None:
     """Look up keys by meaning and spelling.
 
     Exit codes: 0 if the work was done, 1 if lookup, explain or attend found nothing for a query,
-    if fit learned nothing, or as --fail-unmatched says, 2 if a file or an argument is wrong, 3 if
+    if fit saved nothing, or as --fail-unmatched says, 2 if a file or an argument is wrong, 3 if
     fuzzydict has a bug, 129, 130 or 143 after a signal.
 
     The default word vectors are for non-commercial use; `--embedding english` is free for

@@ -44,11 +44,11 @@ from fuzzydict.nn.scorers import (
 )
 from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.explanation import Explanation
-from fuzzydict.stores.remote import RemoteDict, connect
 
 if TYPE_CHECKING:
     from fuzzydict.frames.estimator import FuzzyKeyEncoder
     from fuzzydict.frames.shards import pool_shards
+    from fuzzydict.stores.remote import RemoteDict, connect
 
 __all__ = [
     "Additive",
@@ -98,7 +98,12 @@ if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise Miss
     __all__ += ["FuzzyKeyEncoder"]
 
 #: What most do not use, by the modules that it is imported from when it is asked for.
-_LATER = {"FuzzyKeyEncoder": "frames.estimator", "pool_shards": "frames.shards"}
+_LATER = {
+    "FuzzyKeyEncoder": "frames.estimator",
+    "RemoteDict": "stores.remote",
+    "connect": "stores.remote",
+    "pool_shards": "frames.shards",
+}
 NAMES = {"__all__", *__all__, *_LATER}
 
 

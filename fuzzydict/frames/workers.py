@@ -31,13 +31,14 @@ from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
 from fuzzydict.search.neighbours import use_threads
-from fuzzydict.stores.remote import RemoteDict, connect, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
 
     from distributed import Client
+
+    from fuzzydict.stores.remote import RemoteDict
 
 T = TypeVar("T")
 
@@ -93,6 +94,8 @@ class Matcher:
             ) from error
         self.path = os.fsdecode(path)
         if self._is_address:
+            from fuzzydict.stores.remote import open_store
+
             self.place = open_store(self.path).place  # or raise
         else:
             self.path = self.place = str(Path(self.path).absolute())
@@ -162,6 +165,8 @@ class Matcher:
 
     def _load(self) -> FuzzyDict[Any] | RemoteDict:
         if self._is_address:
+            from fuzzydict.stores.remote import connect
+
             return connect(self.path, embedding=self.embedding)
         d: FuzzyDict[Any] | None = None
         try:
@@ -212,7 +217,7 @@ def _after_fork() -> None:
     global _opening
     _opening = RLock()  # the thread that held it is gone
     _limit_threads.cache_clear()
-    for key in [key for key, d in _opened.items() if isinstance(d, RemoteDict)]:
+    for key in [key for key, d in _opened.items() if not isinstance(d, FuzzyDict)]:
         _inherited.append(_opened.pop(key))
 
 

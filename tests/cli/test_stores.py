@@ -15,7 +15,6 @@ import pytest
 
 from fuzzydict import FuzzyDict, Matcher, RemoteDict, pool_shards
 from fuzzydict.embedding.projections import Projections
-from fuzzydict.frames import workers
 from fuzzydict.stores import remote
 from tests.support.commands import refused, run
 from tests.support.memory_store import MemoryStore
@@ -234,10 +233,7 @@ def test_a_folder_is_mapped_by_a_store_as_by_a_file() -> None:
         assert Path("by store", name).read_text() == Path("by file", name).read_text()
 
 
-def test_a_pool_over_an_address_is_that_over_its_dict(
-    pushed: RemoteDict, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workers, "open_store", lambda _: store)
+def test_a_pool_over_an_address_is_that_over_its_dict(pushed: RemoteDict) -> None:
     pushed.clear()
     pushed.update({"red": 1.0, "navy": 2.0})
     pushed.aliases["quux"] = "navy"
