@@ -131,13 +131,14 @@ def test_the_map_names_a_key_that_is_pointed_at_focused_or_tapped(opened: Opened
     from selenium.webdriver import ActionChains
 
     page = opened(FuzzyDict(COLORS), "crimson")
-    page.wait(lambda: len(page.texts("#map circle")) == 3)
-    circles = page.driver.find_elements("css selector", "#map circle")
+    page.wait(lambda: page.texts("#map .query") != [])  # it is drawn with the answer, once more
+    assert len(page.texts("#map circle")) == 3
 
     def is_named(key: str) -> bool:
         return page.text("#named").startswith(key)
 
-    for circle, key in zip(circles, COLORS, strict=True):
+    for place, key in enumerate(COLORS):
+        circle = page.driver.find_elements("css selector", "#map circle")[place]
         assert circle.accessible_name.startswith(key)
         ActionChains(page.driver).move_to_element(circle).perform()
         page.wait(partial(is_named, key))
