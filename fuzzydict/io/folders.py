@@ -168,25 +168,17 @@ def map_parts(
         matcher = ColumnMatcher(d, deciding, answers, _HELD_ROWS if answers.are_of_others else 0)
         added = new_columns(source.column, prefix)
         for part in parts:
-            with _opened(part, source, is_first=True) as table:
-                blocks = table.blocks(source.column, alone=True)
-                if source.column not in table.names:  # of the first lines of JSON
-                    for _ in blocks:
-                        pass
-                check_names(table.names, added, table.name)
+            _check(part, source, added)
         if not folder.is_dir():
             given = _opened(parts[0], source), source.column, added, output, progress
             return matcher.with_undecided(matcher.clean(*given))
-        decided = (one for file in matcher.decided.files.values() for one in file.decisions)
         options = {"column": source.column, "prefix": prefix, "sure": deciding.sure}
         options |= source.reading._asdict()
-        began = {
-            **{f"the option {name}": value for name, value in options.items()},
-            **(basis or {}),
-            "the embedding": as_embedding(d.embedding).fingerprint()["name"],
-            "the score of this release": weights_digest(),
-            "the decisions": sorted([one.query, one.target] for one in decided),
-        }
+        began = {f"the option {name}": value for name, value in options.items()} | dict(basis or {})
+        began["the embedding"] = as_embedding(d.embedding).fingerprint()["name"]
+        began["the score of this release"] = weights_digest()
+        decided = (one for file in matcher.decided.files.values() for one in file.decisions)
+        began["the decisions"] = sorted([one.query, one.target] for one in decided)
         notes = _Notes(output, began, parts, end)
         counts, read, size = list[Cleaned](), 0, sum(part.state[0] for part in parts)
         for part in parts:
@@ -223,6 +215,16 @@ def _opened(part: Part, source: Source, *, is_first: bool = False) -> Iterator[T
             table = end.enter_context(open_table(part.source, source.reading))
         table.may_be_empty = part.source != source.table
         yield table
+
+
+def _check(part: Part, source: Source, added: list[Added]) -> None:
+    """Check that a part has the column, and none of the names of the new ones."""
+    with _opened(part, source, is_first=True) as table:
+        blocks = table.blocks(source.column, alone=True)
+        if source.column not in table.names:  # of the first lines of JSON
+            for _ in blocks:
+                pass
+        check_names(table.names, added, table.name)
 
 
 def _map_part(

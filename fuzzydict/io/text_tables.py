@@ -1,8 +1,7 @@
 """What a table in a file is, and tables of lines: CSV, TSV and JSON Lines.
 
-A row has its text as it stands in the file, so that it can be written again unchanged. Files are
-read in blocks of whole lines, streams as they come in. Where nobody names the delimiter or the
-encoding of CSV, it is guessed; a UserWarning says so.
+Rows keep their text, to be written again unchanged. Files are read in blocks of lines, streams as
+they come in. A delimiter or encoding of CSV that nobody names is guessed; a UserWarning says so.
 """
 
 from __future__ import annotations
