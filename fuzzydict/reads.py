@@ -297,7 +297,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         return MatchLists(map(Matches, found)) if is_list else found[0]
 
     def explain(self, query: Any) -> Any:
-        """Return the `Explanation` of a query: why `nearest` finds this key, or finds none.
+        """Return the `Explanation` of a query: why `d[query]` finds this key, or finds none.
 
         For a list of queries, return a list of them; that of a text without letters and digits
         has no ``best``. A query below the cutoff is explained, not refused.
@@ -343,7 +343,8 @@ class Reads(Configured, Generic[V, ReaderT]):
         none = told.none if told else None
         if best is None and isinstance(lookup.score, JudgedScore):
             none = 1.0  # nothing was compared
-        text = query if name is NO_KEY else name
+        pools, text = self.mode == "pool", query if name is NO_KEY else name
+        cutoff = self._cutoff(lookup, pools=pools)
         compared = [one for one in (text, best and best.key) if isinstance(one, str)]
         return Explanation(
             query=query,
@@ -354,10 +355,12 @@ class Reads(Configured, Generic[V, ReaderT]):
             runner_up=runner_up,
             runner_up_parts=told and told.runner_up_parts,
             none=none,
-            cutoff=self._cutoff(lookup),
-            matches=best is not None and best.matches,
+            cutoff=cutoff,
+            matches=best is not None
+            and (best.matches or (pools and is_match(name, best.key, best.score, cutoff))),
             equal=self._is_key(query, reader),
             taught=name is not query,
+            pools=pools,
             synonyms=meaning.table.synonyms_in(list(map(exact_text, compared))),
         )
 

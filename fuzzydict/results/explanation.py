@@ -73,6 +73,7 @@ class Explanation:
         equal: whether a key equals the query.
         taught: whether the query is an alias: of the best key, which is then compared with itself,
             or of none if it does not match.
+        pools: whether the dict answers with the pooled value, whose cutoff is lower.
         synonyms: those of `FuzzyDict.synonyms` that were applied, to the query or the best key.
     """
 
@@ -88,6 +89,7 @@ class Explanation:
     matches: bool
     equal: bool
     taught: bool = False
+    pools: bool = False
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -129,7 +131,7 @@ class Explanation:
             return f"{query} was taught: no key" if self.taught else nothing
         key = quoted(self.best.key, _WIDE)
         score, cutoff = f"{self.best.score:.3f}", f"{self.cutoff:.3f}"
-        if self.equal:
+        if self.equal and (self.none is not None or not self.pools):
             return f"{query} is a key, and an equal key decides"
         if self.taught:
             return f"{query} was taught: {f'another name of {key}' if self.matches else 'no key'}"
@@ -138,6 +140,8 @@ class Explanation:
         if not self.matches:
             return f"{query} finds nothing: the best, {key}, has {score}, below the cutoff {cutoff}"
         end = "there is no cutoff" if self.cutoff == -np.inf else f"the cutoff is {cutoff}"
+        if self.pools:
+            return f"{query} gives the pooled value; {key} weighs most, with score {score}; {end}"
         return f"{query} finds {key} with {score}; {end}"
 
     def _word_rows(self) -> list[list[str]]:

@@ -41,7 +41,7 @@ def test_hostile_keys_values_titles_and_queries_are_text(opened: Opened) -> None
         page.type("#query", attack)
         page.wait(lambda attack=attack: page.text(".keys tbody th") == attack)  # type: ignore[misc]
     page.wait(lambda: page.texts("#map circle") != [])
-    page.type("#query", f"image {IMAGE}")
+    page.put(page.find("#query"), f"image {IMAGE}")
     page.wait(lambda: page.visible("#teach"))
     page.wait(lambda: "image" in page.text("#verdict"))
     page.put(page.find("#teach input"), "onerror")

@@ -9,7 +9,7 @@ import math
 import re
 import warnings
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
@@ -35,7 +35,7 @@ from fuzzydict.errors import (
 )
 from fuzzydict.io.columns import SURE, BlankCells
 from fuzzydict.io.tables import TABLES, open_table, table_format
-from fuzzydict.io.text_tables import BLANK, BYTE_ORDER_MARK, Reading, as_line
+from fuzzydict.io.text_tables import BLANK, BYTE_ORDER_MARK, Reading, as_json, as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
@@ -101,32 +101,24 @@ class Answers:
         """Return what the page shows before the first query."""
         d, scorer = self.dict, self.dict.scorer
         named = scorer if isinstance(scorer, str) else shortened(quoted(scorer), _WIDTH)
-        embedding, licence = "none", ""
-        if not is_spelling(scorer):
-            vectors = as_embedding(d.embedding)
-            if ships_as := getattr(vectors, "ships_as", None):
-                free = '; embedding="english" is free for commercial use'
-                embedding, more = ships_as.capitalize(), free if ships_as == BROWN else ""
-                licence = f"Word vectors: {LICENCES[ships_as]}{more}."
-            else:
-                embedding = str(vectors.fingerprint()["name"])
+        vectors = None if is_spelling(scorer) else as_embedding(d.embedding)
+        embedding, licence, score = "none", "", as_score(scorer)
+        if ships_as := getattr(vectors, "ships_as", None):
+            free = '; embedding="english" is free for commercial use' if ships_as == BROWN else ""
+            embedding, licence = ships_as.capitalize(), f"Word vectors: {LICENCES[ships_as]}{free}."
+        elif vectors is not None:
+            embedding = str(vectors.fingerprint()["name"])
+        cutoff = score.pool_cutoff if d.mode == "pool" else score.score_cutoff
         return {
             "keys": len(d),
-            "temperature": d.temperature or as_score(scorer).temperature,
-            "cutoff": self._cutoff,
+            "temperature": d.temperature or score.temperature,
+            "cutoff": cutoff if d.score_cutoff is None else d.score_cutoff,
             "mode": d.mode,
             "scorer": "spelling and meaning" if scorer is None else named,
             "embedding": embedding,
             "licence": licence,
             "sample": _spread(self._names, _SAMPLE),
         }
-
-    @property
-    def _cutoff(self) -> float | None:
-        """The least score of a key that is found, or whose value counts in pool mode."""
-        d, score = self.dict, as_score(self.dict.scorer)
-        own = score.pool_cutoff if d.mode == "pool" else score.score_cutoff
-        return own if d.score_cutoff is None else d.score_cutoff
 
     @cached_property
     def _names(self) -> list[str]:
@@ -135,43 +127,46 @@ class Answers:
 
     # ---- one query ------------------------------------------------------------------------
 
-    def answer(self, query: Any, temperature: Any = None) -> dict[str, Any]:
+    def answer(self, query: str, temperature: Any = None) -> dict[str, Any]:
         """Return the nearest keys, why, the weights at a temperature, and the pooled value."""
         check_query(query)
+        told: dict[str, Any] = {"query": query, **_NOTHING}
         with self._changing:
-            return {"query": query, **_NOTHING, **self._answer(query, temperature)}
-
-    def _answer(self, query: str, temperature: Any) -> dict[str, Any]:
-        try:
-            explanation = self.dict.explain(query)
-            nearest = self.dict.most_similar(query, topn=_SHOWN)
-        except NoMatchError as error:
-            return {"verdict": error.message}
-        told: dict[str, Any] = {
-            "verdict": str(explanation).partition("\n")[0],
-            "why": reasons(explanation),
-            "matches": explanation.matches,
-            "taught": explanation.taught,
-            "doubtful": not explanation.taught and is_doubtful(explanation.best),
-        }
-        try:
-            attention = _at_temperature(self.dict.attend(query), temperature)
-        except NoMatchError as error:  # an equal key may be found all the same
-            found = explanation.best.key if explanation.matches else None
-            keys = [self._row(one, float(one.key == found), None) for one in nearest]
-            return told | {"keys": keys, "not_pooled": error.message}
+            try:
+                explanation = self.dict.explain(query)
+                nearest = self.dict.most_similar(query, topn=_SHOWN)
+            except NoMatchError as error:
+                return told | {"verdict": error.message}
+            best, matches, taught = explanation.best, explanation.matches, explanation.taught
+            told |= {
+                "verdict": str(explanation).partition("\n")[0],
+                "why": reasons(explanation),
+                "matches": matches,
+                "taught": taught,
+                "doubtful": matches and not taught and is_doubtful(best),
+                "pools": explanation.pools and matches and not taught,
+            }
+            try:
+                attention = _at_temperature(self.dict.attend(query), temperature)
+            except NoMatchError as error:  # an equal key may be found all the same
+                found = best.key if matches else None
+                keys = [self._row(one, float(one.key == found), None) for one in nearest]
+                return told | {"keys": keys, "not_pooled": error.message}
         slots = {name: slot for slot, name in enumerate(attention.names)}
-        told |= {"none": attention.none, "at": self._place(attention.query), "keys": []}
-        for match in nearest:
-            slot = slots.get(match.key)
-            weight = 0.0 if slot is None else float(attention.weights[slot])
-            at = None if slot is None else self._place(attention.keys[slot])
-            told["keys"].append(self._row(match, weight, at))
-        told["others"] = max(len(slots) - len(nearest), 0)
-        if explanation.taught and not explanation.matches:
+        rows = [(one, slots.get(one.key)) for one in nearest]
+        told["keys"] = [
+            self._row(one, 0.0, None)
+            if slot is None
+            else self._row(one, float(attention.weights[slot]), self._place(attention.keys[slot]))
+            for one, slot in rows
+        ]
+        told |= {
+            "none": attention.none,
+            "at": self._place(attention.query),
+            "others": max(len(slots) - len(nearest), 0),
+        }
+        if taught and not matches:
             return told | {"not_pooled": "it was taught that no key is right"}
-        if self.dict.mode == "pool" and not explanation.taught:
-            told |= self._read(explanation, attention)
         return told | self._pooled(attention)
 
     def _row(self, match: Match, weight: float, at: list[float] | None) -> dict[str, Any]:
@@ -184,19 +179,6 @@ class Answers:
             "number": float(match.value) if self._are_numbers else None,
             "at": at,
         }
-
-    def _read(self, explanation: Explanation, attention: Attention) -> dict[str, Any]:
-        """Return the verdict on a read that pools, whose cutoff is another."""
-        query, best, cutoff = quoted(explanation.query), explanation.best, self._cutoff
-        if best is not None and not explanation.equal and best.score < (cutoff or -math.inf):
-            verdict = (
-                f"{query} finds nothing: the best, {quoted(best.key)}, has {best.score:.3f}, "
-                f"below the cutoff {cutoff:.3f}"
-            )
-            return {"verdict": verdict, "matches": False, "doubtful": False}
-        ((key, weight, _),) = attention.top(1)
-        verdict = f"{query} gives the pooled value; {quoted(key)} weighs most: {weight:.3f}"
-        return {"verdict": verdict, "pools": True}
 
     def _pooled(self, attention: Attention) -> dict[str, Any]:
         """Return the pooled value, or why there is none."""
@@ -218,39 +200,33 @@ class Answers:
 
     # ---- keys to choose from, several queries, the map --------------------------------------
 
-    def keys_like(self, like: Any) -> dict[str, Any]:
+    def keys_like(self, like: str) -> dict[str, Any]:
         """Return keys that begin with a text, then those that contain it, then similar ones."""
         check_query(like)
         folded, names = like.casefold(), self._names
-
-        def similar() -> Iterator[str]:
-            try:
-                yield from (one.key for one in self.dict.most_similar(like, topn=_LISTED))
-            except NoMatchError:
-                return
-
-        found = dict[str, None]()
-        for some in (
-            (name for name in names if name.casefold().startswith(folded)),
-            (name for name in names if folded in name.casefold()),
-            similar(),
-        ):
-            if len(found) < _LISTED:
-                found |= dict.fromkeys(islice(some, _LISTED))
+        begin = (name for name in names if name.casefold().startswith(folded))
+        found = dict.fromkeys(islice(begin, _LISTED))
+        if len(found) < _LISTED:
+            hold = (name for name in names if folded in name.casefold())
+            found |= dict.fromkeys(islice(hold, _LISTED))
+        if len(found) < _LISTED:
+            with suppress(NoMatchError):
+                similar = self.dict.most_similar(like, topn=_LISTED)
+                found |= dict.fromkeys(one.key for one in similar)
         return {"keys": [*found][:_LISTED]}
 
-    def heat(self, queries: Any, temperature: Any = None) -> dict[str, Any]:
+    def heat(self, queries: list[Any], temperature: Any = None) -> dict[str, Any]:
         """Return the weights of several queries for the best keys of each; zeros without words."""
-        if not isinstance(queries, list) or not 1 <= len(queries) <= _MOST_QUERIES:
+        if not 1 <= len(queries) <= _MOST_QUERIES:
             raise OptionError(f"queries: expected a list of 1 to {_MOST_QUERIES} texts")
         for query in queries:
             check_query(query)
         rows = [_at_temperature(one, temperature) for one in self.dict.attend(queries)]
-        best = ([key for key, _, _ in one.top(_MOST_COLUMNS)] for one in rows)
-        in_turn = dict.fromkeys(key for some in zip_longest(*best) for key in some)
-        keys = [key for key in in_turn if key is not None][:_MOST_COLUMNS]
-        if not keys:
+        in_turn = zip_longest(*(one.top(_MOST_COLUMNS) for one in rows))
+        best = dict.fromkeys(item[0] for some in in_turn for item in some if item)
+        if not best:
             raise OptionError("queries: none of them has letters or digits to attend by")
+        keys = [*best][:_MOST_COLUMNS]
         shares = [dict(zip(one.names, one.weights.tolist(), strict=True)) for one in rows]
         weights = [[share.get(key, 0.0) for key in keys] for share in shares]
         totals = zip(shares, weights, strict=True)
@@ -264,13 +240,11 @@ class Answers:
         if self._plane is None:
             spelling = "the keys are compared by spelling alone, so that they have no vectors"
             return {"points": [], "why": spelling}
+        names, vectors, *_ = self._plane
+        colors = [self._color(dict.get(self.dict, name)) for name in names]
         points = [
-            {
-                "key": name,
-                "at": self._place(vector),
-                "color": self._color(dict.get(self.dict, name)),
-            }
-            for name, vector in zip(*self._plane[:2], strict=True)
+            {"key": name, "at": self._place(vector), "color": color}
+            for name, vector, color in zip(names, vectors, colors, strict=True)
         ]
         return {"points": points, "total": len(self._names)}
 
@@ -319,9 +293,9 @@ class Answers:
 
         ``check`` is called before some texts are matched, and may raise.
         """
-        upload, d = Upload(name, data), self.dict
+        d = self.dict
         with _notes() as notes:
-            count, blank = upload.count(column), BlankCells(d)
+            count, blank = Upload(name, data).count(column), BlankCells(d)
         texts = [t for t in count if t is not None and (t in d.aliases or t not in blank)]
         best: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
         comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
@@ -332,58 +306,61 @@ class Answers:
                 best.update(zip(some, d.most_similar(some, topn=_BEST), strict=True))
             except NoMatchError:  # no key has letters or digits
                 break
-        cells, matched = [], 0
-        for text in texts:
-            matches, taught = bool(best[text]) and best[text][0].matches, text in d.aliases
-            doubtful = matches and not taught and is_doubtful(best[text][0])
-            cell = {
-                "query": text,
-                "count": count[text],
-                "keys": [{"key": key_text(one.key), "score": one.score} for one in best[text]],
-                "matches": matches,
-                "doubtful": doubtful,
-                "taught": taught,
-            }
-            urgency = 0 if doubtful else 2 if matches or taught else 1
-            cells.append((urgency, -count[text], cell))
-            matched += count[text] if matches else 0
-        asked = sum(count[text] for text in texts)
-        return {
-            "rows": count.total(),
-            "matched": matched,
-            "unmatched": asked - matched,
-            "blank": count.total() - asked,
-            "cells": [cell for *_, cell in sorted(cells, key=lambda one: one[:2])],
-            "notes": notes,
-        }
+        cells = list[dict[str, Any]]()
+        for text, found in best.items():
+            matches, taught = bool(found) and found[0].matches, text in d.aliases
+            cells.append(
+                {
+                    "query": text,
+                    "count": count[text],
+                    "keys": [{"key": key_text(one.key), "score": one.score} for one in found],
+                    "matches": matches,
+                    "doubtful": matches and not taught and is_doubtful(found[0]),
+                    "taught": taught,
+                }
+            )
+        known = ("matches", "taught")  # what needs no decision comes last
+        cells.sort(key=lambda one: (any(map(one.get, known)), -one["count"]))
+        cells.sort(key=lambda one: not one["doubtful"])
+        asked, rows = sum(map(count.__getitem__, texts)), count.total()
+        matched = sum(one["count"] for one in cells if one["matches"])
+        numbers = {"rows": rows, "matched": matched, "unmatched": asked - matched}
+        return {**numbers, "blank": rows - asked, "cells": cells, "notes": notes}
 
 
-class Upload(BytesIO):
+class Upload:
     """The bytes of a file that was uploaded, and whose name tells the format."""
 
     def __init__(self, name: str, data: bytes) -> None:
-        super().__init__(data)
         path = Path(name)
-        self.name, self.is_lines = name, path.suffix.lower() == ".txt"
-        self._reading = Reading(format=table_format(path), side=None)
-        if not (self._reading.format or self.is_lines):
+        self._name, self._form, self._is_lines = name, table_format(path), False
+        if path.suffix.lower() == ".txt":
+            text = decoded(data, name).removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
+            lines = text.removesuffix("\n").split("\n") if text else []
+            data = "".join(f"{as_json({_LINES: line})}\n" for line in lines).encode()
+            self._form, self._is_lines = "jsonl", True
+        if self._form is None:
             endings = ", ".join(f".{form}" for form in TABLES)
             raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
+        self._data = data
+
+    def _open(self) -> AbstractContextManager[Any]:
+        reading = Reading(format=self._form, side=None)
+        return open_table(BytesIO(self._data), reading, name=self._name)
 
     def columns(self) -> list[str]:
         """Return the names of the columns; the lines of a .txt file are one."""
-        if self.is_lines:
-            return [_LINES]
-        self.seek(0)
-        with open_table(self, self._reading) as table:
-            if self._reading.format != "jsonl":
+        with self._open() as table:
+            if self._is_lines:
+                return [_LINES]
+            if self._form != "jsonl":
                 return list(filter(None, table.names))
             names = dict[str, None]()
             for record in table.rows():
                 if isinstance(record.content, dict):
                     names.update(dict.fromkeys(record.content))
                 elif record.content is not BLANK:
-                    raise FileFormatError(f"{self.name}: line {record.line} is no object")
+                    raise FileFormatError(f"{self._name}: line {record.line} is no object")
             return list(names)
 
     def rows(self, columns: Sequence[str]) -> int:
@@ -397,42 +374,32 @@ class Upload(BytesIO):
 
     def count(self, column: str) -> Counter[str | None]:
         """Return how many rows have each text of a column; None stands for an empty cell."""
-        count: Counter[str | None] = Counter()
+        count, place = Counter[str | None](), f" in {quoted(column)}"
         for cell, rows in self._cells(column):
             count[cell] += rows
             if len(count) > _MOST_TEXTS:
-                raise self._too_much(f"more than {_MOST_TEXTS:,} different texts", column)
+                raise self._too_much(f"more than {_MOST_TEXTS:,} different texts{place}")
             if cell is not None and len(cell) > _LONGEST:
-                raise self._too_much(f"a text of more than {_LONGEST:,} characters", column)
+                raise self._too_much(f"a text of more than {_LONGEST:,} characters{place}")
         return count
 
     def _cells(self, column: str) -> Iterator[tuple[str | None, int]]:
         """Yield the cells of a column, each with how many rows have it."""
-        total = 0
-        for cell, rows in self._lines() if self.is_lines else self._column(column):
-            total += rows
-            if total > _MOST_ROWS:
-                raise self._too_much(f"more than {_MOST_ROWS:,} rows")
-            yield cell, rows
-
-    def _lines(self) -> Iterator[tuple[str, int]]:
-        text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
-        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-        return zip(lines if text else [], repeat(1), strict=False)
-
-    def _column(self, column: str) -> Iterator[tuple[str | None, int]]:
+        column = _LINES if self._is_lines else column
         if not column:
             raise OptionError("column: expected the name of a column")
-        self.seek(0)
-        with open_table(self, self._reading) as table:
+        total = 0
+        with self._open() as table:
+            table.may_be_empty = self._is_lines
             for cells, counts, _ in table.blocks(column, alone=True):
-                yield from zip(cells, counts or repeat(1), strict=False)
+                for cell, rows in zip(cells, counts or repeat(1), strict=False):
+                    total += rows
+                    if total > _MOST_ROWS:
+                        raise self._too_much(f"more than {_MOST_ROWS:,} rows")
+                    yield cell, rows
 
-    def _too_much(self, what: str, column: str | None = None) -> OptionError:
-        where = "" if column is None else f" in {quoted(column)}"
-        return OptionError(
-            f"{self.name}: has {what}{where}; match it with the command fuzzydict map"
-        )
+    def _too_much(self, what: str) -> OptionError:
+        return OptionError(f"{self._name}: has {what}; match it with the command fuzzydict map")
 
 
 @contextmanager
@@ -457,8 +424,8 @@ def check_query(query: Any) -> None:
 
 
 def is_doubtful(match: Match) -> bool:
-    """Tell whether a person should look at a match, as `fuzzydict map` does."""
-    return match.matches and match.score < SURE and match.key != match.query
+    """Tell whether a person should look at the best key of a match, as `fuzzydict map` does."""
+    return match.score < SURE and match.key != match.query
 
 
 def key_text(key: Any) -> str:
@@ -528,7 +495,7 @@ def _spread(names: Sequence[str], most: int) -> list[str]:
 _WORDS = 6  # that are told
 _WIDE = 40  # characters of a key or word
 _LEAST = 0.05  # log-odds that are told
-#: What each part of the log-odds says of a key: for it, and against it.
+#: What each part of the log-odds says for a key, and against it.
 _SAY = {
     "spelling": ("it is spelled alike", "it is spelled otherwise"),
     "meaning": ("it means much the same", "it means something else"),
@@ -553,34 +520,30 @@ def reasons(explanation: Explanation) -> list[str]:
     known = [shortened(word.text, _WIDE) for word in words if word.known]
     said = [f"Known words: {', '.join(known)}."] if known else []
     for word in words:
-        unknown = f"{quoted(word.text, _WIDE)} is not known"
-        if word.stand_in is not None and not word.known:
-            said.append(f"{unknown}; it is taken for {shortened(word.stand_in, _WIDE)}.")
-        elif not word.known:
-            said.append(f"{unknown}, and no known word is like it.")
+        if not word.known:
+            like = word.stand_in and f"; it is taken for {shortened(word.stand_in, _WIDE)}."
+            unlike = ", and no known word is like it."
+            said.append(f"{quoted(word.text, _WIDE)} is not known{like or unlike}")
     if more > 0:
         said.append(f"It has {more} more words.")
     if words and not explanation.tells_words:
-        whole = "The encoder compares the text as a whole, and these words are compared beside it."
-        said.append(whole)
+        said.append(
+            "The encoder compares the text as a whole, and these words are compared beside it."
+        )
     if explanation.equal:
         return [*said, "An equal key always comes first."]
-    return [*said, *_of_keys(explanation)]
-
-
-def _of_keys(explanation: Explanation) -> Iterator[str]:
-    best, next_best, parts = explanation.best, explanation.runner_up, explanation.best_parts
+    best, rival, parts = explanation.best, explanation.runner_up, explanation.best_parts
     if best is None or best.score == -np.inf:
-        return
-    yield f"{quoted(best.key, _WIDE)} has {best.score:.3f}."
+        return said
+    said.append(f"{quoted(best.key, _WIDE)} has {best.score:.3f}.")
     shares = {} if parts is None else {name: getattr(parts, name) for name in _SAY}
-    ranked = sorted(shares.items(), key=lambda share: -abs(share[1]))
     for side, (title, sign) in enumerate({"For it": 1, "Against it": -1}.items()):
-        told = [(name, share) for name, share in ranked if sign * share >= _LEAST]
-        if told:
-            said = ", ".join(f"{_SAY[name][side]} ({share:+.1f})" for name, share in told)
-            yield f"{title}: {said}."
-    if next_best is not None and next_best.score > -np.inf:
-        yield f"The next key, {quoted(next_best.key, _WIDE)}, has {next_best.score:.3f}."
+        told = sorted((-sign * share, name) for name, share in shares.items())
+        some = [f"{_SAY[name][side]} ({-sign * n:+.1f})" for n, name in told if n <= -_LEAST]
+        if some:
+            said.append(f"{title}: {', '.join(some)}.")
+    if rival is not None and rival.score > -np.inf:
+        said.append(f"The next key, {quoted(rival.key, _WIDE)}, has {rival.score:.3f}.")
     if explanation.none is not None:
-        yield f"The probability that no key is right is {explanation.none:.3f}."
+        said.append(f"The probability that no key is right is {explanation.none:.3f}.")
+    return said

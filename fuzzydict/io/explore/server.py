@@ -7,7 +7,6 @@ import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,9 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from fuzzydict._files import decoded
-from fuzzydict.errors import FuzzyDictError, OptionError, quoted
+from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import Answers
-from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
+from fuzzydict.io.explore.teaching import (
+    NotSavedError,
+    Teaching,
+    checked_decisions,
+)
+from fuzzydict.io.review import decision_lines
 from fuzzydict.io.text_tables import as_json, parse_json
 
 if TYPE_CHECKING:
@@ -46,8 +50,18 @@ _PATIENCE = 30  # seconds for which a silent client is kept
 _DISCARDED, _LAST_WAIT = 2**26, 2  # bytes of a refused body, and the seconds they may take
 
 
+#: What each field may be, and what errors call that.
+_FIELDS: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(("query", "like", "name", "column"), (str, "a text")),
+    "key": (str | None, "a text or null"),
+    "queries": (list, "a list of texts"),
+    "decisions": (list, "a list of queries and targets"),
+    "temperature": (object, "a number or null"),
+}
+
+
 class Route(NamedTuple):
-    """What answers a name: it takes fields, of the JSON that is posted.
+    """What answers a name: it takes fields, of the JSON that is posted, as ``_FIELDS`` has them.
 
     If it takes a file, they are in the address; before them it gets the bytes of the file, and a
     function that raises once nobody waits for the answer.
@@ -57,6 +71,17 @@ class Route(NamedTuple):
     fields: tuple[str, ...] = ()
     most: int = _SOME  # bytes that may be posted
     takes_file: bool = False
+
+    def given(self, content: Any) -> dict[str, Any]:
+        """Return the fields of what is given, which must have all of them."""
+        if not isinstance(content, dict) or not set(self.fields) <= content.keys():
+            expected = f"an object with {' and '.join(self.fields)}"
+            raise OptionError(f"the request: expected {expected}, got {quoted(content)}")
+        for name in self.fields:
+            kind, expected = _FIELDS[name]
+            if not isinstance(content[name], kind):
+                raise ArgumentTypeError(f"{name}: expected {expected}, got {quoted(content[name])}")
+        return {name: content[name] for name in self.fields}
 
 
 class ExploreServer(ThreadingHTTPServer):
@@ -90,7 +115,8 @@ class ExploreServer(ThreadingHTTPServer):
             "taught": Route(teaching.taught),
             "teach": Route(teaching.teach, ("query", "key"), _FEW),
             "forget": Route(teaching.forget, ("query",), _FEW),
-            "decisions": Route(partial(decisions_table, d), ("decisions",), _MANY),
+            "learn": Route(teaching.learn, ("decisions",), _MANY),
+            "decisions": Route(self._decisions, ("decisions",), _MANY),
             "table": Route(answers.table, ("name",), _MANY, True),
             "column": Route(answers.column, ("name", "column"), _MANY, True),
         }
@@ -105,9 +131,13 @@ class ExploreServer(ThreadingHTTPServer):
         saving = {"saves_to": self.teaching.saves_to, "taught": len(self.teaching)}
         return {"title": self.title, **self.answers.about(), **saving}
 
-    def _answer(self, query: Any, temperature: Any) -> dict[str, Any]:
+    def _answer(self, query: str, temperature: float | None) -> dict[str, Any]:
         told = self.answers.answer(query, temperature)
         return told | {"forget": self.teaching.taught_as(query)}
+
+    def _decisions(self, decisions: list[Any]) -> bytes:
+        """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads."""
+        return b"".join(decision_lines("csv", checked_decisions(self.dict, decisions)))
 
     def uses(self, token: str) -> int:
         """Count a use of the address for once, and return how many there were; 0 for another."""
@@ -247,13 +277,13 @@ class _Handler(BaseHTTPRequestHandler):
                 content = parse_qsl(query, keep_blank_values=True, max_num_fields=_PARAMETERS)
             except ValueError:
                 raise _RefusedError(HTTPStatus.BAD_REQUEST, "too many parameters") from None
-            fields = _given(route, dict(content))
+            fields = route.given(dict(content))
             with self.server.uploading:
                 self._check_awaited()
                 told = route.answer(body, self._check_awaited, **fields)
         else:
             posted = parse_json(decoded(body, "the request"), "the request", "an object")
-            told = route.answer(**_given(route, posted))
+            told = route.answer(**route.given(posted))
         return (told, _CSV) if isinstance(told, bytes) else _as_json(told)
 
     def _body(self, route: Route) -> bytes:
@@ -313,14 +343,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Print nothing: the terminal is the command's."""
-
-
-def _given(route: Route, content: Any) -> dict[str, Any]:
-    """Return the fields of what is given, which must have all of them."""
-    if not isinstance(content, dict) or not set(route.fields) <= content.keys():
-        expected = f"an object with {' and '.join(route.fields)}"
-        raise OptionError(f"the request: expected {expected}, got {quoted(content)}")
-    return {name: content[name] for name in route.fields}
 
 
 def _as_json(told: dict[str, Any]) -> tuple[bytes, str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.mapping import FuzzyDict
 
+_NAMED = 40  # characters of a query that a refusal names
 _ABSENT: Any = object()
 
 
@@ -74,14 +75,47 @@ class Teaching:
         taught = self._taught.get(same_text(query))
         return taught and taught[0]
 
-    def teach(self, query: Any, key: Any) -> dict[str, Any]:
+    def teach(self, query: str, key: str | None) -> dict[str, Any]:
         """Teach that a query means a key, or that no key matches it (None), and save that.
 
         After a `NotSavedError` it is taught all the same.
         """
+        with self._lock:
+            self._teach(query, key)
+            return self._save()
+
+    def learn(self, decisions: list[Any]) -> dict[str, Any]:
+        """Teach all decisions, and save them together; tell of those that cannot be taught."""
+        refused, unsaved = list[str](), None
+        with self._lock:
+            for query, key in checked_decisions(self.dict, decisions).items():
+                try:
+                    self._teach(query, key)
+                except FuzzyDictError as error:
+                    refused.append(f"{quoted(query, _NAMED)}: {error}")
+            try:
+                self._save()
+            except NotSavedError as error:
+                unsaved = str(error)
+        return {"taught": len(decisions) - len(refused), "refused": refused, "unsaved": unsaved}
+
+    def forget(self, query: str) -> dict[str, Any]:
+        """Make a query what it was before it was taught here, and save that."""
+        with self._lock:
+            self._check_open()
+            taught = self._taught.pop(same_text(query), None)
+            if taught is None:
+                raise OptionError(f"query: {quoted(query)} was not taught on this page")
+            with self.changing:
+                if taught[2] is _ABSENT:
+                    self.dict.aliases.pop(taught[0], None)
+                else:
+                    self.dict.aliases[taught[0]] = taught[2]
+            return self._save()
+
+    def _teach(self, query: str, key: str | None) -> None:
+        self._check_open()
         check_query(query)
-        if not isinstance(key, str | None):
-            raise ArgumentTypeError(f"key: expected a text or null, got {quoted(key)}")
         if not plain(query):
             raise OptionError(f"query: {quoted(query)} has no letters or digits to be taught")
         if dict.__contains__(self.dict, query):
@@ -98,30 +132,12 @@ class Teaching:
             _check_cells(query, key)
         if self._before is not None:
             self._before.dialect.encoded(f"{query}{key or ''}", self.saves_to)
-        with self._lock:
-            self._check_open()
-            text = same_text(query)
-            known = self._taught.get(text)
-            before = self.dict.aliases.find(query, _ABSENT) if known is None else known[2]
-            with self.changing:
-                self.dict.aliases[query] = key
-            self._taught[text] = (query, key, before)
-            return self._save()
-
-    def forget(self, query: Any) -> dict[str, Any]:
-        """Make a query what it was before it was taught here, and save that."""
-        check_query(query)
-        with self._lock:
-            self._check_open()
-            taught = self._taught.pop(same_text(query), None)
-            if taught is None:
-                raise OptionError(f"query: {quoted(query)} was not taught on this page")
-            with self.changing:
-                if taught[2] is _ABSENT:
-                    self.dict.aliases.pop(taught[0], None)
-                else:
-                    self.dict.aliases[taught[0]] = taught[2]
-            return self._save()
+        text = same_text(query)
+        known = self._taught.get(text)
+        before = self.dict.aliases.find(query, _ABSENT) if known is None else known[2]
+        with self.changing:
+            self.dict.aliases[query] = key
+        self._taught[text] = (query, key, before)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -171,10 +187,8 @@ def _check_cells(*texts: str | None) -> None:
             raise OptionError(f"{quoted(text)} cannot be a cell of a table: it {why}")
 
 
-def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
-    """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads, and not refuses."""
-    if not isinstance(decisions, list):
-        raise ArgumentTypeError("decisions: expected a list of queries and targets")
+def checked_decisions(d: FuzzyDict[Any], decisions: list[Any]) -> dict[str, str | None]:
+    """Return the key of each query of decisions; raise if a file of them would be refused."""
     found: dict[str, tuple[str, str | None]] = {}
     for one in decisions:
         given = one if isinstance(one, dict) else {}
@@ -196,4 +210,4 @@ def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
                 f"decisions: {quoted(other)} and {quoted(query)} are one text, for case, accents "
                 f"and punctuation make no difference; choose one target for both"
             )
-    return b"".join(decision_lines("csv", dict(found.values())))
+    return dict(found.values())

@@ -127,7 +127,7 @@ def test_a_key_outside_the_width_of_a_scorer_has_no_weight() -> None:
     "ask",
     [
         *(lambda a, t=t: a.answer("red", t) for t in (0, -1, math.inf, math.nan, "1", True)),
-        *(lambda a, q=q: a.heat(q) for q in ([], ["a"] * 21, "text", None, [1], {"a": 1}, ["?!"])),
+        *(lambda a, q=q: a.heat(q) for q in ([], ["a"] * 21, [1], ["?!"])),
         lambda answers: answers.heat(["a" * 501]),
         lambda answers: answers.answer("a" * 501),
         lambda answers: answers.keys_like("a" * 501),

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Deciding, Source, clean_column
 from fuzzydict.io.explore.answers import Answers
-from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
-from fuzzydict.io.review import Decided, read_examples
+from fuzzydict.io.explore.teaching import NotSavedError, Teaching, checked_decisions
+from fuzzydict.io.review import Decided, decision_lines, read_examples
 from fuzzydict.text.words import same_text
 from tests.support.exploring import answered, asked, posted, serving
 
@@ -80,9 +80,6 @@ def test_what_is_taught_is_answered_at_once_and_can_be_forgotten() -> None:
         ),
         *((query, "color", "has no letters or digits") for query in ("", " \t", "?!")),
         ("a" * 501, "color", "shorten it to 500"),
-        (7, "color", "expected a text"),
-        ("swift", 7, "expected a text or null"),
-        ("swift", ["color"], "expected a text or null"),
     ],
 )
 def test_what_cannot_be_taught_is_refused(query: Any, key: Any, why: str) -> None:
@@ -288,6 +285,21 @@ def test_nothing_is_taught_after_the_end() -> None:
     assert not server.dict.aliases
 
 
+def test_decisions_are_learned_together(tmp_path: Path) -> None:
+    path, long = tmp_path / "a" / "taught.csv", "a " * 300
+    path.parent.mkdir()
+    teaching = Teaching(car(), path)
+    decided = {"swiftness": "top speed", "?!": None, "Hue!": "color", long: "brand"}
+    table = [{"query": query, "target": target} for query, target in decided.items()]
+    told = teaching.learn(table)
+    assert (told["taught"], told["unsaved"], len(told["refused"])) == (2, None, 2)
+    assert "no letters or digits" in told["refused"][0]
+    assert saved(path) == dict(teaching.dict.aliases) == {"swiftness": "top speed", "Hue!": "color"}
+    shutil.rmtree(path.parent)
+    assert "was not saved" in teaching.learn([{"query": "cost", "target": "=price"}])["unsaved"]
+    assert teaching.dict["cost"] == 109000
+
+
 # ---- decisions to download --------------------------------------------------------------------
 
 
@@ -307,7 +319,6 @@ def test_decisions_are_downloaded_as_map_reads_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("decisions", "why"),
     [
-        *((None, "decisions: "), ({}, "decisions: "), ("text", "decisions: ")),
         *(([1], "decisions: "), ([None], "decisions: "), ([{}], "decisions: ")),
         ([{"query": "", "target": None}], "decisions: "),
         ([{"query": "a", "target": 1}], "decisions: "),
@@ -324,7 +335,7 @@ def test_decisions_are_downloaded_as_map_reads_them(tmp_path: Path) -> None:
 )
 def test_decisions_that_map_would_refuse_are_refused(decisions: Any, why: str) -> None:
     with pytest.raises((OptionError, ArgumentTypeError), match=why):
-        decisions_table(car(), decisions)
+        checked_decisions(car(), decisions)
 
 
 _texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
@@ -343,8 +354,8 @@ def test_any_decisions_are_read_again(
     why = ["are one text"] * are_two + ["a zero byte"] * any("\0" in one for one in decisions)
     if why:  # one of both is told
         with pytest.raises(OptionError, match="|".join(why)):
-            decisions_table(car(), table)
+            checked_decisions(car(), table)
         return
     path = tmp_path_factory.mktemp("any") / "decisions.csv"
-    path.write_bytes(decisions_table(car(), table))
+    path.write_bytes(b"".join(decision_lines("csv", checked_decisions(car(), table))))
     assert dict(read_examples(path)) == dict(by_text.values())

@@ -1,6 +1,7 @@
-// The answer to one query: the verdict, the nearest keys, why, and the pooled value.
+// The answer to one query: the verdict, the nearest keys, why, and the pooled value; and that to
+// several, a table of weights.
 
-import { byId, element, number, percent, quiet, row, score, swatch, written } from "./elements.js";
+import { byId, element, number, percent, quiet, row, score, written } from "./base.js";
 import { showMapOf } from "./map.js";
 
 const SAY = {
@@ -13,6 +14,7 @@ const SAY = {
 };
 const ROWS = 8; // of the values that are drawn
 const TERMS = 3; // of the sum that is written
+const LEAST = 0.0005; // of a weight that is not shown as 0
 
 export function showAnswer(answer) {
   const [kind, word] = verdict(answer);
@@ -31,14 +33,17 @@ export const spoken = (answer) => `${verdict(answer)[1]}: ${answer.verdict}`;
 
 function verdict({ matches, doubtful, pools, taught }) {
   if (taught) return ["taught", "Taught"];
-  if (pools) return [matches && !doubtful ? "match" : "doubtful", "Pooled"];
   if (!matches) return ["none", "No match"];
-  return doubtful ? ["doubtful", "Doubtful"] : ["match", "Match"];
+  const kind = doubtful ? "doubtful" : "match";
+  return [kind, pools ? "Pooled" : doubtful ? "Doubtful" : "Match"];
 }
 
 // ---- the keys ------------------------------------------------------------------------------
 
 const restOf = (keys) => Math.max(keys.reduce((share, { weight }) => share - weight, 1), 0);
+
+const swatch = (color, kind = "swatch", style = {}) =>
+  element("span", { class: kind, "aria-hidden": "true", style: { background: color, ...style } });
 
 function showKeys({ keys, others }) {
   // Scores that are no probabilities have a scale of their own, which bars cannot show.
@@ -51,17 +56,17 @@ function showKeys({ keys, others }) {
 function keyRow({ key, value, score: own, weight, color }, shares) {
   const shown = element("td", { class: "value" }, written(value, "bdi", { title: value }));
   if (color) shown.prepend(swatch(color), " ");
-  const [name, bar] = [written(key, "bdi", { title: key }), shares ? own : null];
-  const measures = [measure(score(own), bar, "score"), measure(percent(weight), weight, "weight")];
-  return row(name, shown, ...measures);
+  const measures = [measure(score(own), shares ? own : null, "score")];
+  measures.push(measure(percent(weight), weight, "weight"));
+  return row(written(key, "bdi", { title: key }), shown, ...measures);
 }
 
 // A number above a bar, if the number is a share.
 function measure(text, share, kind) {
   const cell = element("td", { class: `measure ${kind}` }, element("span", {}, text));
-  if (share === null) return cell;
   const filled = element("i", { style: { width: `${100 * share}%` } });
-  cell.append(element("span", { class: "bar", "aria-hidden": "true" }, filled));
+  const bar = element("span", { class: "bar", "aria-hidden": "true" }, filled);
+  if (share !== null) cell.append(bar);
   return cell;
 }
 
@@ -104,7 +109,7 @@ function mixture(keys) {
 
 // = 0.956 × 650 + 0.044 × 1,900 + 6 more
 function sum({ keys, others }) {
-  const weighty = keys.filter((key) => key.number !== null && key.weight >= 0.0005).slice(0, TERMS);
+  const weighty = keys.filter((key) => key.number !== null && key.weight >= LEAST).slice(0, TERMS);
   const terms = weighty.map((key) => `${key.weight.toFixed(3)} × ${number(key.number)}`);
   const more = keys.length + others - terms.length;
   if (more > 0) terms.push(`${more} more`);
@@ -119,19 +124,41 @@ function plot({ keys, pooled: { number: mean } }) {
   const at = (value) => `${(100 * (value - least)) / (most - least || 1)}%`;
   const on = (kind, value, text = "", style = {}) =>
     element("span", { class: kind, style: { left: at(value), ...style } }, text);
+  // At the left end a label begins at its value, at the right end it ends there.
+  const label = (kind, value, text) => on(kind, value, text, { translate: `-${at(value)}` });
   const drawn = rows.flatMap(({ key, number: value, weight }) => {
     const dot = on("dot", value, "", { width: `${5 + 17 * Math.sqrt(weight)}px` });
     const name = written(key, "span", { class: "row-name" });
     return [name, element("span", { class: "track" }, on("mean", mean), dot)];
   });
-  // At the left end a label begins at its value, at the right end it ends there.
-  const label = (kind, value, text) => on(kind, value, text, { translate: `-${at(value)}` });
   const ends = [...new Set([least, most])].map((value) => label("end", value, number(value)));
   const pooled = label("pooled-label", mean, `pooled ${number(mean)}`);
-  const foot = element("span", { class: "foot" }, on("mean", mean), ...ends, pooled);
-  const named = rows.map(
-    ({ key, number: value, weight }) => `${key} ${number(value)}, weight ${percent(weight)}`,
-  );
+  drawn.push(element("span", { class: "foot" }, on("mean", mean), ...ends, pooled));
+  const named = rows.map((one) => `${one.key} ${number(one.number)}, weight ${percent(one.weight)}`);
   const told = `Values of the keys: ${named.join("; ")}. Pooled value: ${number(mean)}.`;
-  return element("div", { class: "plot", role: "img", "aria-label": told }, ...drawn, foot);
+  return element("div", { class: "plot", role: "img", "aria-label": told }, ...drawn);
+}
+
+// ---- several queries by rows, keys by columns ----------------------------------------------
+
+export function heatMap({ queries, keys, weights, others }) {
+  const hasOthers = others.some((share) => share >= LEAST);
+  const names = keys.map((key) => written(key, "span"));
+  if (hasOthers) names.push(element("i", {}, "other keys"));
+  const heads = names.map((name) => element("th", { scope: "col" }, name));
+  const rows = queries.map((query, place) => {
+    const most = Math.max(...weights[place]);
+    const kind = (weight) => (weight === most ? "most" : weight < LEAST ? "nil" : "");
+    const cells = weights[place].map((weight) => cell(weight, kind(weight)));
+    if (hasOthers) cells.push(cell(others[place], "rest-share"));
+    return row(written(query, "span"), ...cells);
+  });
+  const caption = element("caption", { class: "unseen" }, "Weights in percent");
+  const head = element("thead", {}, element("tr", {}, element("td"), ...heads));
+  return element("table", { class: "heat" }, caption, head, element("tbody", {}, ...rows));
+}
+
+function cell(weight, kind) {
+  const text = weight < LEAST ? "0" : percent(weight).replace("\u202f%", "");
+  return element("td", { class: kind, style: { "--share": weight } }, text);
 }

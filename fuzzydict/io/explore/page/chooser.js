@@ -1,8 +1,7 @@
 // A field to choose a key: type, and the keys that are meant are listed.
 // The pattern is that of the ARIA Authoring Practices, "editable combobox with list autocomplete".
 
-import { ask, errorsIn, task } from "./asking.js";
-import { element, newId, written } from "./elements.js";
+import { ask, element, errorsIn, newId, task, written } from "./base.js";
 
 // label: the accessible name; first(): keys to list while nothing is typed; chosen(key): what to do
 // with what is chosen. Returns the element, the field in it, key() and clear().
@@ -12,7 +11,6 @@ export function keyChooser({ label, first = () => [], chosen = () => {} }) {
   let taken = null; // the key that was chosen; typing forgets it
 
   const error = element("span", { class: "error", role: "alert", id: newId() });
-  const errors = errorsIn(error);
   const list = element("ul", {
     id: newId(), role: "listbox", class: "options", hidden: true, "aria-label": "Keys",
     onpointerdown: (event) => event.preventDefault(), // the field keeps the focus
@@ -28,9 +26,7 @@ export function keyChooser({ label, first = () => [], chosen = () => {} }) {
       mark(-1);
       find();
     },
-    onclick: () => {
-      if (list.hidden) find();
-    },
+    onclick: () => list.hidden && find(),
     onblur: stop,
     onkeydown: press,
   });
@@ -47,7 +43,7 @@ export function keyChooser({ label, first = () => [], chosen = () => {} }) {
       open(keys.length > 0 && document.activeElement === input);
       mark(keys.indexOf(markedKey));
     };
-  }, errors);
+  }, errorsIn(error));
 
   // Escape closes the list, then empties the field; after that it is left to what is around.
   function press(event) {
@@ -77,8 +73,7 @@ export function keyChooser({ label, first = () => [], chosen = () => {} }) {
   function clear() {
     stop();
     taken = null;
-    input.value = "";
-    errors(null);
+    input.value = error.textContent = "";
   }
 
   function open(isOpen) {
@@ -91,10 +86,9 @@ export function keyChooser({ label, first = () => [], chosen = () => {} }) {
     list.children[marked]?.removeAttribute("aria-selected");
     const option = list.children[place];
     marked = option ? place : -1;
-    if (!option) return input.removeAttribute("aria-activedescendant");
-    option.setAttribute("aria-selected", "true");
-    option.scrollIntoView({ block: "nearest" });
-    input.setAttribute("aria-activedescendant", option.id);
+    option?.setAttribute("aria-selected", "true");
+    option?.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", option?.id ?? "");
   }
 
   const node = element("span", { class: "chooser" }, input, list, error);

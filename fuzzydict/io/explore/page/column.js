@@ -1,15 +1,16 @@
 // A column of texts, given as a file or as lines: matched, decided on, and what is done with that.
 
-import { ask, errorsIn, show, task, Trouble } from "./asking.js";
+import {
+  ask, byId, count, element, errorsIn, number, quiet, row, score, shortened, show, task, Trouble,
+  written,
+} from "./base.js";
 import { keyChooser } from "./chooser.js";
-import { byId, count, element, number, quiet, row, score, shortened, written } from "./elements.js";
 import { afterTeaching } from "./teach.js";
 
 const LARGEST = 4 * 1024 * 1024; // bytes of a file
 const USE_MAP = "4 MB. Use fuzzydict map for it.";
 const PAGE = 50; // texts
 const SHOWN = 200; // characters of a text
-const NAMED = 40; // characters of a text that an error names
 
 let source = null; // { name, file, columns }; no columns: each line is a text
 let cells = []; // what was matched
@@ -19,7 +20,6 @@ let first = 0; // the place of the first text on the page
 // ---- what is matched -----------------------------------------------------------------------
 
 const busy = (text) => show("column-busy", text);
-const refuse = (message) => failed(new Error(message));
 
 function failed(error) {
   errorsIn("column-error")(error);
@@ -43,7 +43,11 @@ const open = task(async (signal, file) => {
 }, failed);
 
 const match = task(async (signal) => {
+  const lines = byId("lines").value;
+  if (lines.trim() !== "") source = { name: "pasted.txt", file: new Blob([lines]) };
+  if (source === null) throw new Trouble("Choose a file, or paste texts, one a line.");
   const { name, file, columns } = source;
+  if (file.size > LARGEST) throw new Trouble(`More than ${USE_MAP}`);
   busy("Matching …");
   const column = columns ? byId("which-column").value : "";
   const told = await ask("column", { name, column }, { file, signal });
@@ -63,17 +67,11 @@ function forget() {
   busy("");
 }
 
-function submit(event) {
-  event.preventDefault();
-  const lines = byId("lines").value;
-  if (lines.trim() !== "") source = { name: "pasted.txt", file: new Blob([lines]) };
-  if (source === null) refuse("Choose a file, or paste texts, one a line.");
-  else if (source.file.size > LARGEST) refuse(`More than ${USE_MAP}`);
-  else match();
-}
-
 export function setUpColumn() {
-  byId("column-form").onsubmit = submit;
+  byId("column-form").onsubmit = (event) => {
+    event.preventDefault();
+    match();
+  };
   byId("file").onchange = () => {
     forget();
     const [file] = byId("file").files;
@@ -93,15 +91,12 @@ export function setUpColumn() {
     for (const cell of shown()) if (!isKey(cell)) decided.set(cell.query, choiceOf(cell));
     showPage();
   };
-  byId("save").onclick = () => carefully(save);
-  byId("learn").onclick = () => carefully(learn);
+  byId("save").onclick = save;
+  byId("learn").onclick = learn;
 }
 
 // ---- the table -----------------------------------------------------------------------------
 
-const say = (text) => show("cells-status", text);
-const sayDecided = (more = "") => say(`${count(decided.size, "text")} decided.${more}`);
-const errors = errorsIn("cells-error");
 const isOf = {
   all: () => true,
   doubtful: (cell) => cell.doubtful,
@@ -132,7 +127,7 @@ function showCells({ rows, matched, unmatched, blank, cells: given }) {
   errors(null);
   showPage();
   const gone = ` ${count(dropped, "decision")} dropped, on texts that are not here.`;
-  if (dropped > 0) sayDecided(gone);
+  if (dropped > 0) showDecided(gone);
 }
 
 function turn(to) {
@@ -153,19 +148,19 @@ function showPage() {
   showDecided();
 }
 
-function showDecided() {
+function showDecided(more = "") {
   byId("save").disabled = byId("learn").disabled = decided.size === 0;
-  sayDecided();
+  show("cells-status", `${count(decided.size, "text")} decided.${more}`);
 }
 
 function cellRow(cell) {
   const name = [written(shortened(cell.query, SHOWN))];
   if (cell.count > 1) name.push(quiet(` × ${number(cell.count)}`));
   if (isKey(cell)) return row(name, element("td", { class: "quiet" }, "is a key"), element("td"));
-  const [select, check] = decision(cell);
   const kind = cell.matches ? (cell.doubtful ? "doubtful" : "match") : "none";
   const said = { none: "not matched, the best has", doubtful: "doubtful with", match: "matched with" };
   const found = quiet(`${said[kind]} ${score(cell.keys[0]?.score ?? null)}`, kind);
+  const [select, check] = decision(cell);
   return row(name, element("td", {}, select, found), element("td", {}, check));
 }
 
@@ -200,9 +195,8 @@ function decision(cell) {
       done();
       select.focus();
     };
-    const label = `Another key for ${query}`;
     chooser?.node.remove();
-    chooser = keyChooser({ label, chosen: (key) => end(() => take(key)) });
+    chooser = keyChooser({ label: `Another key for ${query}`, chosen: (key) => end(() => take(key)) });
     chooser.node.addEventListener("keydown", ({ key }) => key === "Escape" && end(reset));
     select.after(chooser.node);
     chooser.input.focus();
@@ -225,51 +219,28 @@ function keysFor(cell) {
   return [...keys, [null, "no key"]];
 }
 
-// ---- what is done with the decisions -------------------------------------------------------
+// ---- what is done with the decisions: the dict checks them first ----------------------------
 
-// Act on the decisions, once the dict has checked them: those that contradict each other are
-// refused, for if they were taught, the last one would hold.
-async function carefully(act) {
-  errors(null);
-  byId("save").disabled = byId("learn").disabled = true;
-  try {
-    const table = [...decided].map(([query, target]) => ({ query, target }));
-    await act(await ask("decisions", { decisions: table }));
-  } catch (problem) {
-    if (!(problem instanceof Trouble)) throw problem;
-    errors(problem);
-  } finally {
-    byId("save").disabled = byId("learn").disabled = decided.size === 0;
-  }
-}
+const errors = errorsIn("cells-error");
+const decisions = () => ({ decisions: [...decided].map(([query, target]) => ({ query, target })) });
 
-function save(file) {
-  const link = element("a", { href: URL.createObjectURL(file), download: "decisions.csv" });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  sayDecided(" decisions.csv has them. Apply it: fuzzydict map --decisions decisions.csv.");
-}
+const save = task(async () => {
+  const file = await ask("decisions", decisions());
+  return () => {
+    const link = element("a", { href: URL.createObjectURL(file), download: "decisions.csv" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    showDecided(" decisions.csv has them. Apply it: fuzzydict map --decisions decisions.csv.");
+  };
+}, errors);
 
-// Teach each text. What is not saved is saved with the next that can be.
-async function learn() {
-  let [learned, unsaved] = [0, []];
-  const refused = [];
-  for (const [query, key] of decided) {
-    const problem = await ask("teach", { query, key }).then(() => null, (error) => error);
-    if (problem && !(problem instanceof Trouble)) throw problem;
-    if (problem && !problem.unsaved) refused.push(`${shortened(query, NAMED)}: ${problem.message}`);
-    else {
-      learned += 1;
-      unsaved = problem ? [...unsaved, problem.message] : [];
-    }
-    say(`Taught ${learned} of ${decided.size} …`);
-    if (problem?.gone) break;
-  }
-  say(`Taught ${count(learned, "text")}. They are listed below.`);
+const learn = task(async () => {
+  const { taught, refused, unsaved } = await ask("learn", decisions());
   await afterTeaching();
-  const problems = [];
-  const tell = (many, problem) => problems.push(`${count(many, "text")} ${problem}.`);
-  if (unsaved.length > 0) tell(unsaved.length, `taught, but not saved: ${unsaved.at(-1)}`);
-  if (refused.length > 0) tell(decided.size - learned, `not taught, first ${refused[0]}`);
-  if (problems.length > 0) throw new Trouble(problems.join(" "));
-}
+  return () => {
+    show("cells-status", `Taught ${count(taught, "text")}. They are listed below.`);
+    const problems = unsaved ? [unsaved] : [];
+    if (refused.length > 0) problems.push(`${count(refused.length, "text")} not taught, first ${refused[0]}.`);
+    errors(new Error(problems.join(" ")));
+  };
+}, errors);

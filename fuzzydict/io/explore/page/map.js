@@ -1,6 +1,6 @@
 // The keys on a map, the query among them: lines from it to the keys, as thick as their weights.
 
-import { byId, element, percent, quiet, shortened, written } from "./elements.js";
+import { byId, element, percent, quiet, shortened, written } from "./base.js";
 
 const EDGE = 26; // pixels around the points
 const REACH = 28; // pixels from a point at which it is named
@@ -75,11 +75,10 @@ function draw() {
 }
 
 function line(from, point) {
-  const to = place(point.at);
-  return element("line", {
-    x1: from.x, y1: from.y, x2: to.x, y2: to.y, class: "attention",
-    "stroke-width": 0.5 + 5 * weightOf(point),
-  });
+  const { x, y } = place(point.at);
+  const width = 0.5 + 5 * weightOf(point);
+  const ends = { x1: from.x, y1: from.y, x2: x, y2: y };
+  return element("line", { ...ends, class: "attention", "stroke-width": width });
 }
 
 function dot(point, index) {
@@ -93,18 +92,17 @@ function dot(point, index) {
 
 // Label the query and some keys: right or left of a place, above or below it, where nothing is.
 function addLabels(heavy) {
-  const named = heavy.map((point) => [point.key, point.at, radius(point), "label"]);
-  if (answer.at) named.unshift([answer.query, answer.at, 9, "label query-label"]);
-  const taken = named.map(([, at, by]) => {
-    const { x, y } = place(at);
-    return { left: x - by, right: x + by, top: y - by, bottom: y + by };
-  });
+  const named = heavy.map((point) => [point.key, place(point.at), radius(point), "label"]);
+  if (answer.at) named.unshift([answer.query, place(answer.at), 9, "label query-label"]);
+  const taken = named.map(([, { x, y }, by]) => ({
+    left: x - by, right: x + by, top: y - by, bottom: y + by,
+  }));
   const isFree = (box) =>
     box.left >= 0 && box.right <= width && box.top >= 0 && box.bottom <= height &&
-    !taken.some((other) => overlap(box, other));
+    !taken.some((a) =>
+      a.left < box.right && box.left < a.right && a.top < box.bottom && box.top < a.bottom);
 
-  for (const [text, at, , kind] of named) {
-    const { x, y } = place(at);
+  for (const [text, { x, y }, , kind] of named) {
     const label = element("text", { class: kind, "aria-hidden": "true" }, shortened(text, LONGEST));
     picture.append(label);
     const length = label.getComputedTextLength();
@@ -113,16 +111,15 @@ function addLabels(heavy) {
     const box = tries
       .map(([left, y]) => ({ left, y, right: left + length, top: y - 12, bottom: y + 4 }))
       .find(isFree);
-    if (box) {
-      taken.push(box);
-      label.setAttribute("x", box.left);
-      label.setAttribute("y", box.y);
-    } else label.remove();
+    if (!box) {
+      label.remove();
+      continue;
+    }
+    taken.push(box);
+    label.setAttribute("x", box.left);
+    label.setAttribute("y", box.y);
   }
 }
-
-const overlap = (a, b) =>
-  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 // ---- naming a key: by pointing, by a tap, by focus -----------------------------------------
 
@@ -131,9 +128,9 @@ const dots = () => [...picture.querySelectorAll("circle")];
 function name(index) {
   picture.querySelector(".named")?.classList.remove("named");
   const point = points[index];
-  if (!point) return byId("named").replaceChildren("\u00a0");
-  dots()[index].classList.add("named");
-  byId("named").replaceChildren(written(point.key), quiet(` ${share(point)}`));
+  dots()[index]?.classList.add("named");
+  const named = point ? [written(point.key), quiet(` ${share(point)}`)] : ["\u00a0"];
+  byId("named").replaceChildren(...named);
 }
 
 // The point of the least distance, by a function of its place; null if none is below a limit.
@@ -161,7 +158,7 @@ function move(event) {
     const aside = Math.abs((x - from.x) * down) + Math.abs((y - from.y) * right);
     return ahead > 0 ? ahead + 2 * aside : Infinity;
   });
-  if (next !== null) dots()[next].focus();
+  dots()[next]?.focus();
 }
 
 function focus({ target }) {
@@ -173,9 +170,7 @@ function focus({ target }) {
   name(index);
 }
 
-picture.addEventListener("pointermove", point);
-picture.addEventListener("pointerdown", point);
-picture.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && name(null));
-picture.addEventListener("focusout", () => name(null));
-picture.addEventListener("focusin", focus);
-picture.addEventListener("keydown", move);
+Object.entries({
+  pointermove: point, pointerdown: point, focusin: focus, focusout: () => name(null), keydown: move,
+  pointerleave: (event) => event.pointerType === "mouse" && name(null),
+}).forEach(([kind, listener]) => picture.addEventListener(kind, listener));

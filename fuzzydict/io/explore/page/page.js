@@ -1,20 +1,18 @@
-// The page: its tabs, the query that is typed, and the temperature.
+// The page: its tabs, the queries that are typed, and the temperature.
 
-import { showAnswer, spoken } from "./answer.js";
-import { ask, errorsIn, show, task, Trouble } from "./asking.js";
+import { heatMap, showAnswer, spoken } from "./answer.js";
+import { ask, button, byId, count, element, errorsIn, number, show, task, Trouble } from "./base.js";
 import { setUpColumn } from "./column.js";
-import { button, byId, count, element, number } from "./elements.js";
 import { setUpMap } from "./map.js";
-import { showSeveral } from "./several.js";
 import { setUpTeaching, showTeaching } from "./teach.js";
 
 const REST = 700; // milliseconds without typing, after which an answer is said aloud
+const MOST = 20; // of several queries
 const VIEWS = ["one", "several", "column"];
 const temperature = { own: 1, chosen: null }; // that of the dict; what was chosen instead
 
-// ---- one query -----------------------------------------------------------------------------
+// ---- one query, and several ----------------------------------------------------------------
 
-const errors = errorsIn("ask-error");
 let resting = 0; // a timer
 
 const askOne = task(async () => {
@@ -23,15 +21,9 @@ const askOne = task(async () => {
   const answer = query.trim() === "" ? null : await ask("answer", asked);
   return () => showOne(query, answer);
 }, (error) => {
-  errors(error);
+  show("ask-error", error?.message ?? "");
   if (error) showOne(byId("query").value, null, true);
 });
-
-// Ask what is shown: the query, the temperature, or what was taught, is another.
-function askAgain() {
-  askOne();
-  if (!byId("several").hidden) showSeveral(temperature.chosen);
-}
 
 function showOne(query, answer, failed = false) {
   byId("answer").hidden = answer === null;
@@ -49,7 +41,29 @@ function showOne(query, answer, failed = false) {
   }, REST);
 }
 
-// ---- tabs ----------------------------------------------------------------------------------
+const errors = errorsIn("several-error");
+const askSeveral = task(async () => {
+  const lines = byId("queries").value.split("\n").map((line) => line.trim());
+  const given = lines.filter((line) => line !== "");
+  const hasWords = given.some((query) => /[\p{L}\p{N}]/u.test(query));
+  const asked = { queries: given.slice(0, MOST), temperature: temperature.chosen };
+  const told = hasWords ? await ask("heat", asked) : null;
+  return () => {
+    byId("heat").hidden = !told;
+    if (told) byId("heat-table").replaceChildren(heatMap(told));
+    else if (given.length > 0) errors(new Error("No line has letters or digits yet."));
+    const few = `Only the first ${MOST} queries are shown; ${given.length - MOST} more were given.`;
+    if (given.length > MOST) errors(new Error(few));
+  };
+}, errors);
+
+// Ask what is shown: the query, the temperature, or what was taught, is another.
+function askAgain() {
+  askOne();
+  if (!byId("several").hidden) askSeveral();
+}
+
+// ---- tabs, and in the one that is open the temperature --------------------------------------
 
 function open(view) {
   for (const name of VIEWS) {
@@ -57,11 +71,11 @@ function open(view) {
     byId(`tab-${name}`).setAttribute("aria-selected", String(name === view));
     byId(`tab-${name}`).tabIndex = name === view ? 0 : -1;
   }
-  if (view !== "several") return byId("one-temperature").append(byId("temperature"));
-  byId("several-temperature").append(byId("temperature"));
+  byId(view === "several" ? "several-temperature" : "one-temperature").append(byId("temperature"));
+  if (view !== "several") return;
   const [{ value: query }, given] = [byId("query"), byId("queries")];
   if (given.value.trim() === "" && query.trim() !== "") given.value = `${query}\n`;
-  showSeveral(temperature.chosen);
+  askSeveral();
 }
 
 VIEWS.forEach((name, place) => {
@@ -75,21 +89,15 @@ VIEWS.forEach((name, place) => {
   };
 });
 
-// ---- the temperature: one slider, in the tab that is open ----------------------------------
-
 function choose(chosen) {
   temperature.chosen = chosen;
-  showTemperature();
-  askAgain();
-}
-
-function showTemperature() {
-  const { own, chosen } = temperature;
-  const text = number(Number((chosen ?? own).toPrecision(3)));
-  byId("slider").value = Math.log10((chosen ?? own) / own);
+  const now = chosen ?? temperature.own;
+  const text = number(Number(now.toPrecision(3)));
+  byId("slider").value = Math.log10(now / temperature.own);
   byId("slider").setAttribute("aria-valuetext", text);
   byId("degrees").textContent = text;
   byId("reset").disabled = chosen === null;
+  askAgain();
 }
 
 byId("slider").oninput = () => choose(temperature.own * 10 ** Number(byId("slider").value));
@@ -120,22 +128,21 @@ function chip(key) {
 
 async function begin() {
   const given = new URLSearchParams(location.hash.slice(1)).get("query");
-  if (given !== null && byId("query").value === "") byId("query").value = given;
+  if (byId("query").value === "") byId("query").value = given ?? "";
   byId("query").focus();
   byId("query").oninput = askAgain;
   byId("asking").onsubmit = (event) => {
     event.preventDefault();
     askAgain();
   };
-  byId("queries").oninput = () => showSeveral(temperature.chosen);
+  byId("queries").oninput = askSeveral;
   setUpColumn();
   try {
     const about = await ask("about");
     describe(about);
     temperature.own = about.temperature;
-    showTemperature();
     setUpTeaching(about.saves_to, askAgain);
-    askAgain();
+    choose(null);
     setUpMap(await ask("map"));
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;

@@ -1,8 +1,7 @@
 // Teach the dict: the right key of a query, or that none is right; and undo it.
 
-import { ask, errorsIn, show, task, Trouble } from "./asking.js";
+import { ask, button, byId, element, errorsIn, quiet, show, task, Trouble, written } from "./base.js";
 import { keyChooser } from "./chooser.js";
-import { button, byId, element, quiet, written } from "./elements.js";
 
 const HELD =
   "Not saved: this holds until the command ends. " +
@@ -10,14 +9,11 @@ const HELD =
 
 const besideAnswer = errorsIn("teach-error");
 const besideList = errorsIn("taught-error");
+const first = () => answer.keys.map(({ key }) => key);
+const chooser = keyChooser({ label: "The right key", first });
 let answer = { query: "", keys: [], forget: null };
 let changed = () => {};
 let saves = HELD; // where what is taught goes
-
-const chooser = keyChooser({
-  label: "The right key",
-  first: () => answer.keys.map(({ key }) => key),
-});
 
 export function setUpTeaching(file, whenChanged) {
   changed = whenChanged;
@@ -31,7 +27,7 @@ export function setUpTeaching(file, whenChanged) {
   };
   byId("teach-none").onclick = () => teach(null);
   byId("teach-undo").onclick = () => change(besideAnswer, "forget", { query: answer.forget });
-  return refresh();
+  refresh();
 }
 
 const teach = (key) => change(besideAnswer, "teach", { query: answer.query, key });
@@ -49,16 +45,12 @@ export function showTeaching(given) {
 
 // Teach or forget, and tell where it was asked for what goes wrong; return whether it was done.
 async function change(tell, what, given) {
-  let problem = null;
-  await ask(what, given).catch((error) => {
-    if (!(error instanceof Trouble)) throw error;
-    problem = error;
-  });
+  const problem = await ask(what, given).then(() => null, (error) => error);
+  if (problem && !(problem instanceof Trouble)) throw problem;
   tell(problem);
   if (problem && !problem.unsaved) return false;
   chooser.clear();
-  const willHide = byId("teach-undo");
-  if (document.activeElement === willHide) byId("teach-none").focus();
+  if (document.activeElement === byId("teach-undo")) byId("teach-none").focus(); // it will hide
   await afterTeaching();
   tell(problem);
   return true;
