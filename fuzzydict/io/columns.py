@@ -12,6 +12,7 @@ import warnings
 from collections import Counter
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
@@ -20,13 +21,12 @@ from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending, undecided
 from fuzzydict.io.tables import checked_format, open_table
-from fuzzydict.io.text_tables import Added, CellBlock, Reading
+from fuzzydict.io.text_tables import Block, Reading
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fuzzydict.io.review import MatchedKeys
     from fuzzydict.io.text_tables import Table
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 #: The least score of a match that is not doubtful, if none is given.
 SURE = 0.8
 _TOGETHER = 4096  # cells that are looked up at once
-_REMEMBERED = 2**17  # cells
+_REMEMBERED = 2**20  # cells
 _REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
-#: The columns that are written, each with a value of its type.
-_NEW_COLUMNS: dict[str, list[Any]] = {"key": [""], "value": [""], "score": [0.0]}
 
-#: The key, value and score that match a cell, or None for each.
-Answer: TypeAlias = tuple[str | None, Any, float | None]
+#: What is called with the amount done and the total amount.
+Progress: TypeAlias = "Callable[[int, int], None]"
+#: What finds the best keys of texts, as `best_keys`, and of how many rows at a time or more.
+Nearest: TypeAlias = "tuple[Callable[[list[str]], list[Match | None]], int]"
 
 
 class Source(NamedTuple):
@@ -88,21 +88,19 @@ def clean_column(
     *,
     prefix: str | None = None,
     deciding: Deciding = Deciding(),  # noqa: B008
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    nearest: Nearest | None = None,
+    progress: Progress = lambda _done, _total: None,
 ) -> Cleaned:
     """Write a table with the key, value and score that match each cell of a column.
 
-    Rows keep their order. The text of CSV, TSV and JSON Lines stays the same, and so do the types,
-    metadata and (first) compression of Parquet, whose new columns are text and 64-bit floats. Of a
-    workbook stays what openpyxl reads.
+    All else stays as it is written: text of CSV, TSV and JSON Lines; types, metadata and (first)
+    compression of Parquet; of a workbook what openpyxl reads. The new cells are empty if no key
+    matches or the cell is blank, as ``n/a`` is, unless a key says the same.
 
-    The new cells are empty if no key matches or the cell is blank, as ``n/a`` is, unless a key
-    says the same. The table may have any length, and ``output`` may be its own file. The output
-    and the review are written when everything is done; if anything fails before, neither is.
-
-    CSV has the delimiter and encoding of the table. ``prefix`` goes before "key", "value" and
-    "score" in the new names; by default it is the column's name and "_". ``progress`` is called
-    with the amount done and the total amount.
+    The table may have any length, and ``output`` may be its own file. The output and the review are
+    written when everything is done; if anything fails before, neither is. ``prefix`` goes before
+    "key", "value" and "score" in the new names; by default it is the column's name and "_".
+    ``nearest`` is as for `ColumnMatcher`; ``progress`` is called with the amount done and in all.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -113,16 +111,17 @@ def clean_column(
     """
     checked_format(source.table, source.reading.format)
     check_apart(source.table, output, deciding)
-    matcher, added = ColumnMatcher(d, deciding), new_columns(source.column, prefix)
+    matcher, added = ColumnMatcher(d, deciding, nearest), new_columns(source.column, prefix)
     opened = open_table(source.table, source.reading)
-    counts = matcher.clean(opened, source.column, added, output, progress)
+    with _written(output, matcher.review) as file, opened as table:
+        counts = matcher.copy(table, source.column, added, file, progress)
     return matcher.with_undecided(counts)
 
 
-def new_columns(column: str, prefix: str | None) -> list[Added]:
-    """Return the columns that are added for a column; ``prefix`` as for `clean_column`."""
-    prefix, advice = f"{column}_" if prefix is None else prefix, "choose another prefix"
-    return [Added(f"{prefix}{name}", like, advice) for name, like in _NEW_COLUMNS.items()]
+def new_columns(column: str, prefix: str | None) -> dict[str, list[Any]]:
+    """Return the columns that are added for a column, each with a value of its type."""
+    prefix = f"{column}_" if prefix is None else prefix
+    return {f"{prefix}key": [""], f"{prefix}value": [""], f"{prefix}score": [0.0]}
 
 
 def check_apart(table: Path | BinaryIO, output: Path | BinaryIO, deciding: Deciding) -> None:
@@ -158,7 +157,7 @@ def join_tables(
     how: str = "left",
     add_score: bool = True,
     suffix: str = SUFFIX,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    progress: Progress = lambda _done, _total: None,
     **options: Any,
 ) -> Cleaned:
     """Join two tables in files: to each row of the left the row of the right that means the same.
@@ -191,23 +190,20 @@ def join_tables(
         raise FileFormatError(str(error)) from None
     d = dict_of({text: rows[row] for text, row in row_of.items()}, **options)
     with _written(output, None) as file, open_table(left.table, left.reading) as table:
-        added = list[Added]()
+        added = dict[str, list[Any]]()
         if how != "anti":
             new = new_names(table.names, names, suffix, add_score=add_score)
             likes: list[list[Any]] = [[row[n] for row in rows] for n in range(len(names))]
-            advice = "rename it in one of the tables"
-            pairs = zip(new, [*likes, [0.0]], strict=False)
-            added = [Added(name, like, advice) for name, like in pairs]
+            added = dict(zip(new, [*likes, [0.0]], strict=False))
 
-        def beside(answer: Answer) -> Any:
+        def beside(key: str | None, values: Any, score: float | None) -> Any:
             """Return what is written beside a row, or None if it is left out."""
-            key, values, score = answer
             if how == "anti":
                 return table.beside([]) if key is None else None
-            if key is None:
-                values = [None] * len(names)
-            cells = [*values, score] if add_score else values
-            return None if how == "inner" and key is None else table.beside(cells)
+            if how == "inner" and key is None:
+                return None
+            cells = [None] * len(names) if key is None else values
+            return table.beside([*cells, score] if add_score else cells)
 
         return ColumnMatcher(d).copy(table, left.column, added, file, progress, beside)
 
@@ -260,16 +256,15 @@ class ColumnMatcher:
     """Finds what is written beside the cells of a column, in one table or several.
 
     The key of a cell is the one that equals it, or that somebody decided on, or the nearest, which
-    ``nearest`` finds as `best_keys` does. It is asked about the texts of ``held_rows`` rows at a
-    time, or more. `clean` saves the review, which need not exist yet; `copy` does not.
+    ``nearest`` finds as `best_keys` does; it is asked about the texts of so many rows at a time, or
+    more. Each different text is looked up once, as long as it is remembered.
     """
 
     def __init__(
         self,
         d: MatchedKeys,
         deciding: Deciding = Deciding(),  # noqa: B008
-        nearest: Callable[[list[str]], list[Match | None]] | None = None,
-        held_rows: int = 0,
+        nearest: Nearest | None = None,
     ) -> None:
         path, self.sure = deciding.review, deciding.sure
         if path is not None:
@@ -278,138 +273,112 @@ class ColumnMatcher:
         self.decided = Decided(d, filter(None, files))
         self.review = Review(path, self.decided) if path else None
         self._d, self._blank = d, BlankCells(d)
-        self._nearest, self._held_rows = nearest or partial(best_keys, d), held_rows
-        #: Of each known cell: the field of `Cleaned` that it counts in, and the doubt about it.
-        self._known: dict[str | None, tuple[str, Doubt | None]] = {}
-        self._beside: dict[str | None, Any] = {}  # what is written beside the known cells
-        self._rows: Counter[str | None] = Counter()  # of each, which are not counted yet
-        self._characters = 0
+        here: Nearest = partial(best_keys, d), 0
+        self._nearest, self._rows_at_once = nearest or here
+        #: Of each known cell the field of `Cleaned` that it counts in, its best key, the doubt.
+        self._known: dict[str | None, tuple[str, Match | None, Doubt | None]] = {}
+        self._characters = 0  # of what is known
         if isinstance(d, dict) and not d:
             warnings.warn("there is no key to match with: nothing will match", stacklevel=3)
-
-    def clean(
-        self,
-        opened: AbstractContextManager[Table],
-        column: str,
-        added: list[Added],
-        output: Path | BinaryIO,
-        progress: Callable[[int, int], None],
-    ) -> Cleaned:
-        """Write a table and the review; as `copy`."""
-        with _written(output, self.review) as file, opened as table:
-            return self.copy(table, column, added, file, progress)
 
     def copy(
         self,
         table: Table,
         column: str,
-        added: list[Added],
+        added: Mapping[str, Sequence[Any]],
         output: BinaryIO,
-        progress: Callable[[int, int], None],
-        as_written: Callable[[Answer], Any] | None = None,
+        progress: Progress,
+        as_written: Callable[[str | None, Any, float | None], Any] | None = None,
     ) -> Cleaned:
         """Write a table with what is added beside each cell of a column; count its rows.
 
         By default these are key, value and score; ``as_written`` gives something else, or None
         where a row is left out.
         """
-        count, blocks = Counter[str](), table.blocks(column)
-        self._as_written = as_written or table.beside
+        as_written = as_written or (lambda *cells: table.beside(cells))
+        blocks = _together(table.blocks(column), self._rows_at_once)
+        first, count, rows = next(blocks, []), Counter[str](), Counter[str | None]()
         with table.copying(output, added):
-            self._beside_none = self._as_written((None, None, None))
-            for some in self._answered(blocks):
+            nothing, beside = as_written(None, None, None), dict[str | None, Any]()
+            for some in chain([first], blocks):
+                cells = dict.fromkeys(chain.from_iterable(block.cells for block in some))
+                new = [cell for cell in cells if cell not in beside]
+                self._look_up([cell for cell in new if cell not in self._known])
+                for cell in new:
+                    field, best, _ = self._known[cell]
+                    beside[cell] = nothing
+                    if best is not None and field == "matched":
+                        beside[cell] = as_written(best.key, best.value, round(best.score, 4))
+                    self._characters += len(cell or "") + len(str(beside[cell]))
                 for block in some:
-                    cells, counts, _ = block
-                    self._rows.update(
-                        cells if counts is None else dict(zip(cells, counts, strict=True))
-                    )
-                    table.write(block, [*map(self._beside.get, cells)])
+                    counts = block.counts and dict(zip(block.cells, block.counts, strict=True))
+                    rows.update(counts or block.cells)
+                    table.write(block, [beside[cell] for cell in block.cells])
                 if done := table.progress():
                     progress(*done)
                 if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
-                    self._count_rows(count)
-        self._count_rows(count)
+                    self._count(rows, count)
+                    for known in (rows, beside, self._known):
+                        known.clear()
+                    self._characters = 0
+        self._count(rows, count)
         return Cleaned(**{name: count[name] for name in Cleaned._fields})
-
-    def _answered(self, blocks: Iterator[CellBlock]) -> Iterator[list[CellBlock]]:
-        """Yield blocks, several together if that is quicker, once all their cells are known."""
-        held, rows, new = list[CellBlock](), 0, dict[str | None, None]()
-        for block in blocks:
-            if None in map(self._beside.get, block.cells):
-                new |= dict.fromkeys(cell for cell in block.cells if cell not in self._known)
-            held.append(block)
-            rows += sum(block.counts or [len(block.cells)])
-            if not new or rows >= self._held_rows:
-                self._answer([*new])
-                yield held
-                held, rows, new = [], 0, {}
-        if held:
-            self._answer([*new])
-            yield held
 
     def with_undecided(self, counts: Cleaned) -> Cleaned:
         """Return counts with the number of texts that the review leaves to decide on."""
         return counts._replace(undecided=self.review.undecided()) if self.review else counts
 
-    def _count_rows(self, count: Counter[str]) -> None:
-        """Count the rows of all known cells, and their doubts; forget the cells."""
-        doubts = []
-        for text, rows in self._rows.items():
-            field, doubt = self._known[text]
-            count[field] += rows
+    def _count(self, rows: Counter[str | None], count: Counter[str]) -> None:
+        """Add the numbers of rows of known cells to the fields of `Cleaned`, and their doubts."""
+        for cell, times in rows.items():
+            field, _, doubt = self._known[cell]
+            count[field] += times
             if doubt is not None:
-                count["doubtful"] += rows if field == "matched" else 0
-                doubts.append(doubt._replace(times=rows))
-        if self.review is not None:
-            self.review.add(doubts)
-        for kept in (self._known, self._beside, self._rows):
-            kept.clear()
-        self._characters = 0
+                count["doubtful"] += times if field == "matched" else 0
+                if self.review is not None:
+                    self.review.add(doubt._replace(times=times))
 
-    def _is_decided(self, query: str) -> bool:
-        """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
-        return query in self.decided and query not in self._d
-
-    def _best(self, queries: list[str]) -> dict[str, Match | None]:
-        """Return the best key of each query; None if there is no key to compare it with."""
-        best: dict[str, Match | None] = dict.fromkeys(queries)
-        equal = _keys_among(self._d, queries)
-        found = self._d.nearest(equal, default=None)
-        best.update(zip(equal, found, strict=True))  # None of a key that was removed just now
-        known = {query: self.decided[query] for query in queries if self._is_decided(query)}
-        keys = {query: key for query, key in known.items() if key is not None}
-        of_keys = self._d.nearest([*keys.values()], default=None)
-        for query, one in zip(keys, of_keys, strict=True):
-            best[query] = one and Match(one.key, one.value, 1.0, query=query)
-        known |= dict.fromkeys(equal)
-        asked = [q for q in queries if q not in known and q not in self.decided and plain(q)]
-        best.update(zip(asked, self._nearest(asked), strict=True))
-        return best
-
-    def _answer(self, cells: list[str | None]) -> None:
+    def _look_up(self, cells: list[str | None]) -> None:
         """Look up cells that are not known yet."""
-        if not cells:
-            return
-        asking = (cell for cell in cells if cell is not None)
-        queries = [cell for cell in asking if cell not in self._blank or self._is_decided(cell)]
+        d, texts = self._d, [cell for cell in cells if cell is not None]
+        # An equal key goes before what somebody said that a query finds.
+        decided = {q: self.decided[q] for q in texts if q in self.decided and q not in d}
+        queries = [query for query in texts if query in decided or query not in self._blank]
         if self.review is not None:
             self.review.saw(queries)
-        self._known.update(dict.fromkeys(cells, ("blank", None)))
-        self._beside.update(dict.fromkeys(cells, self._beside_none))
-        for query, match in self._best(queries).items():
-            is_decided, doubt = self._is_decided(query), None
-            if match is None:
+        best: dict[str, Match | None] = dict.fromkeys(queries)
+        equal = _keys_among(d, queries)
+        best.update(zip(equal, d.nearest(equal, default=None), strict=True))  # None: just removed
+        keys = {query: key for query, key in decided.items() if key is not None}
+        found = d.nearest([*keys.values()], default=None)
+        for query, one in zip(keys, found, strict=True):
+            best[query] = one and Match(one.key, one.value, 1.0, query=query)
+        known = decided.keys() | equal
+        asked = [query for query in queries if query not in known and plain(query)]
+        best.update(zip(asked, self._nearest(asked), strict=True))
+        self._known.update(dict.fromkeys(cells, ("blank", None, None)))
+        for query, match in best.items():
+            field, doubt = "refused" if query in decided else "unmatched", None
+            if match is not None and match.matches:
+                field = "matched"
+            if query in decided:
+                pass
+            elif match is None:
                 doubt = Doubt(query, 0, None, None, undecided(None))
             elif match.score < self.sure and match.key != query:
                 guess = match.key if match.matches else None
                 doubt = Doubt(query, 0, match.key, match.score, undecided(guess))
-            field = "refused" if is_decided else "unmatched"
-            if match is not None and match.matches:
-                field = "matched"
-                answer = match.key, match.value, round(match.score, 4)
-                self._beside[query] = self._as_written(answer)
-            self._known[query] = field, None if is_decided else doubt
-        for cell in cells:
-            beside = self._beside[cell]
-            kept = [cell, beside] if isinstance(beside, str) else [cell, *(beside or ())]
-            self._characters += sum(len(text) for text in kept if isinstance(text, str))
+            self._known[query] = field, match, doubt
+
+
+def _together(blocks: Iterator[Block], least: int) -> Iterator[list[Block]]:
+    """Yield blocks in lists of so many rows, or more."""
+    some, rows = list[Block](), 0
+    for block in blocks:
+        some.append(block)
+        rows += sum(block.counts or [len(block.cells)])
+        if rows >= least:
+            yield some
+            some, rows = [], 0
+    if some:
+        yield some

@@ -12,7 +12,6 @@ from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, printable, quoted
 from fuzzydict.io.tables import OLE, open_table
 from fuzzydict.io.text_tables import (
-    BLANK,
     BYTE_ORDER_MARK,
     JSON_TYPES,
     ROW_FORMATS,
@@ -329,7 +328,7 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
     """Return an item for each row of CSV or of a sheet. Values are as they are in it."""
     if table.header is None:
         return iter(())
-    rows = [row for row in table.rows() if row.content]  # the others are blank
+    rows = [*table.rows()]
     names = reading.key or "key", reading.value or "value"
     columns = [cell_text(name) or "" for name in table.header.content]
     advice = delimiter_advice(columns)
@@ -384,8 +383,6 @@ def _json_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
     """Yield an item for each line: an object with two fields, a pair, or an object of one field."""
     names = reading.key or "key", reading.value or "value"
     for line, _, content in table.rows():
-        if content is BLANK:
-            continue
         if isinstance(content, dict) and set(names) <= content.keys():
             yield line, content[names[0]], content[names[1]]
         elif reading.key or reading.value:

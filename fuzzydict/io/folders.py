@@ -8,6 +8,7 @@ written: a run that was killed goes on after these when it is started again.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
@@ -31,6 +32,7 @@ from fuzzydict.io.columns import (
     Source,
     best_keys,
     check_apart,
+    clean_column,
     new_columns,
 )
 from fuzzydict.io.tables import open_table, table_format
@@ -41,10 +43,10 @@ from fuzzydict.search.judge import weights_digest
 from fuzzydict.stores.remote import RemoteDict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from fuzzydict.io.review import MatchedKeys
-    from fuzzydict.io.text_tables import Added, Table
+    from fuzzydict.io.columns import Nearest, Progress
+    from fuzzydict.io.text_tables import Table
 
 
 #: The formats of tables that a folder may have.
@@ -52,7 +54,6 @@ FOLDER_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 _SUCCESS = "_SUCCESS"  # as Spark and Hadoop name the file that says that a folder is complete
 _NOTES = ".fuzzydict-map.jsonl"  # in the folder that is written
 _LEFT = re.compile(r"\.fuzzydict-([0-9a-f]{16}|copy-.*)")  # in a run that was killed
-_KEPT = 2**20  # texts whose answers are known at least
 _HELD_ROWS = 2**15  # whose texts other processes are asked at a time
 
 
@@ -139,7 +140,7 @@ def map_parts(
     deciding: Deciding = Deciding(),  # noqa: B008
     workers: Workers = Workers(),  # noqa: B008
     basis: Mapping[str, Any] | None = None,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    progress: Progress = lambda _done, _total: None,
 ) -> Cleaned:
     """Write all tables in a folder, or one, with the key, value and score that match each cell.
 
@@ -151,8 +152,7 @@ def map_parts(
     The table of ``source`` is a folder of CSV, TSV, JSON Lines or Parquet files of one format, in
     which one of JSON Lines may be empty, or a file as for `clean_column`. The output is a folder
     that is empty or new, or a file. ``basis`` is what else the answers depend on, by its names in
-    messages: a run is only gone on with if it is the same. ``progress`` is called with the amount
-    done and the total amount.
+    messages: a run is only gone on with if it is the same.
 
     Raises what `clean_column` and `answering` raise, and OptionError if the output folder is not
     empty, or of a run with another dict, table or option, or one that still runs.
@@ -163,15 +163,18 @@ def map_parts(
     parts = parts_in(folder, output, source.reading.format)
     for part in parts:
         check_apart(part.source, part.target, deciding)
+    common: dict[str, Any] = {"prefix": prefix, "deciding": deciding, "progress": progress}
     with ExitStack() as end:
-        answers = _Answers(d, workers, output if folder.is_dir() else output.parent, end)
-        matcher = ColumnMatcher(d, deciding, answers, _HELD_ROWS if answers.are_of_others else 0)
+        nearest: Nearest | None = None
+        if workers.scheduler is not None or workers.jobs not in (None, 1):
+            place = output if folder.is_dir() else output.parent
+            nearest = _OtherProcesses(d, workers, place.absolute(), end), _HELD_ROWS
+        if not folder.is_dir():
+            return clean_column(d, source, output, nearest=nearest, **common)
+        matcher = ColumnMatcher(d, deciding, nearest)
         added = new_columns(source.column, prefix)
         for part in parts:
             _check(part, source, added)
-        if not folder.is_dir():
-            given = _opened(parts[0], source), source.column, added, output, progress
-            return matcher.with_undecided(matcher.clean(*given))
         options = {"column": source.column, "prefix": prefix, "sure": deciding.sure}
         options |= source.reading._asdict()
         began = {f"the option {name}": value for name, value in options.items()} | dict(basis or {})
@@ -180,12 +183,18 @@ def map_parts(
         decided = (one for file in matcher.decided.files.values() for one in file.decisions)
         began["the decisions"] = sorted([one.query, one.target] for one in decided)
         notes = _Notes(output, began, parts, end)
-        counts, read, size = list[Cleaned](), 0, sum(part.state[0] for part in parts)
+        total, read, size = Cleaned(0, 0, 0), 0, sum(part.state[0] for part in parts)
         for part in parts:
             # For a review, the texts of all parts must come up.
-            known = None if matcher.review else notes.counts(part)
-            tell = partial(_tell, progress, read, part.state[0], size)
-            counts.append(known or _map_part(part, source, added, matcher, notes, tell))
+            counts = None if matcher.review else notes.counts(part)
+            if counts is None:
+                part.target.parent.mkdir(parents=True, exist_ok=True)
+                tell = partial(_tell, progress, read, part.state[0], size)
+                with replacing(part.target) as file:
+                    with _opened(part, source) as table:
+                        counts = matcher.copy(table, source.column, added, file, tell)
+                    notes.add(part, counts)  # before it stands, so that no run forgets
+            total = Cleaned(*map(sum, zip(total, counts, strict=True)))
             if arrow := sys.modules.get("pyarrow"):  # whose pool keeps some 50 MB of a part
                 arrow.default_memory_pool().release_unused()
             progress(read := read + part.state[0], size)
@@ -194,13 +203,11 @@ def map_parts(
         with replacing(output / _SUCCESS):
             pass
         notes.remove()  # as all is done
-    return matcher.with_undecided(Cleaned(*map(sum, zip(*counts, strict=True))))
+    return matcher.with_undecided(total)
 
 
-def _tell(
-    progress: Callable[[int, int], None], before: int, size: int, of_all: int, done: int, total: int
-) -> None:
-    progress(before + size * done // total if total else before, of_all)
+def _tell(progress: Progress, before: int, size: int, of_all: int, done: int, total: int) -> None:
+    progress(before + size * done // max(total, 1), of_all)
 
 
 @contextmanager
@@ -213,105 +220,53 @@ def _opened(part: Part, source: Source, *, is_first: bool = False) -> Iterator[T
             if not is_first:
                 warnings.simplefilter("ignore", UserWarning)
             table = end.enter_context(open_table(part.source, source.reading))
-        table.may_be_empty = part.source != source.table
+        table.may_be_empty = True
         yield table
 
 
-def _check(part: Part, source: Source, added: list[Added]) -> None:
+def _check(part: Part, source: Source, added: Iterable[str]) -> None:
     """Check that a part has the column, and none of the names of the new ones."""
     with _opened(part, source, is_first=True) as table:
-        blocks = table.blocks(source.column, alone=True)
-        if source.column not in table.names:  # of the first lines of JSON
-            for _ in blocks:
-                pass
+        for _ in table.blocks(source.column, alone=True):
+            if source.column in table.names:  # or else in later lines of JSON
+                break
         check_names(table.names, added, table.name)
 
 
-def _map_part(
-    part: Part,
-    source: Source,
-    added: list[Added],
-    matcher: ColumnMatcher,
-    notes: _Notes,
-    progress: Callable[[int, int], None],
-) -> Cleaned:
-    part.target.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(part.target) as file:
-        with _opened(part, source) as table:
-            counts = matcher.copy(table, source.column, added, file, progress)
-        notes.add(part, counts)  # before it stands, so that no run forgets
-    return counts
+# ---- who looks texts up -------------------------------------------------------------------------
 
-
-# ---- what is answered -------------------------------------------------------------------------
 
 #: The best key of a text, its score, and whether it matches; None if there is none.
 _Best: TypeAlias = tuple[str, float, bool] | None
 
 
-def _best(d: MatchedKeys, texts: list[str]) -> list[_Best]:
-    return [one and (one.key, one.score, one.matches) for one in best_keys(d, texts)]
-
-
-def _best_in_another(source: Matcher | RemoteDict, texts: list[str]) -> list[_Best]:
-    """Answer texts in another process."""
-    if isinstance(source, RemoteDict):
-        return _best(source, texts)
-    found, cutoff = _best(source.open(), texts), source.score_cutoff
+def _best(asked: Matcher | RemoteDict, texts: list[str]) -> list[_Best]:
+    """Return the best keys of texts, without their values; another process calls this."""
+    d = asked if isinstance(asked, RemoteDict) else asked.open()
+    found = [one and (one.key, one.score, one.matches) for one in best_keys(d, texts)]
+    cutoff = None if isinstance(asked, RemoteDict) else asked.score_cutoff
     if cutoff is None:
         return found
-    return [one and (*one[:2], cutoff <= one[1] > -float("inf")) for one in found]
+    return [one and (*one[:2], cutoff <= one[1] > -math.inf) for one in found]
 
 
-def _values(d: FuzzyDict[Any] | RemoteDict, keys: list[str]) -> dict[str, Any]:
-    """Return the values of keys; of a database, of those that nobody has removed meanwhile."""
-    if isinstance(d, RemoteDict):
-        return d.values_of(keys)
-    return {key: dict.__getitem__(d, key) for key in keys}
+class _OtherProcesses:
+    """Looks texts up in other processes, from the first text to the ``end`` of the run.
 
-
-class _Answers:
-    """The best keys of texts, each of which is looked up once, here or by other processes.
-
-    Other processes ask a file of the dict, or a database. If nobody names one, the dict is saved in
-    a folder of its own, made in ``place``. They, and it, are there from the first look-up to the
-    ``end`` of the run.
+    They ask a file of the dict, or a database. If nobody names one, the dict is saved in a folder
+    of its own, made in ``place``.
     """
 
     def __init__(
         self, d: FuzzyDict[Any] | RemoteDict, workers: Workers, place: Path, end: ExitStack
     ) -> None:
-        self._d, self._workers, self._place, self._end = d, workers, place.absolute(), end
-        self._known: dict[str, _Best] = {}
+        self._d, self._workers, self._place, self._end = d, workers, place, end
         self._ask: Callable[[list[str]], list[_Best]] | None = None
         self._copy = ""  # of the dict, if one was saved
-        self.are_of_others = workers.scheduler is not None or workers.jobs not in (None, 1)
 
     def __call__(self, texts: list[str]) -> list[Match | None]:
-        if unknown := [text for text in texts if text not in self._known]:
-            if len(self._known) > _KEPT:
-                self._known = {text: self._known[text] for text in texts if text in self._known}
-            self._known.update(zip(unknown, self._looked_up(unknown), strict=True))
-        known = {text: best for text in texts if (best := self._known[text]) is not None}
-        values = _values(self._d, list({best[0] for best in known.values()}))
-        return [
-            Match(best[0], values[best[0]], best[1], query=text, matches=best[2])
-            if (best := known.get(text)) is not None and best[0] in values
-            else None
-            for text in texts
-        ]
-
-    def _looked_up(self, texts: list[str]) -> list[_Best]:
-        if not self.are_of_others:
-            return _best(self._d, texts)
         try:
-            if self._ask is None:
-                jobs, scheduler, matcher = self._workers
-                asked = partial(_best_in_another, matcher or self._shared())
-                self._ask = self._end.enter_context(
-                    answering(asked, jobs=jobs, scheduler=scheduler)
-                )
-            return self._ask(texts)
+            found = self._answers(texts) if texts else []
         except FileNotFoundError as error:
             if not self._copy or error.filename != self._copy:
                 raise
@@ -320,17 +275,34 @@ class _Answers:
                 f"the dict for them; write to a folder (-o) that all of them have, or give a file "
                 f"of d.save in one"
             ) from error
-
-    def _shared(self) -> Matcher | RemoteDict:
+        keys = list({best[0] for best in found if best is not None})
         if isinstance(self._d, RemoteDict):
-            return self._d  # each process connects
-        self._place.mkdir(parents=True, exist_ok=True)
-        folder = TemporaryDirectory(
-            prefix=".fuzzydict-copy-", dir=self._place, ignore_cleanup_errors=True
-        )
-        self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
-        self._d.save(self._copy)
-        return Matcher(self._copy, embedding=self._d.embedding, trust=True)
+            values = self._d.values_of(keys)  # of those that nobody has removed meanwhile
+        else:
+            values = {key: dict.__getitem__(self._d, key) for key in keys}
+        return [
+            Match(best[0], values[best[0]], best[1], query=text, matches=best[2])
+            if best is not None and best[0] in values
+            else None
+            for text, best in zip(texts, found, strict=True)
+        ]
+
+    def _answers(self, texts: list[str]) -> list[_Best]:
+        if self._ask is None:
+            jobs, scheduler, asked = self._workers
+            if asked is None and not isinstance(self._d, RemoteDict):
+                self._place.mkdir(parents=True, exist_ok=True)
+                folder = TemporaryDirectory(
+                    prefix=".fuzzydict-copy-", dir=self._place, ignore_cleanup_errors=True
+                )
+                self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
+                self._d.save(self._copy)
+                asked = Matcher(self._copy, embedding=self._d.embedding, trust=True)
+            best = partial(
+                _best, asked or cast("RemoteDict", self._d)
+            )  # to a database each process connects
+            self._ask = self._end.enter_context(answering(best, jobs=jobs, scheduler=scheduler))
+        return self._ask(texts)
 
 
 # ---- what is noted ----------------------------------------------------------------------------
@@ -348,6 +320,11 @@ class _Notes:
     ) -> None:
         self.path = output / _NOTES
         self._noted: dict[str, Cleaned] = {}  # by the names of parts
+        if (output / _SUCCESS).exists():
+            raise OptionError(
+                f"{output} is complete: a run has written all of its parts; name a new folder, or "
+                f"remove this one to begin again"
+            )
         if output.exists() and not self.path.is_file() and any(output.iterdir()):
             raise OptionError(
                 f"{output} is not empty; name a new folder, or remove what is in this one"

@@ -19,7 +19,6 @@ from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
 from fuzzydict.io.tables import open_table
 from fuzzydict.io.text_tables import (
-    BLANK,
     DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
@@ -159,8 +158,6 @@ def _examples(
 def _of_json(row: Row, path: Path) -> list[Example]:
     """Return the examples of a line of JSON."""
     line, _, content = row
-    if content is BLANK:
-        return []
     if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
         raise FileFormatError(
             f'{path}: line {line}: expected {{"query": ..., "target": ...}}, where null as '
@@ -335,14 +332,11 @@ class Review:
         if self._before and self._before.undecided:
             self._seen.update(self._before.undecided.intersection(map(same_text, queries)))
 
-    def add(self, doubts: Iterable[Doubt]) -> None:
-        """Count doubtful queries."""
-        for doubt in doubts:
-            text = same_text(doubt.query)
-            first = self._doubts.setdefault(text, doubt)
-            if first is not doubt:
-                times = (first.times or 0) + (doubt.times or 0)
-                self._doubts[text] = first._replace(times=times)
+    def add(self, doubt: Doubt) -> None:
+        """Count a doubtful query."""
+        text = same_text(doubt.query)
+        before = self._doubts.get(text, doubt._replace(times=0))
+        self._doubts[text] = before._replace(times=(before.times or 0) + (doubt.times or 0))
 
     def undecided(self) -> int:
         """Return how many texts the file leaves to decide on."""

@@ -18,7 +18,7 @@ from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-from zipfile import ZipFile, ZipInfo
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -32,12 +32,10 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.io.text_tables import (
-    BLANK,
     DELIMITERS,
     MAX_EXACT,
     ROW_FORMATS,
-    Added,
-    CellBlock,
+    Block,
     Contents,
     Csv,
     JsonLines,
@@ -54,7 +52,7 @@ from fuzzydict.io.text_tables import (
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 #: The formats of tables.
@@ -182,73 +180,66 @@ class _Parquet(Table):
         self.name, self.names = name, table.schema_arrow.names
         self._arrow, self._file, self._table, self._done = _pyarrow(), file, table, 0
 
-    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:
         column_index(column, self.names, self.name)
-        return self._cells(column) if alone else self._rows(column)
-
-    def _cells(self, column: str) -> Iterator[CellBlock]:
-        """Yield the cells of a column. However often a text comes, it is unpacked once."""
-        kind = self._table.schema_arrow.field(column).type
-        types, kind = self._arrow.types, getattr(kind, "storage_type", kind)
-        if types.is_nested(kind) or (types.is_fixed_size_binary(kind) and kind.byte_width > 64):
+        kind, types = self._table.schema_arrow.field(column).type, self._arrow.types
+        kind = getattr(kind, "storage_type", kind)
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        are_bytes = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+        if types.is_nested(kind) or any(test(kind) for test in are_bytes):
             raise FileFormatError(
                 f"{self.name}: the column {quoted(column)} is of type {kind}; expected texts"
             )
+        return self._counted(column) if alone else self._with_rows(column)
+
+    def _counted(self, column: str) -> Iterator[Block]:
+        """Yield the cells of a column. However often a text comes, it is unpacked once."""
         with self._arrow.parquet.ParquetFile(self._file, read_dictionary=[column]) as table:
             for batch in table.iter_batches(_PARQUET_ROWS, columns=[column], use_threads=False):
-                found = self._arrow.compute.value_counts(self._texts(batch.column(0), column))
+                found = self._arrow.compute.value_counts(self._texts(batch.column(0)))
                 cells, counts = (part.to_pylist() for part in found.flatten())
-                self._done += batch.num_rows
-                yield CellBlock(cells, counts, None)
+                yield Block([], [], None, cells, counts)
 
-    def _rows(self, column: str) -> Iterator[CellBlock]:
+    def _with_rows(self, column: str) -> Iterator[Block]:
         """Yield the rows, as many together as a row group has."""
-        arrow, some, rows, size = self._arrow, list[Any](), 0, 0
+        arrow, some = self._arrow, list[Any]()
         for batch in chain(self._table.iter_batches(_PARQUET_ROWS, use_threads=False), [None]):
+            rows, size = (sum(getattr(one, of) for one in some) for of in ("num_rows", "nbytes"))
             if some and (batch is None or rows >= _GROUP_ROWS or size >= _GROUP_BYTES):
                 (joined,) = arrow.Table.from_batches(some).combine_chunks().to_batches()
-                cells = self._texts(joined[column], column)
+                cells = self._texts(joined[column])
                 if arrow.types.is_dictionary(cells.type):
                     cells = cells.dictionary_decode()
                 cells = cells.dictionary_encode("encode")
-                different = cells.dictionary.to_pylist()
-                counts = np.bincount(cells.indices, minlength=len(different)).tolist()
+                counts = np.bincount(cells.indices, minlength=len(cells.dictionary)).tolist()
                 self._done += rows
-                yield CellBlock(different, counts, (joined, cells.indices))
-                some, rows, size = [], 0, 0
-            if batch is not None:
-                some.append(batch)
-                rows += batch.num_rows
-                size += batch.nbytes
+                rows = joined, cells.indices
+                yield Block([], [], rows, cells.dictionary.to_pylist(), counts)
+                some = []
+            some.append(batch)
 
-    def _texts(self, column: Any, name: str) -> Any:
+    def _texts(self, column: Any) -> Any:
         """Return an array as one of texts, or of places in a dictionary of texts."""
-        arrow, types = self._arrow, self._arrow.types
-        is_dictionary = types.is_dictionary(column.type)
+        types, is_dictionary = self._arrow.types, self._arrow.types.is_dictionary(column.type)
         kind = column.type.value_type if is_dictionary else column.type
         if types.is_string(kind) or types.is_large_string(kind):
             return column
-        cells = [*map(as_python, column.dictionary_decode() if is_dictionary else column)]
-        for found in {type(cell) for cell in cells} & {bytes, dict, list}:
-            raise FileFormatError(
-                f"{self.name}: the column {quoted(name)} holds {found.__name__}s; expected texts"
-            )
-        return arrow.array(map(cell_text, cells), arrow.string())
+        cells = map(as_python, column.dictionary_decode() if is_dictionary else column)
+        return self._arrow.array(map(cell_text, cells), self._arrow.string())
 
     def contents(self, column: str) -> Contents:
         texts, rows = list[str | None](), list[list[Any]]()
-        for cells, _, (batch, indices) in self.blocks(column):
+        for *_, (batch, indices), cells, _ in self.blocks(column):
             texts += [cells[place] for place in indices.to_pylist()]
-            rows += [[*row] for row in zip(*batch.columns, strict=True)]
-        return Contents(self.names, [*range(1, len(rows) + 1)], texts, rows)
+            rows += map(list, zip(*batch.columns, strict=True))
+        return Contents(self.names, range(1, len(rows) + 1), texts, rows)
 
     @contextmanager
-    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        arrow, table = self._arrow, self._table
-        schema, compression = table.schema_arrow, "snappy"
-        self._types = [self._type_of(new.values) for new in added]
-        for new, kind in zip(added, self._types, strict=True):
-            schema = schema.append(arrow.field(new.name, kind))
+    def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
+        arrow, table, compression = self._arrow, self._table, "snappy"
+        self._types, schema = [*map(self._type_of, added.values())], table.schema_arrow
+        for name, kind in zip(added, self._types, strict=True):
+            schema = schema.append(arrow.field(name, kind))
         with super().copying(output, added):
             # That of the first column, if there are rows. One is read first: where a column's
             # description is damaged, that raises an error, while pyarrow ends the process when it
@@ -274,8 +265,8 @@ class _Parquet(Table):
 
     def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values as columns of these types take them."""
-        arrow, values = self._arrow, []
-        for cell, kind in zip(cells, self._types, strict=True):
+        arrow, values = self._arrow, list[Any]()
+        for cell, kind in zip(cells, self._types, strict=False):
             if isinstance(cell, arrow.Scalar):
                 values.append(cell if cell.is_valid else None)
             else:
@@ -283,9 +274,9 @@ class _Parquet(Table):
                 values.append(encoded(as_cell(cell)).decode() if is_text else cell)
         return tuple(values)
 
-    def write(self, block: CellBlock, beside: list[tuple[Any, ...] | None]) -> None:
+    def write(self, block: Block, beside: list[tuple[Any, ...] | None]) -> None:
         """Write the block as a row group."""
-        arrow, (batch, indices) = self._arrow, block.rows
+        arrow, (batch, indices) = self._arrow, block.contents
         if None in beside:
             kept = arrow.array([cells is not None for cells in beside]).take(indices)
             batch, indices = batch.filter(kept), indices.filter(kept)
@@ -339,15 +330,17 @@ class _Sheet(Table):
                 f"columns, more than {_MAX_CELLS} in all; save the table as CSV or Parquet"
             )
         cells = [cell for row in self._sheet.iter_rows() for cell in row if cell.value is not None]
-        with _reading_workbook(name):
-            #: The formulas without a computed value, by their columns.
-            self._unknown = self._compute(file, [one for one in cells if one.data_type == "f"])
+        formulas = [cell for cell in cells if cell.data_type == "f"]
+        with warnings.catch_warnings(action="ignore"), _reading_workbook(name):
+            if formulas:
+                self._shown = _load(file, name, data_only=True)[self._sheet.title]
             rows = [[cell_value(cell) for cell in row] for row in self._shown.iter_rows()]
-        while rows and all(value is None for value in rows[-1]):
-            del rows[-1]
-        filled = (end for row in rows for end, value in enumerate(row, 1) if value is not None)
-        width = max(filled, default=0)
-        self._values = [row[:width] for row in rows]
+        #: The first formula without a computed value in each column.
+        self._unknown = dict[int, str]()
+        for cell in formulas:
+            computed = self._shown.cell(cell.row, cell.column)
+            if computed.value is None and computed.data_type == "n":  # "" is a text
+                self._unknown.setdefault(cell.column - 1, cell.coordinate)
         used: list[tuple[int, str]] = [(cell.column, cell.coordinate) for cell in cells]
         for merged in self._sheet.merged_cells.ranges:
             if merged.min_row == 1 and merged.max_row > 1:
@@ -356,27 +349,21 @@ class _Sheet(Table):
                     f"1, and the first row of the table in row 2"
                 )
             used.append((merged.max_col, merged.coord))
-            for row in self._values[merged.min_row : merged.max_row]:
-                if merged.min_col <= len(row):
-                    row[merged.min_col - 1] = self._values[merged.min_row - 1][merged.min_col - 1]
+            for row in rows[merged.min_row : merged.max_row]:
+                row[merged.min_col - 1] = rows[merged.min_row - 1][merged.min_col - 1]
         #: The last column in which anything is, or is merged, and the cells there.
         self._width, self._last = max(used, default=(0, ""))
-        self.header = Row(1, "", self._values[0] if self._values else [])
+        filled = (end for row in rows for end, value in enumerate(row, 1) if value is not None)
+        width = max(filled, default=0)
+        self._values = [row[:width] for row in rows]
+        self.header = Row(1, "", self._values[0] if rows else [])
         self.names = [cell_text(value) or "" for value in self.header.content]
         if not any(self.names):
             raise FileFormatError(f"{place}: row 1 is empty; expected the names of the columns")
-
-    def _compute(self, file: BinaryIO, formulas: list[Any]) -> dict[int, str]:
-        """Show the values of formulas in their places; return one without a value by its column."""
-        if formulas:
-            with warnings.catch_warnings(action="ignore"):
-                self._shown = _load(file, self.name, data_only=True)[self._sheet.title]
-        unknown: dict[int, str] = {}
-        for cell in formulas:
-            computed = self._shown.cell(cell.row, cell.column)
-            if computed.value is None and computed.data_type == "n":  # "" is a text
-                unknown.setdefault(cell.column - 1, cell.coordinate)
-        return unknown
+        values = enumerate(self._values[1:], 2)
+        kept = [(line, row) for line, row in values if any(cell is not None for cell in row)]
+        lines, contents = [line for line, _ in kept], [row for _, row in kept]
+        self._blocks = iter([Block(lines, [""] * len(kept), contents)])
 
     def _check_formulas(self, columns: Iterable[int]) -> None:
         """Check that the program that saved the file has computed all formulas in some columns."""
@@ -388,51 +375,44 @@ class _Sheet(Table):
 
     def rows(self) -> Iterator[Row]:
         self._check_formulas(range(len(self.names)))
-        return self._rows()
+        return super().rows()
 
-    def _rows(self) -> Iterator[Row]:
-        for line, values in enumerate(self._values[1:], 2):
-            yield Row(line, "", values if any(value is not None for value in values) else BLANK)
-
-    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
         index = column_index(column, self.names, self.name)
         self._check_formulas([index])
-        rows = [row for row in self._rows() if row.content]
-        return iter([CellBlock([cell_text(row.content[index]) for row in rows], None, rows)])
+        for block in self._blocks:
+            yield block._replace(cells=[cell_text(row[index]) for row in block.contents])
 
     def contents(self, column: str) -> Contents:
         """Return the columns that have names."""
-        ((texts, _, found),) = self.blocks(column)
+        _, lines, texts, rows = super().contents(column)
         named = [place for place, name in enumerate(self.names) if name]
         self._check_formulas(named)
-        rows = [[row.content[place] for place in named] for row in found]
         names = [self.names[place] for place in named]
-        return Contents(names, [row.line for row in found], texts, rows)
+        return Contents(names, lines, texts, [[row[place] for place in named] for row in rows])
 
     @contextmanager
-    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        self._written: list[tuple[int, Sequence[Any] | None]] = []
+    def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
+        self._written: list[tuple[int, Sequence[Any] | None]] = [(1, [*added])]
         with super().copying(output, added):
             yield
         kept = [(line, cells) for line, cells in self._written if cells is not None]
-        book, rows = self._book, [(1, [one.name for one in added]), *kept]
         with _reading_workbook(self.name):
             if len(kept) < len(self._written):
-                book = self._some(rows)
-            else:
-                for line, cells in rows:
-                    self._add(self._sheet, line, cells)
-            book.save(output)
+                self._leave(kept)
+            for line, cells in kept:
+                self._add(line, cells)
+            self._book.save(output)
 
     def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
         return [*map(as_python, cells)]
 
-    def write(self, block: CellBlock, beside: list[Sequence[Any] | None]) -> None:
+    def write(self, block: Block, beside: list[Sequence[Any] | None]) -> None:
         """Keep the rows, which are written at the end."""
-        self._written += zip((row.line for row in block.rows), beside, strict=True)
+        self._written += zip(block.lines, beside, strict=True)
 
-    def _some(self, rows: Sequence[tuple[int, Sequence[Any]]]) -> Any:
-        """Return a new workbook with some rows of the sheet as values, and cells beside them."""
+    def _leave(self, rows: list[tuple[int, Sequence[Any]]]) -> None:
+        """Go on with a new workbook that has some rows of the sheet, as values."""
         from openpyxl import Workbook
 
         # Rows are not deleted in the old one: openpyxl does not move what formulas refer to.
@@ -444,21 +424,20 @@ class _Sheet(Table):
                 f"values; not its formulas and formats, nor {names}",
                 stacklevel=4,
             )
-        book = Workbook()
-        book.active.title = self._sheet.title
-        for number, (line, cells) in enumerate(rows, 1):
-            values = dict(enumerate(self._values[line - 1], 1))
-            for column in range(1, self._width + 1):
-                shown, cell = self._shown.cell(line, column), book.active.cell(number, column)
-                self._set(cell, values.get(column))
+        self._book = Workbook()
+        self._book.active.title = self._sheet.title
+        self._sheet = self._book.active
+        for number, (line, added) in enumerate(rows, 1):
+            for column, value in enumerate(self._values[line - 1], 1):
+                shown, cell = self._shown.cell(line, column), self._sheet.cell(number, column)
+                self._set(cell, value)
                 if shown.data_type == "e":
                     cell.value, cell.data_type = shown.value, "e"
                 if shown.value is not None:
                     cell.number_format = shown.number_format
-            self._add(book.active, number, cells)
-        return book
+            rows[number - 1] = number, added
 
-    def _add(self, sheet: Any, line: int, cells: Sequence[Any]) -> None:
+    def _add(self, line: int, cells: Sequence[Any]) -> None:
         """Write cells right of all that the sheet holds."""
         if self._width + len(cells) > _MAX_COLUMNS:
             raise FileFormatError(
@@ -467,7 +446,7 @@ class _Sheet(Table):
             )
         for column, value in enumerate(cells, self._width + 1):
             if value is not None:
-                self._set(sheet.cell(line, column), _for_cell(value))
+                self._set(self._sheet.cell(line, column), _for_cell(value))
 
     def _set(self, cell: Any, value: Any) -> None:
         """Give a cell its value; a text stays one, whatever it begins with."""
@@ -563,10 +542,10 @@ def _load(file: BinaryIO, name: str, **options: bool) -> Any:
     from openpyxl.reader.excel import ExcelReader
 
     class Archive(ZipFile):
-        left = 0  # bytes
+        left = 2**16  # bytes
 
         def open(self, name: Any, *given: Any, **options: Any) -> Any:
-            self.left -= (name if isinstance(name, ZipInfo) else self.getinfo(name)).file_size
+            self.left -= self.getinfo(getattr(name, "filename", name)).file_size
             if self.left < 0:
                 raise EOFError
             return super().open(name, *given, **options)
@@ -574,7 +553,7 @@ def _load(file: BinaryIO, name: str, **options: bool) -> Any:
     file.seek(0)
     reader = ExcelReader(file, **options)
     with Archive(file) as archive:
-        archive.left = 2 * sum(part.file_size for part in archive.infolist()) + 2**16
+        archive.left += 2 * sum(part.file_size for part in archive.infolist())
         reader.archive = archive
         try:
             reader.read()

@@ -1,7 +1,8 @@
 """What a table in a file is, and tables of lines: CSV, TSV and JSON Lines.
 
-Rows keep their text, to be written again unchanged. Files are read in blocks of lines, streams as
-they come in. A delimiter or encoding of CSV that nobody names is guessed; a UserWarning says so.
+A row keeps its text, at whose end new cells are put, so that all else stays as it is written. Files
+are read in blocks of lines, streams as they come in. A delimiter or encoding of CSV that nobody
+names is guessed; a UserWarning says so.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from functools import partial
 from io import BytesIO, StringIO
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
+from itertools import chain, islice, pairwise
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from fuzzydict.errors import OBEYED, FileFormatError, OptionError, printable, qu
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 
@@ -43,8 +44,6 @@ ENDINGS = {
 } | {".yml": "yaml", ".tab": "tsv", ".ndjson": "jsonl", ".pq": "parquet"}
 #: Some programs write it before UTF-8 text.
 BYTE_ORDER_MARK = "\ufeff"
-#: The content of a blank row.
-BLANK: tuple[()] = ()
 #: The types of JSON, as messages name them.
 JSON_TYPES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"} | {
     **dict.fromkeys((int, float), "a number"),
@@ -90,39 +89,30 @@ def format_by_ending(path: Path, formats: Iterable[str]) -> str | None:
 
 
 class Row(NamedTuple):
-    """A row of cells, or a line of JSON with any value; `BLANK` if nothing is in it."""
+    """A row that is not blank: cells, or in JSON Lines any value."""
 
     line: int  # the number of its first line, from 1
-    raw: str  # its text with the end of the line, in a table of lines
+    raw: str  # its text and blank lines before it, in a table of lines
     content: Any
 
 
-class CellBlock(NamedTuple):
-    """Rows that follow each other, and their cells of one column."""
+class Block(NamedTuple):
+    """Rows that follow each other: the columns of `Row`, as to make each would take a while."""
 
-    cells: list[str | None]  # None if empty; one for each row, unless there are counts
-    counts: list[int] | None  # if each cell is listed once, how many rows have it
-    rows: Any  # as `Table.write` takes them
+    lines: Sequence[int]
+    raws: list[str]
+    contents: Any  # a list; of Parquet what `write` takes
+    cells: Sequence[str | None] = ()  # of one column; None if empty
+    counts: list[int] | None = None  # if each cell is listed once, how many rows have it
 
 
 class Contents(NamedTuple):
-    """All of a table: the names of its columns; and of each row what is here a list.
-
-    Values of Parquet are scalars of Arrow, which have their exact type; see `as_python`.
-    """
+    """All of a table: the names of its columns; and of each row what is here a list."""
 
     names: list[str]
-    lines: list[int]
+    lines: Sequence[int]
     texts: list[str | None]  # in one column
-    rows: list[list[Any]]  # a value for each name
-
-
-class Added(NamedTuple):
-    """A column to add: its name, values such as it will hold, and what to do if there is one."""
-
-    name: str
-    values: Sequence[Any]
-    advice: str
+    rows: list[Any]  # lists of a value for each name; of Parquet scalars of Arrow, see `as_python`
 
 
 class Table(ABC):
@@ -130,29 +120,38 @@ class Table(ABC):
 
     name: str  # of the file in messages
     names: list[str]  # of the columns; in JSON Lines, of the first lines: others may have more
-    header: Row | None = None  # the first row that is not blank, of CSV, TSV and .xlsx
-    dialect: Dialect  # of CSV and TSV
+    header: Row | None = None  # the first row of CSV, TSV and .xlsx
+    dialect: Dialect  # of tables of lines
     may_be_empty = False  # JSON Lines without a line, which show no column
+    _blocks: Iterator[Block] = iter(())
+
+    def rows(self) -> Iterator[Row]:
+        """Return the rows below the header, one by one; not of Parquet."""
+        return (row for block in self._blocks for row in map(Row, *block[:3]))
 
     @abstractmethod
-    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:
         """Check that there is a column of this name, and return the rows with its cells.
 
         If only this column is wanted ``alone``, other columns need not be read, nor written.
         FileFormatError says that there is no such column, or that a row cannot be read.
         """
 
-    @abstractmethod
     def contents(self, column: str) -> Contents:
         """Return the whole table; errors as for `blocks`."""
-
-    def rows(self) -> Iterator[Row]:
-        """Return the rows below the header, one by one, and blank ones."""
-        raise OptionError(f"{self.name}: Parquet has no rows of text; give another format")
+        lines, texts, rows = list[int](), list[str | None](), list[Any]()
+        for block in self.blocks(column):
+            lines += block.lines
+            texts += block.cells
+            rows += block.contents
+        return Contents(self.names, lines, texts, rows)
 
     @contextmanager
-    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        """Copy the table to a file of the same format: the blocks that `write` gets in between."""
+    def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
+        """Copy the table to a file of the same format: the blocks that `write` gets in between.
+
+        ``added`` has the new columns, each with values such as it will hold.
+        """
         check_names(self.names, added, self.name)
         self._output, self._added = output, added
         yield
@@ -162,23 +161,22 @@ class Table(ABC):
         """Return values, one for each new column, as they are written beside a row."""
 
     @abstractmethod
-    def write(self, block: CellBlock, beside: list[Any]) -> None:
-        """Write the rows of a block, with what goes beside each of its cells.
-
-        A row is left out if that is None; blank lines stay.
-        """
+    def write(self, block: Block, beside: list[Any]) -> None:
+        """Write a block, with what goes beside each of its cells; None leaves the row out."""
 
     def progress(self) -> tuple[int, int] | None:
         """Return how much of the table was read and how much there is; None if nobody knows."""
         return None
 
 
-def check_names(existing: Iterable[str], added: Iterable[Added], place: str) -> None:
+def check_names(existing: Iterable[str], added: Iterable[str], place: str) -> None:
     """Raise FileFormatError if a table has a column of the name of a new one."""
     taken = set(existing)
-    for one in added:
-        if one.name in taken:
-            raise FileFormatError(f"{place} has a column {quoted(one.name)} already; {one.advice}")
+    for name in filter(taken.__contains__, added):
+        raise FileFormatError(
+            f"{place} has a column {quoted(name)} already; rename it, or choose another prefix or "
+            f"suffix"
+        )
 
 
 def column_index(column: str, columns: Sequence[str], name: object, advice: str = "") -> int:
@@ -219,14 +217,13 @@ class Dialect(NamedTuple):
 
     def encoded(self, text: str, name: object) -> bytes:
         """Return text in this encoding; raise FileFormatError if that lacks a character of it."""
-        if self.encoding == "utf-8":
-            return encoded(text)
+        data = encoded(text)
         try:
-            return encoded(text).decode().encode(self.encoding)
+            return data if self.encoding == "utf-8" else data.decode().encode(self.encoding)
         except UnicodeEncodeError as error:
             raise FileFormatError(
-                f"{name}: {quoted(text[error.start])} cannot be written in {self.encoding}, its "
-                f"encoding; save it as UTF-8 before"
+                f"{name}: {quoted(error.object[error.start])} cannot be written in "
+                f"{self.encoding}, its encoding; save it as UTF-8 before"
             ) from error
 
 
@@ -247,14 +244,15 @@ def _as_delimiter(text: str) -> str:
 
 def _as_encoding(name: str) -> str:
     """Return Python's name of an encoding; raise OptionError if it knows none, or one unfit."""
-    expected = f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got {quoted(name)}"
     try:
         "".encode(name)  # some codecs are none of texts
         found = codecs.lookup(name).name
-    except (LookupError, ValueError) as error:
-        raise OptionError(expected) from error
+    except (LookupError, ValueError):
+        found = _ESCAPING[0]
     if found in _ESCAPING:
-        raise OptionError(f"{expected}, which escapes signs")
+        raise OptionError(
+            f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got {quoted(name)}"
+        )
     return "utf-8" if found == "utf-8-sig" else found
 
 
@@ -274,13 +272,13 @@ def _dialect_of(
             begun += data
         sample = BytesIO(begun)
     place = sample.tell()
+    beginning = sample.read(_BEGINNING)
+    sample.seek(place)
     if encoding is None:
-        encoding = _guessed_encoding(sample)
+        encoding = _guessed_encoding(sample, beginning)
         sample.seek(place)
         if encoding != "utf-8":
             guesses["encoding"] = encoding
-    beginning = sample.read(_BEGINNING)
-    sample.seek(place)
     if encoding in ("utf-16", "utf-32"):
         big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
         encoding += "-be" if big else "-le"
@@ -300,13 +298,12 @@ def _dialect_of(
     return Dialect(sign, encoding), begun
 
 
-def _guessed_encoding(file: BinaryIO) -> str:
+def _guessed_encoding(file: BinaryIO, beginning: bytes) -> str:
     """Return utf-16-le or -be if a mark says so, windows-1252 if it can be, or utf-8."""
+    for mark, encoding in {codecs.BOM_UTF16_LE: "-le", codecs.BOM_UTF16_BE: "-be"}.items():
+        if beginning.startswith(mark):
+            return f"utf-16{encoding}"
     place, read = file.tell(), partial(file.read, 8 * _BLOCK)
-    mark = file.read(2)
-    if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return "utf-16-le" if mark == codecs.BOM_UTF16_LE else "utf-16-be"
-    file.seek(place)
     decode = codecs.getincrementaldecoder("utf-8")().decode
     try:
         for data in iter(read, b""):
@@ -338,69 +335,52 @@ def _guessed_delimiter(text: str, is_all: bool, usual: str) -> tuple[str, str]:
     return best, next((sign for sign in possible if sign != best), "")
 
 
-# ---- lines --------------------------------------------------------------------------------
+# ---- tables of lines ----------------------------------------------------------------------
 
 
 def _line_blocks(
     file: BinaryIO, name: object, encoding: str = "utf-8", begun: bytes = b""
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield a file's lines as they come in, in blocks, each with the number of its first line.
-
-    ``begun`` is what was read of a stream before.
-    """
+) -> Iterator[list[str]]:
+    """Yield a file's lines as they come in, in blocks; ``begun`` was read of a stream before."""
     read = getattr(file, "read1", file.read)  # `read` would wait for a whole block
     decode = codecs.getincrementaldecoder(encoding)().decode
-    first, parts, length = 1, list[str](), 0  # of the line that is being read
+    first, text = 1, ""  # of the line that is being read
     data = begun or read(_BLOCK)
     while True:
+        before = len(text)
         try:
-            text = decode(data, not data)
+            text += decode(data, not data)
         except UnicodeDecodeError as error:
-            before = "".join(parts) + error.object[: error.start].decode(encoding, "ignore")
-            place = f"{name}: line {first + before.count(chr(10))}"
-            byte = len(before.rpartition("\n")[2].encode())
-            problem = f"{place}: byte {byte} is not UTF-8; save the file as UTF-8"
-            if encoding != "utf-8":
-                problem = f"{place} is not {encoding.upper()}; name the encoding that it has"
-            raise FileFormatError(problem) from error
-        if "\0" in text:
-            line = first + text.partition("\0")[0].count("\n")
+            lines = (text + error.object[: error.start].decode(encoding, "ignore")).split("\n")
+            place = f"{name}: line {first + len(lines) - 1}"
+            problem = f"byte {len(lines[-1].encode())} is not UTF-8; save the file as UTF-8"
+            if encoding == "utf-8":
+                raise FileFormatError(f"{place}: {problem}") from error
+            problem = f"is not {encoding.upper()}; name the encoding that it has"
+            raise FileFormatError(f"{place} {problem}") from error
+        if (zero := text.find("\0", before)) >= 0:
+            line = first + text.count("\n", 0, zero)
             problem = "holds a zero byte; expected a text file, in UTF-8"
             raise FileFormatError(f"{name}: line {line} {problem}")
-        if end := text.rfind("\n") + 1:
-            lines = StringIO("".join([*parts, text[:end]]), newline="\n").readlines()
-            yield first, lines
-            first, parts, length, text = first + len(lines), [], 0, text[end:]
-        parts.append(text)
-        length += len(text)
-        if length > MAX_LINE:
+        if end := text.rfind("\n", before) + 1:
+            lines = StringIO(text[:end], newline="\n").readlines()
+            yield lines
+            first, text = first + len(lines), text[end:]
+        if len(text) > MAX_LINE:
             problem = f"has more than {MAX_LINE} characters; expected a text file of shorter lines"
             raise FileFormatError(f"{name}: line {first} {problem}")
         if not data:
             break
         data = read(_BLOCK)
-    if any(parts):
-        yield first, ["".join(parts)]
-
-
-def _without_mark(first: int, lines: list[str]) -> list[str]:
-    """Return a copy of lines, without the byte-order mark that a file may begin with."""
-    return [lines[0].removeprefix(BYTE_ORDER_MARK), *lines[1:]] if first == 1 else lines[:]
-
-
-#: The lines, texts and contents of some rows, as it takes a while to make a `Row` of each.
-_Columns: TypeAlias = tuple[Sequence[int], list[str], list[Any]]
+    if text:
+        yield [text]
 
 
 class _TextTable(Table):
-    """A table of lines. A blank line stays as it is, with nothing beside it."""
+    """A table of lines. Blank ones stay, before the row that follows them, or at the end."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
-        self.name, self._file = name, file
-        self._blocks: Iterator[_Columns] = iter(())
-
-    def rows(self) -> Iterator[Row]:
-        return (row for block in self._blocks for row in map(Row, *block))
+        self.name, self._file, self._blank = name, file, ""  # blank lines before the next row
 
     def progress(self) -> tuple[int, int] | None:
         try:
@@ -408,14 +388,17 @@ class _TextTable(Table):
         except OSError:  # a pipe, or a stream in memory
             return None
 
-    def _write(self, parts: list[str]) -> None:
-        self._output.write(self.dialect.encoded("".join(parts), self.name))
+    @contextmanager
+    def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
+        with super().copying(output, added):
+            if self.header:
+                self.write(Block([], [self.header.raw], []), [self.beside([*added])])
+            yield
+        self._write(self._blank)
+
+    def _write(self, text: str) -> None:
+        self._output.write(self.dialect.encoded(text, self.name))
         self._output.flush()  # a reader of the stream may wait for these rows
-
-
-# ---- CSV and TSV --------------------------------------------------------------------------
-
-_TOO_LONG = "the row is too long"
 
 
 class Csv(_TextTable):
@@ -428,118 +411,97 @@ class Csv(_TextTable):
         super().__init__(name, file)
         self.names = []
         self.dialect, begun = _dialect_of(file, name, usual, reading)
-        blocks = self._parsed(_line_blocks(file, name, self.dialect.encoding, begun))
-        for block in blocks:
-            for place, row in enumerate(map(Row, *block), 1):
-                if not _is_blank(row):
-                    below = block[0][place:], block[1][place:], block[2][place:]
-                    self.header, self.names = row, list(row.content)
-                    self._blocks = map(self._of_equal_width, chain([below], blocks))
-                    return
+        lines = _line_blocks(file, name, self.dialect.encoding, begun)
+        self._blocks = map(self._checked, self._parsed(lines))
+        for block in self._blocks:
+            if self.header:
+                self._blocks = chain([block], self._blocks)
+                break
 
-    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[_Columns]:
+    def _parsed(self, source: Iterator[list[str]]) -> Iterator[Block]:
         """Yield the rows of all lines in blocks. One that goes on after its block is read whole."""
+        lines, first, read = list[str](), 1, 0  # that are not yielded yet, and how many were read
+        goal, length = 0, 0  # the last line of a block; what was read after it, to find its end
 
-        def going_on(lines: list[str]) -> Iterator[str]:
-            length = 0
-            for _, more in source:
-                lines += more
-                yield from more
-                length += sum(map(len, more))
+        def texts() -> Iterator[str]:
+            nonlocal read, goal, length
+            for some in source:
+                length = 0 if goal < first else length + sum(map(len, some))
                 if length > MAX_LINE:
                     raise csv.Error(_TOO_LONG)
+                lines.extend(some)
+                some[0] = some[0] if read else some[0].removeprefix(BYTE_ORDER_MARK)
+                read += len(some)
+                goal = read if goal < first else goal
+                yield from some
 
-        sign = self.dialect.delimiter
-        for first, lines in source:
-            while lines:
-                text = _without_mark(first, lines)
-                with suppress(csv.Error):
-                    cells = list(csv.reader(text, delimiter=sign, strict=True))
-                    if len(cells) == len(lines):  # no row has several lines
-                        yield range(first, first + len(lines)), lines, cells
-                        break
-                numbers, raws, rows, used, begun = list[int](), list[str](), [], 0, len(lines)
-                reader = csv.reader(chain(text, going_on(lines)), delimiter=sign, strict=True)
-                while used < begun:
-                    try:
-                        rows.append(next(reader))
-                    except csv.Error as error:
-                        problem = _csv_problem("".join(lines[used : reader.line_num]), str(error))
-                        place = f"{self.name}: line {first + used}"
-                        raise FileFormatError(f"{place} {problem}") from error
-                    numbers.append(first + used)
-                    raws.append("".join(lines[used : reader.line_num]))
-                    used = reader.line_num
-                yield numbers, raws, rows
-                first, lines = first + used, lines[used:]
+        reader = csv.reader(texts(), delimiter=self.dialect.delimiter, strict=True)
+        rows, starts = list[list[str]](), [first]
+        try:
+            for row in reader:
+                rows.append(row)
+                starts.append(reader.line_num + 1)
+                if reader.line_num >= goal:
+                    raws = lines[: starts[-1] - first]
+                    if len(raws) > len(rows):  # some have several lines
+                        raws = ["".join(lines[i - first : j - first]) for i, j in pairwise(starts)]
+                    yield Block(starts[:-1], raws, rows)
+                    del lines[: starts[-1] - first]
+                    first, goal, length = starts[-1], read, 0
+                    rows, starts = [], [first]
+        except csv.Error as error:
+            raw = "".join(lines[starts[-1] - first : reader.line_num - first + 1])
+            problem = _csv_problem(raw, str(error))
+            raise FileFormatError(f"{self.name}: line {starts[-1]} {problem}") from error
 
-    def _of_equal_width(self, block: _Columns) -> _Columns:
-        """Return rows as wide as the header, and blank ones."""
-        width = len(self.names)
-        if {*map(len, block[2])} <= {width}:
+    def _checked(self, block: Block) -> Block:
+        """Return the rows that are not blank, of equal width; the first of all is the header."""
+        if self.header and not self._blank and {*map(len, block.contents)} <= {len(self.names)}:
             return block
-        for place, row in enumerate(map(Row, *block)):
-            if len(row.content) != width and not _is_blank(row):
-                first = self.header.line if self.header else 1
+        lines, raws, rows = list[int](), list[str](), list[list[str]]()
+        for line, raw, cells in zip(*block[:3], strict=True):
+            is_other = self.header is None or len(cells) != len(self.names)
+            if is_other and not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
+                self._blank += raw
+                continue
+            row = Row(line, self._blank + raw, cells)
+            self._blank = ""
+            if self.header is None:
+                self.header, self.names = row, cells
+                continue
+            if is_other:
                 raise FileFormatError(
-                    f"{self.name}: line {row.line} has {counted_cells(row.content)} where line "
-                    f"{first} has {width}; put a cell that holds {self.dialect.delimiter!r} in "
-                    f"quotes, and leave no cell out"
+                    f"{self.name}: line {line} has {counted_cells(cells)} where line "
+                    f"{self.header.line} has {len(self.names)}; put a cell that holds "
+                    f"{self.dialect.delimiter!r} in quotes, and leave no cell out"
                 )
-            if len(row.content) != width:
-                block[2][place] = BLANK
-        return block
+            lines.append(line)
+            raws.append(row.raw)
+            rows.append(cells)
+        return Block(lines, raws, rows)
 
-    def _index(self, column: str) -> int:
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
         if self.header is None or self.header.line > 1:
             problem = "line 1 is empty; expected the names of the columns"
             raise FileFormatError(f"{self.name}: {problem}")
-        return column_index(column, self.names, self.name, delimiter_advice(self.names))
-
-    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        index = self._index(column)
-        return (
-            CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
-            for _, raws, rows in self._blocks
-        )
-
-    def contents(self, column: str) -> Contents:
-        index, kept = self._index(column), [row for row in self.rows() if row.content]
-        lines, rows = [row.line for row in kept], [row.content for row in kept]
-        return Contents(self.names, lines, [row[index] for row in rows], rows)
-
-    @contextmanager
-    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        with super().copying(output, added):
-            # The header is written with the first rows, or at the end if there are none.
-            names = self.beside([one.name for one in added])
-            self._begin = [(self.header.raw, names)] if self.header else []
-            yield
-        self.write(CellBlock([], None, ([], [])), [])
+        index = column_index(column, self.names, self.name, delimiter_advice(self.names))
+        for block in self._blocks:
+            yield block._replace(cells=[row[index] for row in block.contents])
 
     def beside(self, cells: Sequence[Any]) -> str:
-        if not cells:
-            return ""
-        text = csv_row(["", *map(as_cell, map(as_python, cells))], self.dialect.delimiter)
-        if self.dialect.encoding != "utf-8":
-            self.dialect.encoded(text, self.name)  # so that no row is written if one cannot be
-        return text
+        texts = [as_cell(as_python(cell)) for cell in cells]
+        return csv_row(["", *texts], self.dialect.delimiter) if cells else ""
 
-    def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, (raws, rows) = list[str](), block.rows
-        if len(beside) < len(rows):
-            new = iter(beside)
-            beside = [next(new) if cells else "" for cells in rows]
-        for raw, added in chain(self._begin, zip(raws, beside, strict=True)):
+    def write(self, block: Block, beside: list[str | None]) -> None:
+        parts = list[str]()
+        for raw, added in zip(block.raws, beside, strict=True):
             if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
-        self._begin = []
-        self._write(parts)
+        self._write("".join(parts))
 
 
-def _is_blank(row: Row) -> bool:
-    return not row.raw.strip(f" \r\n{BYTE_ORDER_MARK}")
+_TOO_LONG = "the row is too long"
 
 
 def _csv_problem(raw: str, error: str) -> str:
@@ -572,9 +534,6 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
     return row.getvalue().removesuffix("\r\n")
 
 
-# ---- JSON Lines ---------------------------------------------------------------------------
-
-
 class JsonLines(_TextTable):
     """A table of objects, one a line, each with fields of its own."""
 
@@ -583,73 +542,77 @@ class JsonLines(_TextTable):
     def __init__(self, name: str, file: BinaryIO) -> None:
         super().__init__(name, file)
         blocks = self._parsed(_line_blocks(file, name))
-        first: _Columns = next(blocks, ((), [], []))
-        objects = (content for content in first[2] if isinstance(content, dict))
-        self.names = list(dict.fromkeys(chain.from_iterable(objects)))
+        first = next(blocks, Block([], [], []))
+        self.names = _fields(first.contents)
         self._blocks = chain([first], blocks)
 
-    def _parsed(self, source: Iterator[tuple[int, list[str]]]) -> Iterator[_Columns]:
-        expected = 'one value on each line, such as {"color": "black"}'
-        for first, lines in source:
-            contents = list[Any]()
-            for line, text in enumerate(_without_mark(first, lines), first):
-                is_blank = not text or text.isspace()
-                contents.append(BLANK if is_blank else parse_json(text, self.name, expected, line))
-            yield range(first, first + len(lines)), lines, contents
+    def _parsed(self, source: Iterator[list[str]]) -> Iterator[Block]:
+        expected, end = 'one value on each line, such as {"color": "black"}', 0
+        for texts in source:
+            lines, raws, contents = list[int](), list[str](), list[Any]()
+            for line, raw in enumerate(texts, end + 1):
+                text = raw if line > 1 else raw.removeprefix(BYTE_ORDER_MARK)
+                if not text or text.isspace():
+                    self._blank += raw
+                    continue
+                lines.append(line)
+                raws.append(self._blank + raw)
+                contents.append(parse_json(text, self.name, expected, line))
+                self._blank = ""
+            end += len(texts)
+            yield Block(lines, raws, contents)
 
-    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
         found, is_empty = False, True
         for block in self._blocks:
-            cells, rows = list[str | None](), [*map(Row, *block)]
-            for line, _, content in rows:
-                if content is BLANK:
-                    continue
-                place = f"{self.name}: line {line}"
+            cells = list[str | None]()
+            for line, _, content in zip(*block[:3], strict=True):
                 if not isinstance(content, dict):
                     kind = JSON_TYPES[type(content)]
-                    raise FileFormatError(f"{place} holds {kind}; expected an object")
+                    raise FileFormatError(
+                        f"{self.name}: line {line} holds {kind}; expected an object"
+                    )
                 cell = content.get(column)
                 if isinstance(cell, dict | list):
                     kind = JSON_TYPES[type(cell)]
-                    raise FileFormatError(f"{place}: {quoted(column)} is {kind}; expected a text")
+                    raise FileFormatError(
+                        f"{self.name}: line {line}: {quoted(column)} is {kind}; expected a text"
+                    )
                 cells.append(cell_text(cell))
                 found = found or column in content
             is_empty = is_empty and not cells
-            yield CellBlock(cells, None, rows)
+            yield block._replace(cells=cells)
         if not found and not (is_empty and self.may_be_empty):
             raise FileFormatError(
                 f"{self.name}: no line has a field {quoted(column)}{suggestion(column, self.names)}"
             )
 
     def contents(self, column: str) -> Contents:
-        blocks = [*self.blocks(column)]
-        texts = [cell for block in blocks for cell in block.cells]
-        found = [row for block in blocks for row in block.rows if row.content is not BLANK]
-        names = list(dict.fromkeys(chain.from_iterable(row.content for row in found)))
-        rows = [[*map(row.content.get, names)] for row in found]
-        return Contents(names, [row.line for row in found], texts, rows)
-
-    @contextmanager
-    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        self._output, self._added = output, added  # names are checked in each line
-        yield
+        _, lines, texts, objects = super().contents(column)
+        names = _fields(objects)
+        rows = [[one.get(name) for name in names] for one in objects]
+        return Contents(names, lines, texts, rows)
 
     def beside(self, cells: Sequence[Any]) -> str:
-        names = (one.name for one in self._added)
-        return as_json(dict(zip(names, map(as_python, cells), strict=True)))[1:]
+        fields = dict(zip(self._added, map(as_python, cells), strict=True))
+        return as_json(fields)[1:] if fields else ""
 
-    def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, new, names = list[str](), iter(beside), {one.name for one in self._added}
-        for line, raw, content in block.rows:
-            added = "" if content is BLANK else next(new)
-            if content is BLANK or (added is not None and not names):
-                parts.append(raw)
-            elif added is not None:
-                if not content.keys().isdisjoint(names):
-                    check_names(content, self._added, f"{self.name}: line {line}")
+    def write(self, block: Block, beside: list[str | None]) -> None:
+        parts = list[str]()
+        for line, raw, content, added in zip(*block[:3], beside, strict=True):
+            if not content.keys().isdisjoint(self._added):
+                check_names(content, self._added, f"{self.name}: line {line}")
+            if added:
                 text = raw.rstrip()
                 parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
-        self._write(parts)
+            elif added is not None:
+                parts.append(raw)
+        self._write("".join(parts))
+
+
+def _fields(objects: list[Any]) -> list[str]:
+    """Return the names of the fields of all objects among some values."""
+    return list(dict.fromkeys(chain.from_iterable(one for one in objects if isinstance(one, dict))))
 
 
 # ---- JSON ---------------------------------------------------------------------------------
@@ -693,8 +656,6 @@ def beyond_limits(place: str, error: Exception) -> FileFormatError:
 
 # ---- values as text -----------------------------------------------------------------------
 
-#: Types that are written as JSON; others as texts.
-_IN_JSON = (str, int, float, type(None), dict, list, tuple, set, frozenset, np.ndarray, np.generic)
 #: Integers from here on are no longer exact as floats in every program.
 MAX_EXACT = 10**15
 _NOT_ON_A_LINE = re.compile(rf"(?!\t){OBEYED.pattern}")
@@ -726,19 +687,10 @@ def as_line(value: Any) -> str:
     >>> as_line("a\x1b[2Jb"), as_line(date(2024, 2, 29))
     ('"a\\u001b[2Jb"', '2024-02-29')
     """
-    if isinstance(value, np.generic):
-        value = value.tolist()
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if not isinstance(value, _IN_JSON):
-        value = str(value)
-    if type(value) is int or (type(value) is float and math.isfinite(value)):
-        return repr(value)  # as JSON has it
-    if isinstance(value, str) and not _NOT_ON_A_LINE.search(value):
-        return value
-    if isinstance(value, float) and not math.isfinite(value):
+    text = _json_value(value)
+    if text is None and value is not None:  # NaN or infinity
         return json.dumps(float(value))
-    return as_json(value)
+    return as_json(text) if not isinstance(text, str) or _NOT_ON_A_LINE.search(text) else text
 
 
 def as_cell(value: Any) -> str:

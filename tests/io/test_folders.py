@@ -16,7 +16,7 @@ import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, Matcher, OptionError
 from fuzzydict.io import folders
-from fuzzydict.io.columns import Cleaned, Deciding, Source, best_keys, clean_column
+from fuzzydict.io.columns import Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.folders import Workers, map_parts, parts_in
 from tests.io.files import read, write, written
 
@@ -82,13 +82,13 @@ def run(tmp_path: Path) -> Run:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the texts that this process looks up."""
-    texts = list[str]()
+    texts, look_up = list[str](), FuzzyDict.most_similar
 
-    def noted(d: FuzzyDict[Any], queries: list[str]) -> Any:
-        texts.extend(queries)
-        return best_keys(d, queries)
+    def noted(d: FuzzyDict[Any], query: Any, **options: Any) -> Any:
+        texts.extend(query)
+        return look_up(d, query, **options)
 
-    monkeypatch.setattr("fuzzydict.io.folders.best_keys", noted)
+    monkeypatch.setattr(FuzzyDict, "most_similar", noted)
     return texts
 
 
@@ -98,8 +98,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_parts_are_those_of_the_local_map(run: Run, asked: list[str]) -> None:
     steps = list[tuple[int, int]]()
     counts = run.map(progress=lambda *step: steps.append(step))
+    looked_up = sorted(asked)
     assert (counts._asdict(), files(run.out)) == run.expected()
-    assert sorted(asked) == sorted({*ROWS, "Curaçao"} - {"", "n/a", "France"})
+    assert looked_up == sorted({*ROWS, "Curaçao"} - {"", "n/a", "France"})
     assert steps == sorted(steps)
     assert steps[-1][0] == steps[-1][1] > 0
 
@@ -112,8 +113,8 @@ def test_processes_write_the_same(
     workers = Workers(2, matcher=Matcher(path) if saved else None)
     monkeypatch.setattr(folders, "_HELD_ROWS", held)
     counts = run.map(workers=workers)
-    assert (counts._asdict(), files(run.out)) == run.expected()
     assert not asked
+    assert (counts._asdict(), files(run.out)) == run.expected()
 
 
 @pytest.mark.parametrize("form", folders.FOLDER_FORMATS)
@@ -175,8 +176,8 @@ def test_a_run_that_ended_early_is_gone_on_with(
     asked.clear()
     review = tmp_path / "review.csv" if reviewed else None
     counts = run.map(deciding=Deciding(review=review))
-    assert (counts._replace(undecided=0)._asdict(), files(run.out)) == run.expected()
     assert len(asked) == len(set(asked))
+    assert (counts._replace(undecided=0)._asdict(), files(run.out)) == run.expected()
     assert not left.exists()
     if review is None:
         assert {path: path.stat().st_mtime_ns for path in times} == times

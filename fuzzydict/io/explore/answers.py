@@ -35,7 +35,7 @@ from fuzzydict.errors import (
 )
 from fuzzydict.io.columns import SURE, BlankCells
 from fuzzydict.io.tables import TABLES, open_table, table_format
-from fuzzydict.io.text_tables import BLANK, BYTE_ORDER_MARK, Reading, as_json, as_line
+from fuzzydict.io.text_tables import BYTE_ORDER_MARK, Reading, as_json, as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
@@ -359,7 +359,7 @@ class Upload:
             for record in table.rows():
                 if isinstance(record.content, dict):
                     names.update(dict.fromkeys(record.content))
-                elif record.content is not BLANK:
+                else:
                     raise FileFormatError(f"{self._name}: line {record.line} is no object")
             return list(names)
 
@@ -391,7 +391,7 @@ class Upload:
         total = 0
         with self._open() as table:
             table.may_be_empty = self._is_lines
-            for cells, counts, _ in table.blocks(column, alone=True):
+            for *_, cells, counts in table.blocks(column, alone=True):
                 for cell, rows in zip(cells, counts or repeat(1), strict=False):
                     total += rows
                     if total > _MOST_ROWS:
