@@ -6,7 +6,7 @@ n keys, W words of a key at most, U different words, E numbers of a vector
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import compress, count, islice, repeat
@@ -169,7 +169,7 @@ class Statistics(NamedTuple):
     """What a score needs to know of all keys."""
 
     total: int  # how many were counted
-    stems: dict[str, int]  # how many words of them have each stem
+    stems: Mapping[str, int]  # how many words of them have each stem
     ngrams: NDArray[np.int64]  # how many of them have each n-gram, (65536,)
     background: Background  # the cosines to expect of two of them
 
@@ -453,9 +453,12 @@ class Keys:
         """What a score needs to know of all keys."""
         if self._given is not None:
             return self._given
+        return Statistics(self.count, self.stem_counts(), self.postings.frequency, self.background)
+
+    def stem_counts(self) -> dict[str, int]:
+        """Return how many words of these keys have each stem."""
         counted = zip(list(self.stems), self._stem_counts.tolist(), strict=False)
-        of_stems = {stem: count for stem, count in counted if count}
-        return Statistics(self.count, of_stems, self.postings.frequency, self.background)
+        return {stem: count for stem, count in counted if count}
 
     @cached_property
     def _stem_counts(self) -> NDArray[np.int64]:

@@ -29,6 +29,8 @@ Progress: TypeAlias = "Callable[[int, int], None]"
 
 #: How many keys stand for all those that a search leaves out.
 SAMPLE = 4096
+#: How many keys there may be.
+MOST_KEYS = 1 << 40
 
 
 def untold(done: int, total: int) -> None:
@@ -91,6 +93,13 @@ class Known(NamedTuple):
     version: int = 0
 
 
+class Counts(NamedTuple):
+    """How many words of all keys have each stem."""
+
+    keys: int  # how many there were when they were counted
+    stems: Mapping[str, int]
+
+
 class Sample(NamedTuple):
     """Some keys that stand for all: those that come first in the order of `id_of`."""
 
@@ -99,6 +108,8 @@ class Sample(NamedTuple):
     ids: list[UUID]  # of the sample
     hits: dict[UUID, Hit]  # those that were not known to the caller
     scans: bool = False  # whether a search compares with many keys, since there is no index
+    counted: int = 0  # another number whenever counts are kept
+    counts: Counts | None = None  # those kept last; None if they were known to the caller
 
 
 class Alias(NamedTuple):
@@ -136,8 +147,14 @@ class Store(Protocol):
     def count(self) -> int:
         """Return the number of keys; of many millions, about."""
 
-    def sample(self, known: Collection[UUID]) -> Sample:
-        """Return a sample of `SAMPLE` keys at most, and what those are that are not ``known``."""
+    def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
+        """Return a sample of `SAMPLE` keys at most, and what those are that are not ``known``.
+
+        A caller knows the counts that came with this number ``counted``.
+        """
+
+    def keep_counts(self, counts: Counts) -> None:
+        """Keep counts for all that take a sample, until others are kept, or `clear`."""
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, at most a few thousand with different keys; equal keys are replaced."""
@@ -228,6 +245,19 @@ class Store(Protocol):
                 f"another place, or drop this one"
             )
         return meta
+
+    def counts_of(self, text: Any) -> Counts:
+        """Return counts from their JSON, if there are any; or warn that they are none."""
+        if text is None:
+            return Counts(0, {})
+        try:
+            keys, stems = json.loads(text)
+            if all(type(one) is int and 0 <= one < MOST_KEYS for one in (keys, *stems.values())):
+                return Counts(keys, stems)
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            pass
+        self._leave_out("the count of the words of its keys", "it is none")
+        return Counts(0, {})
 
     def vectors_of(self, rows: Sequence[Row]) -> NDArray[np.float32]:
         """Return the vectors of those rows that have one, (m, E), or raise StoreError.

@@ -17,6 +17,7 @@ import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
 from fuzzydict.stores.base import (
+    MOST_KEYS,
     SAMPLE,
     Alias,
     Hit,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed
 
-    from fuzzydict.stores.base import Progress, Vector
+    from fuzzydict.stores.base import Counts, Progress, Vector
     from fuzzydict.stores.values import Condition
 
     Session: TypeAlias = Connection[tuple[Any, ...]]
@@ -66,7 +67,6 @@ _PATIENCE = 10  # seconds for a server to accept a connection, unless the URL sa
 _WAITS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # seconds between tries while a server recovers
 _TOLD_EACH = 0.2  # seconds between looks at how far an index is
 _ALIASES = 4096  # aliases read at a time
-_MOST = 1 << 40  # keys that there may be
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
 _OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that libpq does not know
 _OF_OTHERS = "a table of this name holds something else; name another by table="
@@ -81,7 +81,8 @@ CREATE INDEX ON {keys} USING gin (words gin_trgm_ops) WITH (fastupdate = off);
 CREATE TABLE {aliases} (id uuid PRIMARY KEY, words text NOT NULL, written text NOT NULL, key text,
     key_id uuid);
 CREATE INDEX ON {aliases} (key_id);
-CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL, version bigint NOT NULL);
+CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL, version bigint NOT NULL,
+    counts json, counted bigint NOT NULL DEFAULT 0);
 -- Not 0, so that who knew a table of this name reads its sample anew.
 INSERT INTO {meta} SELECT {content}::json, 0, (random() * (1::bigint << 40))::bigint
 """
@@ -106,11 +107,13 @@ WHERE pid = %s AND blocks_total > 0 AND phase LIKE '%%: loading tuples'
 _SAMPLE = """
 WITH first AS MATERIALIZED (SELECT id FROM {keys} ORDER BY id LIMIT {size}),
 new AS MATERIALIZED (SELECT id FROM first EXCEPT SELECT unnest(%(known)s::uuid[]))
-SELECT version, count, count >= {few} AND EXISTS
-    (SELECT FROM ({graphs}) AS graphs WHERE indisvalid IS NOT TRUE), first.id, key, vector
-FROM {meta} LEFT JOIN (first LEFT JOIN (new JOIN {keys} USING (id)) USING (id)) ON true
-ORDER BY first.id
+SELECT NULL AS id, CASE WHEN counted <> %(counted)s THEN counts::text END, NULL, version, count,
+    count >= {few} AND EXISTS
+    (SELECT FROM ({graphs}) AS graphs WHERE indisvalid IS NOT TRUE), counted FROM {meta}
+UNION ALL SELECT first.id, key, vector, 0, 0, false, 0
+FROM first LEFT JOIN (new JOIN {keys} USING (id)) USING (id) ORDER BY id NULLS FIRST
 """
+_COUNTS = "UPDATE {meta} SET counts = %s, counted = version + 1, version = version + 1"
 #: The numbers of the vector with a place, of which each has ``size``.
 _NUMBERS = "(%(numbers)s::real[])[(place - 1) * {size} + 1 : place * {size}]::halfvec AS vector"
 #: In one order, so that of two writers none waits for the other.
@@ -136,7 +139,8 @@ SELECT count(*) FROM changed
 _CLEAR = """
 WITH gone AS (DELETE FROM {keys} RETURNING id),
 forgotten AS (DELETE FROM {aliases} WHERE key IS NOT NULL OR key_id IS NOT NULL)
-UPDATE {meta} SET count = greatest(0, count - (SELECT count(*) FROM gone)), version = version + 1
+UPDATE {meta} SET count = greatest(0, count - (SELECT count(*) FROM gone)), version = version + 1,
+    counts = NULL, counted = version + 1
 """
 #: Whether one of the changed keys may be in the sample, of which others may go meanwhile.
 _VERSION = """
@@ -375,7 +379,7 @@ class PostgresStore(Store):
 
     def count(self) -> int:
         ((count,),) = self._run("SELECT count FROM {meta}") or [(-1,)]
-        if not 0 <= count < _MOST:
+        if not 0 <= count < MOST_KEYS:
             self.meta_of(None)
         return int(count)
 
@@ -442,18 +446,22 @@ class PostgresStore(Store):
 
     # ---- rows ---------------------------------------------------------------------------------
 
-    def sample(self, known: Collection[UUID]) -> Sample:
-        values = {"known": list(known), "table": self._names["keys"].as_string(None)}
+    def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
+        values: dict[str, Any] = {"known": list(known), "counted": counted}
+        values["table"] = self._names["keys"].as_string(None)
         found = self._run(_SAMPLE, values, few=UNINDEXED, graphs=_GRAPHS, size=SAMPLE)
-        if not found:
+        if not found or found[0][0] is not None:
             self.meta_of(None)
-        version, count, is_scanned = found[0][:3]
-        ids = [row[3] for row in found if row[3] is not None]
+        (_, text, _, version, count, is_scanned, kept), *rows = found
         hits = {}
-        for _, _, _, number, key, vector in found:
+        for number, key, vector, *_ in rows:
             if key is not None and (row := self.row_of(number, key, _vector(vector))):
                 hits[number] = Hit(row.key, row.vector)
-        return Sample(version, count, ids, hits, is_scanned)
+        counts = None if kept == counted else self.counts_of(text)
+        return Sample(version, count, [row[0] for row in rows], hits, is_scanned, kept, counts)
+
+    def keep_counts(self, counts: Counts) -> None:
+        self._run(_COUNTS, [_dumped(counts)])
 
     def write(self, rows: Sequence[Row]) -> None:
         self.vectors_of(rows)  # or raise

@@ -52,17 +52,19 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from fuzzydict.stores.base import Progress, Search
+    from fuzzydict.stores.base import Counts, Progress, Search
     from fuzzydict.stores.values import Condition
 
 #: What one vector, dense or sparse, is to find by its name: so many keys, which go into a list.
 _Wanted: TypeAlias = tuple[Any, str, int, list[Hit]]
 
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
-_KIND, _ALIAS, _META = "kind", "alias", "meta"  # a field that only points have that are no keys
+# A field that only points have that are no keys.
+_KIND, _ALIAS, _META, _COUNTS = "kind", "alias", "meta", "counts"
 _OF = "of"  # the id of an alias's key
 _VERSION = "version"  # of the keys, in the meta
-_META_ID = str(id_of("\0meta"))
+_META_ID, _COUNTS_ID = str(id_of("\0meta")), str(id_of("\0counts"))
+_COUNTED = "counted"  # in the meta, a number that changes with the counts
 
 _GRPC_PORT, _REST_PORT = 6334, 6333
 _TIMEOUT = 60  # seconds; a server indexes while it writes
@@ -184,8 +186,13 @@ class QdrantStore(Store):
     def meta(self) -> dict[str, Any] | None:
         if not self._exists():
             return None
-        found = self._ask("retrieve", [_META_ID])
-        return self.meta_of((found[0].payload or {}).get("json")) if found else None
+        payload = self._payload(_META_ID)
+        return None if payload is None else self.meta_of(payload.get("json"))
+
+    def _payload(self, number: str) -> dict[str, Any] | None:
+        """Return what a point holds that is no key; None if there is no such point."""
+        found = self._ask("retrieve", [number])
+        return found[0].payload or {} if found else None
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
         if not self._exists():
@@ -227,26 +234,24 @@ class QdrantStore(Store):
                 warnings.simplefilter("ignore")
                 for field in (_KIND, _OF):  # so that aliases are found without reading all points
                     self._ask("create_payload_index", field, kind)
-            payload = {"json": json.dumps(meta), _KIND: _META} | _another_version()
-            self._update(_upsert([models.PointStruct(id=_META_ID, vector={}, payload=payload)]))
+            payload = {"json": json.dumps(meta), _KIND: _META} | _another(_VERSION)
+            self._update([_upsert([models.PointStruct(id=_META_ID, vector={}, payload=payload)])])
 
     def _exists(self) -> bool:
         return bool(self._ask("collection_exists"))
 
-    def _update(self, operation: Any, changed: Collection[str] = ()) -> None:
-        """Do an operation on points, and make the version another if a sample may have changed.
+    def _update(self, operations: list[Any], changed: Collection[str] = ()) -> None:
+        """Do operations on points, and make the version another if a sample may have changed.
 
         It may have if a key, of which these are the ids, comes before the last of the sample.
         Whether our sample is the newest is tested by the server, in the same request.
         """
-        operations, unless = [operation], list[Any]()
         if changed:
+            unless = list[Any]()
             if self._last is not None and UUID(min(changed)) > self._last[0]:
                 match = models.MatchValue(value=self._last[1])
                 unless = [models.FieldCondition(key=_VERSION, match=match)]
-            meta = models.Filter(must=[models.HasIdCondition(has_id=[_META_ID])], must_not=unless)
-            another = models.SetPayload(payload=_another_version(), filter=meta)
-            operations.append(models.SetPayloadOperation(set_payload=another))
+            operations = [*operations, _renumber(_VERSION, unless)]
         # Two that write the same keys at once leave all replicas alike.
         order = models.WriteOrdering.MEDIUM
         self._ask("batch_update_points", operations, wait=True, ordering=order)
@@ -258,9 +263,10 @@ class QdrantStore(Store):
 
     # ---- keys --------------------------------------------------------------------------------
 
-    def sample(self, known: Collection[UUID]) -> Sample:
-        """Return a sample, in some four requests."""
-        version = self.rows([]).version  # first, so that a later one is noticed
+    def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
+        """Return a sample, in some four requests, and another for counts."""
+        meta = self._payload(_META_ID) or {}  # first, so that a later version is noticed
+        version, kept = _number(meta, _VERSION), _number(meta, _COUNTED)
         found = next(self._scrolled(_KEYS, SAMPLE, payload=False), [])
         ids = [UUID(str(point.id)) for point in found]
         is_part = len(ids) == SAMPLE
@@ -270,7 +276,16 @@ class QdrantStore(Store):
         for point in self._ask("retrieve", new, **wanted) if new else []:
             if row := self._row(point):
                 hits[UUID(str(point.id))] = Hit(row.key, row.vector)
-        return Sample(version, self.count() if is_part else len(ids), ids, hits)
+        total = self.count() if is_part else len(ids)
+        counts = None
+        if kept != counted:
+            counts = self.counts_of((self._payload(_COUNTS_ID) or {}).get("json"))
+        return Sample(version, total, ids, hits, False, kept, counts)
+
+    def keep_counts(self, counts: Counts) -> None:
+        payload = {"json": json.dumps(counts), _KIND: _COUNTS}
+        point = models.PointStruct(id=_COUNTS_ID, vector={}, payload=payload)
+        self._update([_upsert([point]), _renumber(_COUNTED)], [_META_ID])
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
@@ -291,7 +306,7 @@ class QdrantStore(Store):
 
     def _write(self, points: list[models.PointStruct]) -> None:
         if points:
-            self._update(_upsert(points), [str(point.id) for point in points])
+            self._update([_upsert(points)], [str(point.id) for point in points])
 
     def build_index(self, progress: Progress = untold) -> str | None:  # noqa: ARG002
         """Do nothing: the server builds its index by itself."""
@@ -302,13 +317,15 @@ class QdrantStore(Store):
         found = self._ask("retrieve", ids, with_payload=False) if ids else []
         aliases = models.FieldCondition(key=_OF, match=models.MatchAny(any=ids))
         if ids:
-            self._update(_delete(models.HasIdCondition(has_id=[*ids]), aliases), ids)
+            self._update([_delete(models.HasIdCondition(has_id=[*ids]), aliases)], ids)
         return len(found)
 
     def clear(self) -> None:
         no_key = models.IsEmptyCondition(is_empty=models.PayloadField(key=_OF))
         self._last = None
-        self._update(_delete(_KEYS, models.Filter(must_not=[no_key])), [_META_ID])
+        counts = models.HasIdCondition(has_id=[_COUNTS_ID])
+        gone = _delete(_KEYS, models.Filter(must_not=[no_key]), counts)
+        self._update([gone, _renumber(_COUNTED)], [_META_ID])
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         taught = {_alias_id(each): each for each in words}
@@ -316,8 +333,7 @@ class QdrantStore(Store):
         for point in self._ask("retrieve", ids):
             payload, kind = point.payload or {}, (point.payload or {}).get(_KIND)
             if kind == _META:
-                version = payload.get(_VERSION)
-                known = known._replace(version=version if isinstance(version, int) else 0)
+                known = known._replace(version=_number(payload, _VERSION))
             elif kind == _ALIAS and (alias := self._alias(point)):
                 known.keys[taught[str(point.id)]] = alias.key
             elif kind is None and (row := self._row(point)):
@@ -368,13 +384,13 @@ class QdrantStore(Store):
             point = models.PointStruct(id=_alias_id(alias.words), vector={}, payload=payload)
             points.append(point)
         if points:
-            self._update(_upsert(points))
+            self._update([_upsert(points)])
 
     def forget(self, words: Sequence[str]) -> int:
         ids = [_alias_id(each) for each in dict.fromkeys(words)]
         found = self._ask("retrieve", ids, with_payload=False) if ids else []
         if found:
-            self._update(_delete(models.HasIdCondition(has_id=[*ids])))
+            self._update([_delete(models.HasIdCondition(has_id=[*ids]))])
         return len(found)
 
     def aliases(self) -> Iterator[Alias]:
@@ -441,8 +457,21 @@ def _alias_id(words: str) -> str:
     return str(id_of(f"\0alias\0{words}"))
 
 
-def _another_version() -> dict[str, int]:
-    return {_VERSION: uuid4().int >> 75}  # a number of 53 bits
+def _another(name: str) -> dict[str, int]:
+    return {name: uuid4().int >> 75}  # a number of 53 bits
+
+
+def _number(payload: Mapping[str, Any], name: str) -> int:
+    found = payload.get(name)
+    return found if isinstance(found, int) else 0
+
+
+def _renumber(name: str, unless: Sequence[Any] = ()) -> models.SetPayloadOperation:
+    """Return what gives the meta another number, unless it satisfies one of some conditions."""
+    meta = models.HasIdCondition(has_id=[_META_ID])
+    these = models.Filter(must=[meta], must_not=[*unless])
+    told = models.SetPayload(payload=_another(name), filter=these)
+    return models.SetPayloadOperation(set_payload=told)
 
 
 def _upsert(points: list[models.PointStruct]) -> models.UpsertOperation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import ItemsView, Mapping, MutableMapping, ValuesView
 from functools import partial
 from itertools import chain, islice
@@ -19,9 +20,9 @@ from fuzzydict.errors import OptionError, ReadOnlyError, StoreError, StoreWarnin
 from fuzzydict.options import OPTIONS, unknown_option
 from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY
-from fuzzydict.search.keys import exact_text, texts_with_words
+from fuzzydict.search.keys import Keys, exact_text, texts_with_words
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
-from fuzzydict.stores.base import Alias, Row, untold
+from fuzzydict.stores.base import Alias, Counts, Row, untold
 from fuzzydict.stores.sampling import (
     BUILD,
     Sampling,
@@ -55,9 +56,10 @@ _TOGETHER = 4096  # keys that are encoded and written at a time
 _PAGE = 4096  # rows that are read at a time
 _AT_ONCE = StoreLookup.at_once  # queries that share the round trips of a read
 _ROUNDS = 3  # times that a read is tried while others remove what it finds
+_STEMS = 1 << 17  # that are counted in all keys, the most frequent ones
 _NONE: Any = object()  # what stands for a query that matches nothing
 _FIXED = ("embedding", "projections", "synonyms", "index", "mode")
-_FORMAT = 3  # of what is in the database
+_FORMAT = 4  # of what is in the database
 _PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them alike
 
 
@@ -349,13 +351,25 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         to it. One is enough, and is wanted from some 10,000 keys on. Qdrant builds it by itself.
         ``progress`` is called with how much is done, and of how much, from another thread.
 
+        Then all keys are read, and how many have each word is written for all clients: scores
+        depend on it. Until it is, and once there are twice or half as many keys, they take it from
+        a sample.
+
         Warns:
             StoreWarning: it cannot be built; the message says why, and by which command to try.
         """
         why = self._store.build_index(progress)
         if why is not None:
             warnings.warn(f"{why}; {BUILD}", StoreWarning, stacklevel=2)
-        return why is None
+            return False
+        table, stems, total = self._current_meaning().table, Counter[str](), 0
+        for page in self._store.pages(_PAGE):
+            names = texts_with_words(row.key for row in page)
+            keys = Keys.of(table, names, np.zeros((len(names), 0), np.float32))
+            stems.update(keys.stem_counts())
+            total += len(page)
+        self._store.keep_counts(Counts(total, dict(stems.most_common(_STEMS))))
+        return True
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import ChainMap
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.search.keys import Keys, Statistics
 from fuzzydict.search.lookup import MOST, SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, as_score, is_spelling
-from fuzzydict.stores.base import SAMPLE, Hit, Search
+from fuzzydict.stores.base import SAMPLE, Counts, Hit, Search
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Sampling:
 
     def _begin(self) -> None:
         self._hits, self._own = dict[Any, Hit](), Keys(self.meaning.table)  # without statistics
+        self._counted, self._counts = 0, Counts(0, {})
         self._version: int | None = None  # of the keys, as the store tells
         self._made: tuple[Any, Exact | StoreLookup] | None = None  # the last lookup, and its scorer
         self._is_whole = False  # whether the sample has all keys, so that no others need be found
@@ -82,7 +84,8 @@ class Sampling:
 
     def _read(self) -> None:
         """Read the sample as it is now, and of it only what is new."""
-        found, own = self.store.sample(self._hits.keys()), self._own
+        found, own = self.store.sample(self._hits.keys(), self._counted), self._own
+        self._counted, self._counts = found.counted, found.counts or self._counts
         gone = {self._hits.pop(number).key for number in self._hits.keys() - set(found.ids)}
         new = {hit.key: hit.vector for hit in found.hits.values()}
         self._hits |= found.hits
@@ -97,9 +100,10 @@ class Sampling:
         times = self.total / max(len(self._hits), 1)
         self.with_words = round(self.keys.count * times)
         if not self._is_whole:
-            counted = own.statistics
-            # Most words are rare, so that those in a sample are there by chance: a word each.
-            stems = {stem: round((one - 1) * times + 1) for stem, one in counted.stems.items()}
+            counted, stems = own.statistics, self._counts.stems
+            if not self.total / 2 <= self._counts.keys <= self.total * 2:
+                # Most words are rare, so that those in a sample are there by chance: a word each.
+                stems = {stem: round((one - 1) * times + 1) for stem, one in counted.stems.items()}
             of_ngrams = np.rint(counted.ngrams * times).astype(np.int64)
             of_all = Statistics(self.with_words, stems, of_ngrams, counted.background)
             self.keys = self.keys.with_statistics(of_all)
@@ -169,10 +173,9 @@ class StoreLookup(Lookup):
         names = sorted(filter(plain, found))
         vectors = stacked([found[name].vector for name in names], sample.vectors.shape[1])
         keys = Keys.of(sample.table, names, vectors)
-        of_all, stems = sample.statistics, dict(sample.statistics.stems)
-        for stem, count in keys.statistics.stems.items():  # some of which the sample has not
-            stems[stem] = max(count, stems.get(stem, 0))
-        keys = keys.with_statistics(of_all._replace(stems=stems))
+        of_all, here = sample.statistics, keys.stem_counts()
+        more = {stem: one for stem, one in here.items() if one > of_all.stems.get(stem, 0)}
+        keys = keys.with_statistics(of_all._replace(stems=ChainMap(more, of_all.stems)))  # type: ignore[arg-type]
         if not names and not self._where:
             keys = sample.some(sample.living_slots()[:_FEW])
         found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]

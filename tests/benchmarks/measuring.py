@@ -100,7 +100,8 @@ class Compared(NamedTuple):
     other: list[float]
     processor: list[float]  # of this process, for the other
     found: float  # share of queries with the same best key, or one that scores the same
-    off: float  # how far the other's score is off, in 19 of 20 queries
+    off: float  # how far the other's score is off, in 19 of 20 queries, as a share of it
+    apart: list[float]  # how far both scores are apart
 
 
 def compared(exact: Any, other: Any, queries: Iterable[str], warm: int = 20) -> Compared:
@@ -114,11 +115,13 @@ def compared(exact: Any, other: Any, queries: Iterable[str], warm: int = 20) -> 
         end, used = time.perf_counter(), processor_time() - used
         is_same = right.key == found.key or abs(right.score - found.score) < 1e-6
         off = abs(found.score / right.score - 1) if right.score else 0.0
-        rows.append((between - start, end - between, used, is_same, off))
+        apart = abs(found.score - right.score)
+        rows.append((between - start, end - between, used, is_same, off, apart))
     if len(rows) <= warm:
         sys.exit(f"error: there are no more than {warm} queries of a kind; take more keys")
-    slow, fast, processor, same, offs = map(list, zip(*rows[warm:], strict=True))
-    return Compared(slow, fast, processor, float(np.mean(same)), float(np.quantile(offs, 0.95)))
+    slow, fast, processor, same, offs, apart = map(list, zip(*rows[warm:], strict=True))
+    off = float(np.quantile(offs, 0.95))
+    return Compared(slow, fast, processor, float(np.mean(same)), off, apart)
 
 
 def figures(numbers: Iterable[float]) -> Figures:

@@ -35,11 +35,13 @@ _asked: set[str] = set()  # all texts that came in this process
 # ---- keys ---------------------------------------------------------------------------------
 
 
-def key_texts(count: int, seed: int = 0) -> list[str]:
+def key_texts(count: int, seed: int = 0, most: int = 2) -> list[str]:
+    """Return different keys of two to ``most`` words."""
     chance, words = random.Random(seed), [word for word in Brown().words if word.isalpha()]
     keys: dict[str, None] = {}
     while len(keys) < count:
-        keys[f"{chance.choice(words)} {chance.choice(words)}"] = None
+        size = 2 if most == 2 else chance.randint(2, most)
+        keys[" ".join(chance.choice(words) for _ in range(size))] = None
     return list(keys)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import MissingExtraError, OptionError, RemoteDict, StoreError, StoreWarning, connect
-from fuzzydict.stores.base import Alias, Store, id_of
+from fuzzydict.stores.base import Alias, Counts, Store, id_of
 from fuzzydict.stores.values import conditions_of
 from tests.support.interrupting import at_line
 from tests.support.postgres import Server, server
@@ -238,6 +238,7 @@ def test_a_read_takes_three_round_trips_at_most_and_all_else_one(
     postgres: Server, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", 500)
+    direct = PostgresStore(postgres.url(table=table))
     with proxy(postgres.sockets) as between:
         d = connect(between.url(table=table.replace(" ", "%20")), create=True)
         d.update({"color": 1, "brand": 2, "price": 3})
@@ -258,6 +259,9 @@ def test_a_read_takes_three_round_trips_at_most_and_all_else_one(
             (3, lambda: d.explain(["colour", "brnd", "zzzz"])),
             (3, lambda: d.attend(["colour", "brnd", "zzzz"], topn=2)),
             (3, lambda: d.pool(["colour", "brnd"])),
+            (0, lambda: direct.keep_counts(Counts(1003, {"color": 1}))),
+            (4, lambda: d["colour"]),  # with what was counted
+            (3, lambda: d["colour"]),
             (1, lambda: d.__delitem__("color")),
             (1, d.clear),
         ]

@@ -331,18 +331,27 @@ def words() -> list[str]:
     return fuzzydict.Brown().words[200:3200]
 
 
-def test_statistics_of_many_are_estimated_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("is_counted", "apart"), [(False, 0.1), (True, 0.03)])
+def test_of_many_keys_words_are_counted_or_else_estimated_from_a_sample(
+    is_counted: bool, apart: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in ("tests.support.memory_store", "fuzzydict.stores.sampling"):
         monkeypatch.setattr(f"{module}.SAMPLE", 500)
     names = [f"{one} {other}" for one in words()[:40] for other in words()[40:90]]
     d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(names))
     remote = filled(dict.fromkeys(names))
+    remote.get("colour")  # before they are counted
+    if is_counted:
+        assert remote.build_index()
     queries = [f"{name[1:]}s" for name in names[::40]]
+    queries += [
+        f"{name} {other}" for name, other in zip(words()[60:90], words()[900:], strict=False)
+    ]
     both = zip(d.most_similar(queries, 1), remote.most_similar(queries, 1), strict=True)
     pairs = [(mine[0], its[0]) for mine, its in both]
     same = [(mine.score, its.score) for mine, its in pairs if mine.key == its.key]
     assert len(same) > 0.9 * len(pairs)  # where two are as good, the other may be the best
-    assert all(its == pytest.approx(mine, abs=0.1) for mine, its in same)
+    assert all(its == pytest.approx(mine, abs=apart) for mine, its in same)
 
 
 def test_each_change_is_seen_by_all_and_gives_the_scores_of_a_dict_with_the_same_keys() -> None:

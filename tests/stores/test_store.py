@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fuzzydict import StoreError
-from fuzzydict.stores.base import Alias, Row, Store, id_of
+from fuzzydict import StoreError, StoreWarning
+from fuzzydict.stores.base import Alias, Counts, Row, Store, id_of
 from fuzzydict.stores.values import conditions_of, satisfies
 from fuzzydict.text.words import plain
 from tests.stores.conftest import Connect
@@ -269,6 +269,23 @@ def test_the_version_is_another_after_each_change_of_the_sample(
         versions.append(store.rows([]).version)
         assert other.rows([]).version == other.sample([]).version == versions[-1]
     assert len(set(versions)) == len(versions)
+
+
+def test_counts_are_kept_until_there_are_others(connect: Connect, store: Store) -> None:
+    other, counts = connect(), Counts(2, {"red": 2, "日本": 1})
+    assert (store.sample([]).counts, store.sample([]).counted) == (None, 0)
+    store.keep_counts(counts)
+    sample = other.sample([])
+    assert (sample.counts, sample.version) == (counts, other.rows([]).version)
+    assert other.sample([], sample.counted).counts is None
+    store.keep_counts(counts._replace(keys=3))
+    store.write([row("red")])
+    assert other.sample([], sample.counted).counts == counts._replace(keys=3)
+    store.clear()
+    assert other.sample([], sample.counted).counts == Counts(0, {})
+    for text in ("[3]", "7", "{", '[1, {"red": -1}]', '[1, {"red": 0.5}]', "[" * 100_000):
+        with pytest.warns(StoreWarning, match="the count of the words of its keys is left out"):
+            assert store.counts_of(text) == Counts(0, {})
 
 
 # ---- search ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from fuzzydict.errors import StoreError
 from fuzzydict.stores.base import (
     SAMPLE,
     Alias,
+    Counts,
     Hit,
     Hits,
     Known,
@@ -44,6 +45,7 @@ class MemoryStore(Store):
         self._meta: dict[str, Any] | None = None
         self._rows: dict[str, Row] = {}
         self._aliases: dict[str, Alias] = {}
+        self._counted, self._counts = 0, Counts(0, {})
 
     def _created(self) -> RLock:
         if self._meta is None:
@@ -63,11 +65,18 @@ class MemoryStore(Store):
         with self._created():
             return len(self._rows)
 
-    def sample(self, known: Collection[UUID]) -> Sample:
+    def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
         with self._created():
             first = sorted((id_of(key), key) for key in self._rows)[:SAMPLE]
             hits = {i: Hit(key, self._rows[key].vector) for i, key in first if i not in known}
-            return Sample(self._version, len(self._rows), [i for i, _ in first], deepcopy(hits))
+            counts = None if counted == self._counted else deepcopy(self._counts)
+            told = [i for i, _ in first], deepcopy(hits), False, self._counted, counts
+            return Sample(self._version, len(self._rows), *told)
+
+    def keep_counts(self, counts: Counts) -> None:
+        with self._created():
+            self._version += 1
+            self._counted, self._counts = self._version, deepcopy(counts)
 
     def write(self, rows: Sequence[Row]) -> None:
         with self._created():
@@ -98,6 +107,7 @@ class MemoryStore(Store):
     def clear(self) -> None:
         with self._created():
             self._rows, self._version = {}, self._version + 1
+            self._counted, self._counts = self._version, Counts(0, {})
             self._aliases = {words: one for words, one in self._aliases.items() if one.key is None}
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
