@@ -31,7 +31,8 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
 @option(
     "--index",
     "Afterwards build the index by which PostgreSQL finds keys among many, if there is none. "
-    "It may take minutes, while others read and write. Without one, a read compares with all keys.",
+    "It may take minutes, while others read and write. Without one, a read compares with all keys. "
+    "Then count the words of all keys, on which scores depend.",
     is_flag=True,
 )
 def command(d: FuzzyDict[Any], url: str, index: bool) -> None:

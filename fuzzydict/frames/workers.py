@@ -195,7 +195,6 @@ class Matcher:
 #: The dicts that this process has opened, by path, digest of the file and of the embedding.
 _opened: dict[tuple[str, str, str], FuzzyDict[Any] | RemoteDict] = {}
 atexit.register(_opened.clear)  # while connections can be closed
-_inherited = list[Any]()  # whose connections are those of the process that was forked
 _opening = RLock()
 
 
@@ -217,8 +216,6 @@ def _after_fork() -> None:
     global _opening
     _opening = RLock()  # the thread that held it is gone
     _limit_threads.cache_clear()
-    for key in [key for key, d in _opened.items() if not isinstance(d, FuzzyDict)]:
-        _inherited.append(_opened.pop(key))
 
 
 if hasattr(os, "register_at_fork"):

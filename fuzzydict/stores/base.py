@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from hashlib import blake2b
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
@@ -31,6 +33,10 @@ Progress: TypeAlias = "Callable[[int, int], None]"
 SAMPLE = 4096
 #: How many keys there may be.
 MOST_KEYS = 1 << 40
+
+
+#: What processes had that were forked: it stays open, since to close it would end it there, too.
+_left: list[dict[str, Any]] = []
 
 
 def untold(done: int, total: int) -> None:
@@ -137,6 +143,24 @@ class Store(Protocol):
     """
 
     place: str  # the database and the table or collection, as an address without a password
+    _process: int = 0  # whose connections it has
+    _lock_of_process: RLock
+
+    def _begin(self) -> None:
+        """Begin without connections."""
+        self._process, self._lock_of_process = os.getpid(), RLock()
+
+    def _check_process(self) -> None:
+        """Leave connections to the process that was forked, which goes on to use them."""
+        if self._process != os.getpid():
+            _left.append(vars(self).copy())
+            self._begin()
+
+    @property
+    def lock(self) -> RLock:
+        """The lock of what this process knows of it; another one after a fork."""
+        self._check_process()
+        return self._lock_of_process
 
     def meta(self) -> dict[str, Any] | None:
         """Return what `create` wrote; None if nothing was created."""

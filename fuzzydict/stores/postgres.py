@@ -179,14 +179,6 @@ UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL (SELECT id, key, held.vect
 """
 
 
-def _room() -> SimpleQueue[None]:
-    """Return a queue that has something for each connection that may be open."""
-    room: SimpleQueue[None] = SimpleQueue()
-    for _ in range(_CONNECTIONS):
-        room.put(None)
-    return room
-
-
 class PostgresStore(Store):
     """A `Store` of three tables: ``keys``, ``keys_aliases`` and ``keys_meta``.
 
@@ -212,9 +204,13 @@ class PostgresStore(Store):
         *schema, name = self._table
         suffixes = {"keys": "", "aliases": "_aliases", "meta": "_meta"}
         self._names = {one: Identifier(*schema, name + end) for one, end in suffixes.items()}
-        self._process, self._room = os.getpid(), _room()
-        self._idle: list[Session] = []
-        self._inherited: list[Session] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._idle, self._room = list["Session"](), SimpleQueue[None]()
+        for _ in range(_CONNECTIONS):  # that may be open
+            self._room.put(None)
 
     # ---- connections --------------------------------------------------------------------------
 
@@ -223,10 +219,7 @@ class PostgresStore(Store):
 
         If a connection that was kept turns out to be lost, all is done again by another one.
         """
-        if self._process != os.getpid():  # it was forked, and its parent goes on to use these
-            self._inherited += self._idle
-            self._idle, self._room = [], _room()
-            self._process = os.getpid()
+        self._check_process()
         # An interrupt amid `get` may make more room by one, but never takes any away for good.
         room = self._room
         try:
@@ -288,12 +281,12 @@ class PostgresStore(Store):
         return StoreError(f"{self.place}: {said}")
 
     def close(self) -> None:
-        if self._process == os.getpid():
-            while connection := self._kept():
-                connection.close()
+        self._check_process()
+        while connection := self._kept():
+            connection.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_inherited"):
+        if self._process == os.getpid():
             self.close()
 
     def _sql(self, text: str, **parts: Any) -> Composed:

@@ -122,13 +122,17 @@ class QdrantStore(Store):
         self._address, self._options = _parsed(url)
         host, port, self._collection = self._address
         self.place = f"qdrant://{host}:{port}/{self._collection}"
-        self._given = self._client = client
-        self._lock = RLock()  # of the client that is made
-        # Threads may share that client, but not one in local mode.
-        self._alone = nullcontext() if client is None else self._lock
+        self._given = client
         # If there are more keys than a sample has: the last id of the newest sample that was read,
         # and the version of the keys then.
         self._last: tuple[UUID, int] | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._client, self._lock = self._given, RLock()  # of the client that is made
+        # Threads may share that client, but not one in local mode.
+        self._alone = nullcontext() if self._given is None else self._lock
 
     # ---- the connection ----------------------------------------------------------------------
 
@@ -138,6 +142,7 @@ class QdrantStore(Store):
         A connection that is lost is made again once. So each call may be made twice: what it writes
         replaces what is there.
         """
+        self._check_process()
         is_second = False
         while True:
             client = self._connected()
@@ -172,6 +177,7 @@ class QdrantStore(Store):
             return self._client
 
     def close(self) -> None:
+        self._check_process()
         self._close(self._client)
 
     def _close(self, client: QdrantClient | None) -> None:

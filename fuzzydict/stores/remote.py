@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import ItemsView, Mapping, MutableMapping, ValuesView
 from functools import partial
 from itertools import chain, islice
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
@@ -43,6 +42,7 @@ from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from threading import RLock
 
     from fuzzydict.results.pooling import StackedValues
     from fuzzydict.search.lookup import Attended, Exact
@@ -110,7 +110,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         synonyms: Mapping[str, str] | None = None,
         url: str | None = None,
     ) -> None:
-        self._store, self._url, self._lock = store, url, RLock()
+        self._store, self._url = store, url
         self._where: Sequence[Condition] = ()
         self._sampling: Sampling  # once it is open
         self._synonyms = SynonymRules(synonyms) if synonyms else None
@@ -210,6 +210,10 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             raise TypeError("a RemoteDict of a store that was given as an object has no address")
         options = {name: getattr(self, name) for name in OPTIONS if name not in _FIXED}
         return partial(connect, embedding=self.embedding), (self._url,), options
+
+    @property
+    def _lock(self) -> RLock:
+        return self._store.lock
 
     @property
     def place(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections import ChainMap
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +48,7 @@ class Sampling:
 
     def __init__(self, store: Store, meaning: Meaning) -> None:
         self.store, self.meaning = store, meaning
-        self._lock, self._has_warned = RLock(), False
+        self._lock, self._has_warned = store.lock, False
         self._begin()
 
     def _begin(self) -> None:
@@ -67,7 +66,10 @@ class Sampling:
 
         As long as the sample has all keys, it finds them here, as in a dict.
         """
-        with self._lock:
+        with (lock := self.store.lock):
+            if self._lock is not lock:  # after a fork, maybe amid a read of the sample
+                self._lock = lock
+                self._begin()
             if self._version != version:
                 try:
                     self._read()

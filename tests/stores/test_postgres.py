@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -499,31 +498,6 @@ def test_the_count_is_that_of_all_writers(postgres: Server, table: str) -> None:
     assert stores[0].count() == len(all_rows(stores[0]))
     for one in stores:
         one.close()
-
-
-_FORKED = """
-import os, sys
-from fuzzydict.stores.postgres import PostgresStore
-from fuzzydict.stores.base import Row
-store = PostgresStore(sys.argv[1])
-assert store.count() == 1
-if not (child := os.fork()):
-    store.write([Row("blue", 2, None)])
-    store.close()
-    del store
-    sys.exit(0)
-assert os.waitpid(child, 0)[1] == 0
-print(store.rows(["red", "blue"]).values)
-"""
-
-
-def test_a_forked_process_makes_a_connection_of_its_own(
-    postgres: Server, store: PostgresStore, table: str
-) -> None:
-    store.write([row("red", 1)])
-    command = [sys.executable, "-c", _FORKED, postgres.url(table=table)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("{'red': 1, 'blue': 2}\n", "")
 
 
 # ---- the index ----------------------------------------------------------------------------------

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -27,8 +30,9 @@ from fuzzydict.stores.base import (
     Search,
 )
 from fuzzydict.stores.values import Condition
-from tests.stores.conftest import Connect
+from tests.stores.conftest import Connect, maker_of
 from tests.support.memory_store import MemoryStore
+from tests.support.postgres import server
 
 CAR: dict[str, Any] = {"brand": "Porsche", "model": "Taycan", "color": "black", "top speed": 260}
 CAR |= {"C": 1, "C++": 2, "C#": 3, "???": 4, "price": {"eur": 109000, "taxed": True}}
@@ -336,17 +340,15 @@ def test_of_many_keys_words_are_counted_or_else_estimated_from_a_sample(
     is_counted: bool, apart: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("tests.support.memory_store", "fuzzydict.stores.sampling"):
-        monkeypatch.setattr(f"{module}.SAMPLE", 500)
-    names = [f"{one} {other}" for one in words()[:40] for other in words()[40:90]]
+        monkeypatch.setattr(f"{module}.SAMPLE", 200)
+    names = [f"{one} {other}" for one in words()[:20] for other in words()[20:60]]
     d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(names))
     remote = filled(dict.fromkeys(names))
     remote.get("colour")  # before they are counted
     if is_counted:
         assert remote.build_index()
     queries = [f"{name[1:]}s" for name in names[::40]]
-    queries += [
-        f"{name} {other}" for name, other in zip(words()[60:90], words()[900:], strict=False)
-    ]
+    queries += [f"{words()[i]} {words()[i + 900]}" for i in range(50, 60)]
     both = zip(d.most_similar(queries, 1), remote.most_similar(queries, 1), strict=True)
     pairs = [(mine[0], its[0]) for mine, its in both]
     same = [(mine.score, its.score) for mine, its in pairs if mine.key == its.key]
@@ -372,6 +374,51 @@ def test_each_change_is_seen_by_all_and_gives_the_scores_of_a_dict_with_the_same
         mine, its = (client.most_similar(query, 3) for client in clients)
         assert [tuple(one) for one in mine] == [tuple(one) for one in its]
         assert mine[0].score == pytest.approx(expected[0].score, abs=0.01)
+
+
+_FORKED = """
+import os, sys
+from threading import Event, Thread
+from fuzzydict import connect
+
+def read():  # and not yet done, when the process is forked
+    with d._store.lock:
+        began.set()
+        end.wait()
+
+d = connect(sys.argv[1], create=True)
+d["color"] = 1
+assert d["colour"] == 1
+began, end = Event(), Event()
+Thread(target=read).start()
+began.wait()
+if not (child := os.fork()):
+    d["brand"] = 2
+    assert (d["colour"], d["brnd"]) == (1, 2)
+    d.close()
+    del d
+    sys.exit(0)
+end.set()
+assert os.waitpid(child, 0)[1] == 0
+print(d["colour"], d["brnd"])
+d.close()
+"""
+
+
+@pytest.mark.more
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.parametrize("kind", ["postgres", "qdrant"])
+def test_a_forked_process_makes_connections_of_its_own(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    if kind == "postgres":
+        url = server().url(table="forked")
+    else:
+        maker_of("qdrant-server", request)  # which drops the collection in the end
+        url = f"qdrant://127.0.0.1:{request.getfixturevalue('qdrant_port')}/test"
+    command = [sys.executable, "-W", "ignore", "-c", _FORKED, url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert (done.stdout, done.stderr) == ("1 2\n", "")
 
 
 class Empty(MemoryStore):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import StoreError
@@ -40,23 +39,24 @@ class MemoryStore(Store):
 
     def __init__(self, place: str = "memory") -> None:
         self.place = place
-        self._lock, self._version = RLock(), 0
+        self._version = 0
+        self._begin()
         self._dimensions = 0
         self._meta: dict[str, Any] | None = None
         self._rows: dict[str, Row] = {}
         self._aliases: dict[str, Alias] = {}
         self._counted, self._counts = 0, Counts(0, {})
 
-    def _created(self) -> RLock:
+    def _created(self) -> Any:
         if self._meta is None:
             raise StoreError(f"{self.place}: nothing was created there")
-        return self._lock
+        return self.lock
 
     def meta(self) -> dict[str, Any] | None:
         return deepcopy(self._meta)
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
-        with self._lock:
+        with self.lock:
             if self._meta is None:
                 self._dimensions, self._meta = dimensions, deepcopy(dict(meta))
                 self._version += 1
@@ -120,7 +120,7 @@ class MemoryStore(Store):
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
         with self._created():
-            rows = [deepcopy(row) for row in self._rows.values() if satisfies(row.value, where)]
+            rows = [row for row in self._rows.values() if satisfies(row.value, where)]
         return [
             Hits(_best(rows, nearness, one, one.near), _best(rows, spelling, one, one.spelled))
             for one in searches
@@ -158,4 +158,4 @@ def _best(rows: Sequence[Row], cosine: Any, search: Search, count: int) -> list[
     """Return the rows with the largest cosines, of those that have one, best first."""
     cosines = [(cosine(row, search), row) for row in rows]
     found = sorted((one for one in cosines if one[0] is not None), key=lambda one: -one[0])
-    return [Hit(row.key, row.vector) for _, row in found[:count]]
+    return [Hit(row.key, deepcopy(row.vector)) for _, row in found[:count]]

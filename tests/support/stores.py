@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,13 @@ def nearness(one: Row, asked: Search) -> float | None:
 
 def spelling(one: Row, asked: Search) -> float | None:
     """Return the cosine of a key and a query by n-grams; None if they share none."""
-    ours, its = (set(ngrams(each.words) if each.words else []) for each in (one, asked))
+    ours, its = _ngrams_of(one.words), _ngrams_of(asked.words)
     return len(ours & its) / float(len(ours) * len(its)) ** 0.5 if ours & its else None
+
+
+@cache
+def _ngrams_of(words: str) -> frozenset[int]:
+    return frozenset(ngrams(words) if words else [])
 
 
 def check_spelled(hits: Sequence[Hit], rows: Iterable[Row], asked: Search) -> None:
