@@ -28,8 +28,6 @@ _SECRETS = re.compile(
 )
 #: Where a context has the arguments as they were given.
 GIVEN = "fuzzydict.given"
-#: Options by the names that they had before those of Python.
-_RENAMED = {"--cutoff": "--score-cutoff", "--number": "--topn", "--vectors": "--embedding"}
 
 
 def one_of(name: str, valid: Iterable[str]) -> str:
@@ -64,10 +62,8 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             valid = sorted(name for p in self.get_params(ctx) for name in p.opts if name[:1] == "-")
-            name = error.option_name
-            new = _RENAMED.get(name)
-            told = f" (it is {new} now)" if new in valid else one_of(name, valid)
-            raise click.UsageError(f"No such option: {name}{told}", ctx) from error
+            told = f"No such option: {error.option_name}{one_of(error.option_name, valid)}"
+            raise click.UsageError(told, ctx) from error
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)

@@ -27,6 +27,7 @@ from fuzzydict.options import (
     MODES,
     OPTIONS,
     as_cutoff,
+    check_reachable,
     class_of_mode,
     declared_class,
     empty_of,
@@ -228,6 +229,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
         """Return ``d[query]``, or ``default`` where that raises `NoMatchError`, by this cutoff."""
         score_cutoff = as_cutoff(score_cutoff)
+        if score_cutoff is not None:
+            check_reachable(score_cutoff, self.scorer)
         try:
             if score_cutoff is not None and self.mode == "pool":
                 return self._pooled_item(query, score_cutoff)

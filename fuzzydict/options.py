@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from operator import is_
@@ -19,7 +20,7 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.search.neighbours import EXACT, check_engine
-from fuzzydict.search.score import Meaning, as_score, is_spelling
+from fuzzydict.search.score import Meaning, as_score, is_probability, is_spelling
 from fuzzydict.search.taught import SynonymRules, Synonyms
 
 if TYPE_CHECKING:
@@ -60,6 +61,15 @@ def as_cutoff(cutoff: Any) -> float | None:
     if cutoff is None:
         return None
     return real_number("score_cutoff", cutoff, "a number, None, or inf, which no score reaches")
+
+
+def check_reachable(cutoff: float, scorer: Any) -> None:
+    """Refuse a cutoff that all scores are below, unless it is inf, which says so."""
+    if 1 < cutoff < math.inf and is_probability(scorer):
+        raise OptionError(
+            f"score_cutoff: {cutoff:g} is above all scores, which are probabilities; expected a "
+            f"number from 0 to 1, or inf, which no score reaches"
+        )
 
 
 #: The options by name. The constructor, attributes, copies, pickles and files all go by this table.

@@ -13,7 +13,7 @@ import numpy as np
 from fuzzydict._arrays import as_bool, make_room, whole_number
 from fuzzydict.embedding.projections import as_projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, quoted
-from fuzzydict.options import Configured, as_cutoff, as_temperature
+from fuzzydict.options import Configured, as_cutoff, as_temperature, check_reachable
 from fuzzydict.results.answers import (
     NO_KEY,
     Attention,
@@ -529,6 +529,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         """Return the least score of a match: of this read, or the option, or the default."""
         given = as_cutoff(self.score_cutoff) if score_cutoff is None else score_cutoff
         if given is not None:
+            check_reachable(given, self.scorer)
             return given
         return lookup.score.pool_cutoff if pools else lookup.score.score_cutoff
 

@@ -68,8 +68,8 @@ def require_dask() -> None:
     """Raise MissingExtraError unless Dask is installed."""
     if find_spec("distributed") is None:
         raise MissingExtraError(
-            "Dask is not installed; install it with: pip install 'dask[dataframe]' distributed "
-            "pyarrow narwhals"
+            "a column of Dask needs distributed, which is not installed; install it with: "
+            "pip install 'dask[dataframe]' distributed pyarrow narwhals"
         )
 
 

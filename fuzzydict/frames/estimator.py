@@ -17,7 +17,8 @@ try:
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise MissingExtraError(
-        "FuzzyKeyEncoder needs scikit-learn 1.6 or later; install it by: pip install scikit-learn"
+        "FuzzyKeyEncoder needs scikit-learn 1.6 or later, which is not installed; install it "
+        "with: pip install scikit-learn"
     ) from error
 
 if TYPE_CHECKING:

@@ -46,7 +46,8 @@ def narwhals() -> ModuleType:
         import narwhals
     except ImportError as error:
         raise MissingExtraError(
-            "columns and frames need narwhals; install it by: pip install narwhals"
+            "columns and frames need narwhals, which is not installed; install it with: "
+            "pip install narwhals"
         ) from error
     return narwhals
 

@@ -46,7 +46,8 @@ try:
     from qdrant_client.http.exceptions import UnexpectedResponse
 except ImportError as error:
     raise MissingExtraError(
-        "a store in Qdrant needs the package qdrant-client: pip install qdrant-client"
+        "Qdrant needs qdrant-client, which is not installed; install it with: "
+        "pip install qdrant-client"
     ) from error
 
 if TYPE_CHECKING:

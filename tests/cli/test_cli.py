@@ -52,6 +52,7 @@ def test_the_help_ends_in_an_example_that_runs(
     result = run(*arguments)
     assert result.exit_code == 0, result.stderr
     assert result.stdout or set(folder.iterdir()) - before
+    assert "code: MIT\n" in run("--version").stdout
 
 
 # ---- errors, bugs, warnings ---------------------------------------------------------------

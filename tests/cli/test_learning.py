@@ -46,16 +46,6 @@ def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
     assert d.projections is None
 
 
-def test_a_query_may_be_taught_several_keys(car: Path, tmp_path: Path) -> None:
-    output = tmp_path / "car.fuzzydict"
-    lines = ["value,price", "value,brand", "hue,color", "maker,brand"]
-    result = run("fit", car, questions(tmp_path, *lines), "-o", output, "--validation", "0")
-    assert "3 of 3 examples" in result.stdout
-    d: FuzzyDict[object] = FuzzyDict.load(output)
-    assert d.aliases.keys() == {"value", "hue", "maker"}
-    assert d.aliases["value"] in {"price", "brand"}
-
-
 def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
     at_odds = questions(tmp_path, *(f"{query},{key}" for query, key in AT_ODDS.items()))
@@ -81,17 +71,6 @@ def notes(tmp_path: Path, themes: Path) -> Path:
 def quickly(monkeypatch: pytest.MonkeyPatch, light: tuple[Model, ...]) -> None:
     """Let the command train by a recipe that takes a moment."""
     monkeypatch.setattr(WordVectors, "train", partial(WordVectors.train, recipe=light, size=None))
-
-
-def test_one_file_is_trained_on(notes: Path, tmp_path: Path) -> None:
-    output = tmp_path / "mine.vectors"
-    result = run("train", "--corpus", notes, "-o", output)
-    assert result.exit_code == 0
-    assert "training on 60 sentences" in result.stderr
-    vectors = WordVectors.load(output)
-    assert result.stdout == f"{len(vectors)} words, vectors of 350: {output} (0.0 MB)\n"
-    assert vectors.words[0] == "the"
-    assert "captain" in vectors.words
 
 
 @pytest.mark.usefixtures("quickly")

@@ -22,17 +22,13 @@ BEGIN = {
 MISUSE = """
 --versoin -> No such option: --versoin (did you mean '--version'?); valid are --help,
 lookpu car.json -> No such command 'lookpu' (did you mean 'lookup'?); valid are attend
-qwzzt car.json -> No such command 'qwzzt'; valid are attend, demo
 lookup -> Missing argument 'DICT'
-lookup no.json colour -> no.json: No such file
-lookup . colour -> .: Is a directory
 lookup no.json/ colour -> Invalid value for 'DICT': 'no.json/' names a folder
 lookup car.json -q -> No such option: -q; valid are --delimiter, --
-lookup car.json colour --cutoff 1 -> --cutoff (it is --score-cutoff now)
 lookup car.json colour --score-cutoff high -> 'high' is not a valid float
 lookup car.json colour --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
 lookup car.json --scorer cosin -> 'cosin' (did you mean 'cosine'?); valid are spelling,
-lookup car.json hue --synonyms twice.csv -> --synonyms: twice.csv: line 1 has 1 cell
+lookup car.json hue --synonyms one.csv -> --synonyms: one.csv: line 1 has 1 cell
 lookup car.json --format tomll -> 'tomll' (did you mean 'toml'?); valid are json, toml
 attend car.json colour speed -> Got unexpected extra argument (speed)
 attend car.json colour --temperature 0 -> temperature
@@ -45,17 +41,13 @@ evaluate --no-pairs -> nothing to measure; name a retrieval set
 evaluate --no-peers --peer difflib -> drop one
 evaluate --no-peers car.json -> is no retrieval set; expected {
 evaluate --no-peers wrong.json -> 'b' accepts 'c', which is not among the keys; add it
-evaluate --no-peers t.csv -> t.csv: line 1, column 1 is not JSON
 evaluate --no-peers tables -> has no .json file
 evaluate --embedding mine.vectors -> mine.vectors: No such file
-evaluate --no-peers --embedding car.json -> car.json
 train notes.txt -> unexpected argument 'notes.txt'; put --corpus before
 train --corpus x --download -> --download is for the Brown corpus
 TRAIN small.txt -> give more text
-TRAIN empty.txt -> give more text
 TRAIN small.txt latin.txt -> latin.txt: byte 3 is not UTF-8
 TRAIN small.txt -o small.txt -> is one of the files to read
-TRAIN small.txt -o a.csv -> its ending says otherwise
 FIT -> Missing argument 'EXAMPLES'
 fit car.json good.csv -> Missing option '-o'
 FIT good.csv --validation 0.6 -> 0.6 is not in the range
@@ -67,7 +59,6 @@ fit built.toml good.csv -o o.fuzzydict -> the item of key 'built' cannot be save
 FIT good.csv -o mine.vectors -> mine.vectors would hold a saved dict (.fuzzydict), but its ending
 TRAIN small.txt -o mine.fuzzydict -> mine.fuzzydict would hold word vectors, but its ending
 EXPLORE car.json -o car.json -> car.json: expected a file that ends in .fuzzydict
-EXPLORE car.json -o taught -> expected a file that ends in .fuzzydict
 EXPLORE car.json -o t.csv -> has no column 'query'
 EXPLORE car.json -o bad.csv -> is not a key of the dict
 EXPLORE codes.csv --key name --value code -o codes.csv -> codes.csv is the dict, which was read
@@ -85,17 +76,11 @@ MAP t.csv -o codes.csv -> codes.csv is the dict; write the table elsewhere
 MAP - --table-format parquet -o o.parquet -> parquet cannot be read from standard input
 MAP t.csv --table-format xml -> '--table-format': 'xml'; valid are csv, tsv
 MAP t.csv --review r.csv --sure nan -> '--sure': expected a number, got NaN
-MAP t.csv --review r.txt -> r.txt: a review ends in .csv, .tsv or .jsonl
-MAP t.csv -o o.csv --review o.csv -> o.csv is the table to be written
-MAP t.csv --review t.csv -> t.csv is the table to be read
 MAP t.csv --review codes.csv -> codes.csv is the dict; name another file as --review
 MAP t.csv --decisions codes.csv -> codes.csv is the dict; name another file as --decisions
 MAP t.csv --decisions no.csv -> no.csv: No such file; name one that `--review` wrote
-MAP t.csv --decisions . -> .: a review ends in .csv, .tsv or .jsonl
-MAP t.csv --column land -> has no column 'land'; its columns are 'n', 'country'
 MAP t.csv --column cuontry -> has no column 'cuontry' (did you mean 'country'?)
 MAP t.csv --sheet A -> t.csv is csv, which has no sheets; leave it out
-MAP t.csv --prefix= --column n --key x -> has no column 'x'
 MAP tables -> no place to write to; name one (-o)
 MAP tables -o t.csv -> t.csv is a file; name a folder for those of
 MAP tables -o tables/out -> in it or around it; write to another folder
@@ -106,13 +91,11 @@ MAP t.csv --scheduler tcp://x:1 -o o.csv -> give --engine dask, too
 MAP t.csv --engine dask --scheduler tcp://x:1 --jobs 2 -o o.csv -> its own number of workers; leave
 join t.csv right.csv -> no column to join on; give --on, or --left-on and --right-on
 JOIN t.csv right.csv --left-on n -> --on names a column of both; drop it, or --l
-join t.csv right.csv --left-on x --right-on country -> t.csv: has no column 'x'; its columns are
 JOIN t.csv right.csv --suffix= -> choose another suffix than ''
 JOIN t.csv right.csv -o right.csv -> right.csv is the right table; write the
 JOIN t.csv right.csv --synonyms s.csv -o s.csv -> s.csv is one of the files to read; save elsewhere
 JOIN t.csv - -> RIGHT cannot be standard input; give it as LEFT
 JOIN t.csv right.xml -> names no table format; give --right-format
-JOIN t.csv twice.csv -> 'France' comes twice in column 'country', on lines
 """
 FILES = {
     "car.json": json.dumps({"color": "black", "brand": "Porsche"}),
@@ -123,14 +106,13 @@ FILES = {
     "codes.csv": "name,code\nGermany,DE\nFrance,FR\n",
     "t.csv": "n,country\n1,germany\n2,qwzzt\n",
     "right.csv": "country,code\nGermany,DE\n",
-    "twice.csv": "country\nFrance\nFrance\n",
     "s.csv": "FR,France\n",
+    "one.csv": "France\n",
     "none.csv": "query,target\n",
     "good.csv": "query,target\nhue,color\n",
     "bad.csv": "query,target\nhue,colour\n",
     "review.csv": "query,target\nmaker,brand\nhue,? color\nzebra,?\n",
     "small.txt": "Each word once.",
-    "empty.txt": "",
     "tables/part.csv": "n,country\n1,germany\n",
 }
 

@@ -25,18 +25,8 @@ SHOWN = HOSTILE.replace("\ud800", "")  # what a file's name can hold
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("car.json").write_text(json.dumps(CAR))
-    Path("marks.json").write_text('{"?!": 1}')
     Path("table.csv").write_text("what\ncolour\ntopSpeed\n")
-    Path("more.csv").write_text("what\ncolour\nqwzzt\n\n")
     Path("examples.csv").write_text("query,target\nhue,color\n")
-    Path("colors.csv").write_text("query,target\nhue,colour\n")
-    Path("latin.txt").write_bytes(b"caf\xe9")
-    Path("small.txt").write_text("Each word once.")
-    Path("empty.txt").write_text("")
-    Path("set.json").write_text('{"color": "black"}')
-    Path("wrong.json").write_text(
-        '{"dictionaries": [{"keys": ["a"], "queries": [{"query": "b", "accept": ["c"]}]}]}'
-    )
     return tmp_path
 
 
@@ -46,27 +36,6 @@ def words_of(command: str, **named: str) -> list[str]:
     for name, odd in named.items():
         words = [odd + word.removeprefix(name) if word.startswith(name) else word for word in words]
     return words
-
-
-# ---- arguments ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("code", "command"),
-    [
-        *((0, "lookup car.json colour topSpeed"), (1, "lookup car.json colour qwzzt")),
-        *((0, "explain car.json colour topSpeed"), (1, "explain car.json colour qwzzt")),
-        *((0, "attend car.json colour"), (1, "attend marks.json colour")),
-        *((0, f"map car.json {name}.csv --column what") for name in ("table", "more")),
-        (0, "map car.json table.csv --column what --fail-unmatched"),
-        (1, "map car.json more.csv --column what --fail-unmatched"),
-        (1, "join more.csv table.csv --on what --fail-unmatched"),
-        (0, "--version"),
-    ],
-)
-@pytest.mark.usefixtures("folder")
-def test_exit_codes_are_those_of_every_command(code: int, command: str) -> None:
-    assert run(*command.split()).exit_code == code
 
 
 # ---- files that are read --------------------------------------------------------------------

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, Matcher, RemoteDict, pool_shards
+from fuzzydict import FuzzyDict, RemoteDict
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.stores import remote
 from tests.support.commands import refused, run
@@ -90,18 +87,14 @@ def test_a_wrong_line_is_one_error_that_shows_no_password(arguments: str) -> Non
 
 
 @pytest.mark.parametrize("option", ["format=json", "key=a", "value=a", "sheet=a", "delimiter=;"])
-def test_options_of_files_are_refused(option: str) -> None:
+def test_options_of_files_are_refused(car: Path, option: str) -> None:
+    car.with_name("a:").mkdir()  # a file may have any name but an address
+    car.rename(car.with_name("a:") / "b.json")
+    assert run("lookup", "a:/b.json", "colour").stdout == "black\n"
     told = f"--{option.partition('=')[0]} is for a file; DICT is a store, so leave it out"
     assert told in refused("lookup", URL, f"--{option}", "query")
     of_table = ["table.csv", "--column", "a", "--sheet", "two"]
     assert "--dict-encoding is for a file" in refused("map", URL, *of_table, "--dict-encoding=a")
-
-
-def test_a_file_may_have_any_name_but_an_address(car: Path) -> None:
-    car.with_name("a:").mkdir()
-    car.rename(car.with_name("a:") / "b.json")
-    for name in ("a:/b.json", "./a://b.json"):
-        assert run("lookup", name, "colour").stdout == "black\n"
 
 
 # ---- push -----------------------------------------------------------------------------------
@@ -136,11 +129,8 @@ def test_what_was_taught_and_learned_is_pushed_with_a_saved_dict(tmp_path: Path)
         assert run("push", tmp_path / "car.fuzzydict", URL).stdout.startswith("4 keys: ")
     pushed = remote.connect(URL)
     assert dict(pushed.aliases) == {"what it costs": "price", "wheels": None}
-    assert pushed["What it costs"] == {"amount": 109000}
-    for query in ("colour", "maximum speed"):
-        mine, its = d.most_similar(query, 4), pushed.most_similar(query, 4)
-        assert [one.key for one in its] == [one.key for one in mine]
-        assert [m.score for m in its] == pytest.approx([m.score for m in mine], abs=1e-3)
+    mine, its = d.most_similar("colour", 4), pushed.most_similar("colour", 4)
+    assert [m.score for m in its] == pytest.approx([m.score for m in mine], abs=1e-3)
     FuzzyDict(CAR, projections=Projections(query=turned * 2)).save(tmp_path / "two.fuzzydict")
     assert refused("push", tmp_path / "two.fuzzydict", URL).startswith("Error: embedding:")
 
@@ -233,14 +223,6 @@ def test_a_folder_is_mapped_by_a_store_as_by_a_file() -> None:
         assert Path("by store", name).read_text() == Path("by file", name).read_text()
 
 
-def test_a_pool_over_an_address_is_that_over_its_dict(pushed: RemoteDict) -> None:
-    pushed.clear()
-    pushed.update({"red": 1.0, "navy": 2.0})
-    pushed.aliases["quux"] = "navy"
-    for query in ("quux", "navy blue"):
-        assert pool_shards(query, [URL]) == pytest.approx(pool_shards(query, [pushed]))
-
-
 def test_a_key_of_a_store_that_is_removed_meanwhile_is_not_matched(
     pushed: RemoteDict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,25 +264,8 @@ def test_a_table_of_postgresql_is_pushed_and_read(car: Path) -> None:
         ["colour", "color", "black"],
         ["qwzzt", "", ""],
     ]
+    several = ["--jobs", "2", "-o", "out.csv"]
+    assert run("map", url, "table.csv", "--column", "field", *several).exit_code == 0
+    assert Path("out.csv").read_text() == mapped.stdout
     nothing = refused("lookup", server().url(table="nothing"), "colour")
     assert "no keys were written there" in nothing
-
-
-@pytest.mark.more
-def test_several_processes_map_by_a_table_of_postgresql(car: Path) -> None:
-    url = server().url(table="cars of several processes")
-    assert run("push", car, url).exit_code == 0
-    texts = ["colour", "brnd", "qwzzt", *(f"top speed {i}" for i in range(40))]
-    Path("table.csv").write_text("\n".join(["field", *texts]) + "\n")
-    alone = run("map", url, "table.csv", "--column", "field")
-    several = run("map", url, "table.csv", "--column", "field", "--jobs", "2", "-o", "out.csv")
-    assert several.exit_code == 0, several.stderr
-    assert Path("out.csv").read_text() == alone.stdout
-
-    matcher = Matcher(url)
-    assert len(pickle.dumps(matcher)) < 1000
-    assert repr(matcher).startswith("Matcher('postgresql://")
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        found = pool.submit(matcher, texts[:3]).result()
-    assert [match and match.value for match in found] == ["black", "Porsche", None]
-    assert found == matcher(texts[:3])

@@ -156,15 +156,6 @@ def test_a_table_is_the_same_by_several_processes(codes: Path) -> None:
     assert sorted(path.name for path in codes.parent.iterdir()) == ["codes.csv", "out.csv", "t.csv"]
 
 
-def test_the_cutoff_reaches_a_saved_dict(codes: Path) -> None:
-    saved, out = codes.parent / "codes.fuzzydict", codes.parent / "out.csv"
-    FuzzyDict({"Germany": "DE", "France": "FR"}).save(saved)
-    for cutoff, matched in [("0", 5), ("inf", 0)]:
-        options = ["--column", "country", "--score-cutoff", cutoff, "--jobs", "1", "-o", out]
-        result = run("map", saved, codes.parent / "t.csv", *options)
-        assert result.stderr.startswith(f"6 rows: {matched} matched")
-
-
 @pytest.mark.more
 @pytest.mark.slow("it starts a cluster of Dask")
 @pytest.mark.usefixtures("folder")
@@ -250,6 +241,9 @@ def test_how_says_which_rows_are_written(how: str, lines: list[str]) -> None:
     written = result.stdout.splitlines()
     assert len(written) == len(lines)
     assert all(line.startswith(begin) for line, begin in zip(written, lines, strict=True))
+    options = ["--on", "country", "--how", how, "--no-score"]
+    piped = run("join", "-", "right.csv", *options, lines=LEFT.encode())
+    assert (piped.exit_code, piped.stdout_bytes) == (0, result.stdout_bytes)
 
 
 def test_all_that_match_are_exit_0_and_the_output_may_be_the_left_table(tables: Path) -> None:
@@ -262,14 +256,6 @@ def test_all_that_match_are_exit_0_and_the_output_may_be_the_left_table(tables: 
     header, row = left.read_text().splitlines()
     assert header == "n,country,country_of_code,code,n_of_code,score"
     assert row.startswith("1,germany,Germany,DE,49,0.9")
-
-
-@pytest.mark.usefixtures("tables")
-def test_scorer_cutoff_and_vectors_are_those_of_other_commands() -> None:
-    options = ["left.csv", "right.csv", "--on", "country"]
-    assert "Germany" in join(*options, "--scorer", "spelling").stdout
-    assert "Germany" not in join(*options, "--score-cutoff", "1.5").stdout
-    assert "Germany" in join(*options, "--embedding", "english").stdout
 
 
 def test_delimiter_and_encoding_are_those_of_each_table(tables: Path) -> None:
@@ -289,30 +275,3 @@ def test_delimiter_and_encoding_are_those_of_each_table(tables: Path) -> None:
         "--left-encoding",
     ]
     assert (tables / "out.csv").read_bytes() == written
-
-
-def test_sheets_of_workbooks_are_joined(tables: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl", reason="workbooks need the extra 'excel'")
-    book = openpyxl.Workbook()
-    book.create_sheet("left").append(["country"])
-    book["left"].append(["Germny"])
-    book.create_sheet("right").append(["name", "code"])
-    book["right"].append(["Germany", "DE"])
-    book.save(tables / "both.xlsx")
-    sheets = ["--left-sheet", "left", "--right-sheet", "right", "-o", "out.xlsx"]
-    on = ["--left-on", "country", "--right-on", "name"]
-    result = join("both.xlsx", "both.xlsx", *sheets, *on)
-    assert result.exit_code == 0, result.stderr
-    names, row = openpyxl.load_workbook(tables / "out.xlsx")["left"].values
-    assert names == ("country", "name", "code", "score")
-    assert row[:3] == ("Germny", "Germany", "DE")
-    refused = join("both.xlsx", "both.xlsx", "--left-sheet", "lef", *sheets[2:], *on)
-    assert "(did you mean 'left'?)" in refused.stderr
-
-
-@pytest.mark.usefixtures("tables")
-def test_the_left_table_may_come_from_standard_input() -> None:
-    options = ["--on", "country"]
-    piped = run("join", "-", "right.csv", *options, lines=LEFT.encode())
-    assert (piped.exit_code, piped.stderr) == (0, COUNTED)
-    assert piped.stdout_bytes == join("left.csv", "right.csv", *options).stdout_bytes

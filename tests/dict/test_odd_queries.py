@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -55,7 +56,7 @@ OPTIONS: list[dict[str, Any]] = [
     {},
     {"scorer": "spelling"},
     {"scorer": "cosine", "score_cutoff": 0.9},
-    {"score_cutoff": 2.0},
+    {"score_cutoff": math.inf},
     {"score_cutoff": -np.inf},
     {"score_cutoff": np.inf, "mode": "pool"},
     {"mode": "pool"},
@@ -149,5 +150,5 @@ def test_a_text_of_another_class_reads_as_its_text() -> None:
         assert d[query] == d["colour"] == 1.0
         assert d.nearest(query).query is query
     with pytest.raises(NoMatchError) as told:
-        FuzzyDict(ITEMS, score_cutoff=2)[query := text_whose(**SPOILT)]
+        FuzzyDict(ITEMS, score_cutoff=math.inf)[query := text_whose(**SPOILT)]
     assert told.value.args[0] is query

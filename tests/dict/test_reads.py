@@ -7,6 +7,7 @@ import math
 import pickle
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -176,7 +177,9 @@ def test_cosines_by_known_lengths_are_those_of_the_scorer() -> None:
     ],
     ids=str,
 )
-@given(queries=st.lists(QUERIES, max_size=8), cutoff=st.sampled_from([None, 0.0, 0.3, 0.9, 2.0]))
+@given(
+    queries=st.lists(QUERIES, max_size=8), cutoff=st.sampled_from([None, 0.0, 0.3, 0.9, math.inf])
+)
 @examples(25)
 def test_get_many_is_get_of_each(
     queries: list[Any], cutoff: float | None, options: dict[str, Any]
@@ -282,8 +285,21 @@ def test_a_cutoff_may_be_given_to_a_single_read(scorer: Any) -> None:
     # What one cutoff found is not remembered for another, and the option is what it was.
     assert (d["colr"], d.score_cutoff) == (0.0, None)
     queries = ["color", "colour", "hue", "COLOR", 5, "!"]  # above all scores: keys and aliases
-    for cutoff in (1.5, float("inf")):
-        assert d.get_many(queries, score_cutoff=cutoff) == [0.0, None, 0.0, None, 7.0, 4.0]
+    assert d.get_many(queries, score_cutoff=math.inf) == [0.0, None, 0.0, None, 7.0, 4.0]
+
+
+@pytest.mark.parametrize("cutoff", [80, 3, 1.01])
+def test_a_cutoff_above_all_probabilities_is_refused(cutoff: float) -> None:
+    d = car(score_cutoff=cutoff)
+    one: Any = car()
+    reads: list[Any] = [partial(read, "colr") for read in (d.__missing__, d.get, d.explain)]
+    reads += [partial(read, "colr", score_cutoff=cutoff) for read in (one.get, one.pool)]
+    reads += [partial(read, ["colr"], score_cutoff=cutoff) for read in (one.nearest, one.get_many)]
+    for read in reads:
+        with pytest.raises(OptionError, match=r"score_cutoff: .* from 0 to 1, or inf"):
+            read()
+    assert d["color"] == 0.0
+    assert car(scorer="dot", score_cutoff=cutoff).get("qwzzt") is None
 
 
 # ---- what a match knows --------------------------------------------------------------------
@@ -329,7 +345,7 @@ def test_lists_are_encoded_once_and_remembered_until_something_changes() -> None
     assert recording.asked == []
     d["colour 7"] = 3
     assert d.nearest(queries)[7].value == 3
-    d.score_cutoff = 1.5
+    d.score_cutoff = math.inf
     assert d.get_many(queries[:9], "none") == ["none"] * 7 + [3, "none"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -75,7 +76,7 @@ def test_rows_that_stay_are_as_they_were_written(
 def test_columns_suffix_score_and_cutoff_are_chosen(tmp_path: Path) -> None:
     left, right = tables(tmp_path)
     sources, output = (Source(left, "country"), Source(right, "code")), io.BytesIO()
-    counts = join_tables(*sources, output, add_score=False, suffix=" of B", score_cutoff=2.0)
+    counts = join_tables(*sources, output, add_score=False, suffix=" of B", score_cutoff=math.inf)
     assert output.getvalue().splitlines()[0] == b"n,country,country of B,code,n of B"
     assert counts.matched == 0
     join(left, right, output := io.BytesIO(), scorer="spelling", how="inner")

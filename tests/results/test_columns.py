@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import sys
 from datetime import date, datetime
 from decimal import Decimal
@@ -75,7 +76,7 @@ def test_the_cutoff_may_be_given_and_the_value_is_that_of_the_key_in_every_mode(
     for mode in ("nearest", "pool"):
         d = FuzzyDict({"color": 1.0, "brand": 3.0}, mode=mode)
         assert d.match(column)["value"].tolist() == [1.0, 3.0]
-        assert d.match(column, score_cutoff=1.1)["key"].isna().all()
+        assert d.match(column, score_cutoff=math.inf)["key"].isna().all()
         assert d.match(pd.Series(["velocity"]), score_cutoff=0.0)["key"].notna().all()
     for one_to_one in (False, True):
         found = listed(fuzzydict.match(column[:1], [], one_to_one=one_to_one))
@@ -174,7 +175,7 @@ def test_what_is_certain_is_given_first_by_any_scorer() -> None:
     ):
         found = d.match(pl.Series(texts), one_to_one=True, score_cutoff=0.0)
         assert found["key"].to_list() == expected
-    only_certain = d.match(pl.Series(["color", "colour"]), one_to_one=True, score_cutoff=1.1)
+    only_certain = d.match(pl.Series(["color", "colour"]), one_to_one=True, score_cutoff=math.inf)
     assert only_certain["key"].to_list() == ["color", None]
     for scorer in ("cosine", "dot", Boxcar(0.1), "spelling"):
         d = FuzzyDict(dict.fromkeys(["color", "brand"], 0), scorer=scorer)

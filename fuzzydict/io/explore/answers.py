@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
-from itertools import islice, repeat, zip_longest
+from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ from fuzzydict.errors import (
 )
 from fuzzydict.io.columns import SURE, BlankCells
 from fuzzydict.io.tables import TABLES, open_table, table_format
-from fuzzydict.io.text_tables import BYTE_ORDER_MARK, Reading, as_json, as_line
+from fuzzydict.io.text_tables import BYTE_ORDER_MARK, JsonLines, Reading, as_json, as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fuzzydict.io.text_tables import Table
     from fuzzydict.results.answers import Attention, Match
     from fuzzydict.results.explanation import Explanation
 
@@ -278,12 +279,16 @@ class Answers:
     def table(self, data: bytes, check: Callable[[], None], name: str) -> dict[str, Any]:
         """Return the names of the columns of a table, and how many rows it has; see `column`."""
         check()
-        upload = Upload(name, data)
         with _notes() as notes:
-            columns = upload.columns()
+            with _opened(name, data) as table:
+                columns = [one for one in table.names if one]
+                if isinstance(table, JsonLines):  # any line may have other fields
+                    contents = (row.content for row in table.rows())
+                    objects = (one for one in contents if isinstance(one, dict))
+                    columns = list(dict.fromkeys(chain.from_iterable(objects)))
             if not columns:
                 raise FileFormatError(f"{name}: has no columns")
-            rows = upload.rows(columns)
+            rows = _rows_of(name, data, columns)
         return {"columns": columns, "rows": rows, "notes": notes}
 
     def column(
@@ -293,9 +298,15 @@ class Answers:
 
         ``check`` is called before some texts are matched, and may raise.
         """
-        d = self.dict
+        d, count = self.dict, Counter[str | None]()
         with _notes() as notes:
-            count, blank = Upload(name, data).count(column), BlankCells(d)
+            for cell, rows in _cells(name, data, column):
+                count[cell] += rows
+                if len(count) > _MOST_TEXTS:
+                    raise _too_much(name, f"more than {_MOST_TEXTS:,} different texts", column)
+                if cell is not None and len(cell) > _LONGEST:
+                    raise _too_much(name, f"a text of more than {_LONGEST:,} characters", column)
+            blank = BlankCells(d)
         texts = [t for t in count if t is not None and (t in d.aliases or t not in blank)]
         best: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
         comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
@@ -319,87 +330,64 @@ class Answers:
                     "taught": taught,
                 }
             )
-        known = ("matches", "taught")  # what needs no decision comes last
-        cells.sort(key=lambda one: (any(map(one.get, known)), -one["count"]))
+        cells.sort(key=lambda one: (one["matches"] or one["taught"], -one["count"]))
         cells.sort(key=lambda one: not one["doubtful"])
-        asked, rows = sum(map(count.__getitem__, texts)), count.total()
+        rows, asked = count.total(), sum(one["count"] for one in cells)
         matched = sum(one["count"] for one in cells if one["matches"])
         numbers = {"rows": rows, "matched": matched, "unmatched": asked - matched}
         return {**numbers, "blank": rows - asked, "cells": cells, "notes": notes}
 
 
-class Upload:
-    """The bytes of a file that was uploaded, and whose name tells the format."""
+# ---- files that are uploaded --------------------------------------------------------------
 
-    def __init__(self, name: str, data: bytes) -> None:
-        path = Path(name)
-        self._name, self._form, self._is_lines = name, table_format(path), False
-        if path.suffix.lower() == ".txt":
-            text = decoded(data, name).removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
-            lines = text.removesuffix("\n").split("\n") if text else []
-            data = "".join(f"{as_json({_LINES: line})}\n" for line in lines).encode()
-            self._form, self._is_lines = "jsonl", True
-        if self._form is None:
-            endings = ", ".join(f".{form}" for form in TABLES)
-            raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
-        self._data = data
 
-    def _open(self) -> AbstractContextManager[Any]:
-        reading = Reading(format=self._form, side=None)
-        return open_table(BytesIO(self._data), reading, name=self._name)
+@contextmanager
+def _opened(name: str, data: bytes) -> Iterator[Table]:
+    """Open what was uploaded as a table, by its name; of a list, each line is a row."""
+    form = table_format(Path(name))
+    if is_list := _is_list(name):
+        text = decoded(data, name).removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
+        lines = text.removesuffix("\n").split("\n") if text else []
+        form, data = "jsonl", "".join(f"{as_json({_LINES: line})}\n" for line in lines).encode()
+    if form is None:
+        endings = ", ".join(f".{form}" for form in TABLES)
+        raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
+    with open_table(BytesIO(data), Reading(format=form, side=None), name=name) as table:
+        table.may_be_empty = is_list
+        yield table
 
-    def columns(self) -> list[str]:
-        """Return the names of the columns; the lines of a .txt file are one."""
-        with self._open() as table:
-            if self._is_lines:
-                return [_LINES]
-            if self._form != "jsonl":
-                return list(filter(None, table.names))
-            names = dict[str, None]()
-            for record in table.rows():
-                if isinstance(record.content, dict):
-                    names.update(dict.fromkeys(record.content))
-                else:
-                    raise FileFormatError(f"{self._name}: line {record.line} is no object")
-            return list(names)
 
-    def rows(self, columns: Sequence[str]) -> int:
-        """Return how many rows there are, by the first of the columns that can be matched."""
-        for column in columns[:_TRIED]:
-            try:
-                return sum(rows for _, rows in self._cells(column))
-            except FileFormatError as error:  # it may hold something else than texts
-                problem = error
-        raise problem
+def _is_list(name: str) -> bool:
+    return name.lower().endswith(".txt")
 
-    def count(self, column: str) -> Counter[str | None]:
-        """Return how many rows have each text of a column; None stands for an empty cell."""
-        count, place = Counter[str | None](), f" in {quoted(column)}"
-        for cell, rows in self._cells(column):
-            count[cell] += rows
-            if len(count) > _MOST_TEXTS:
-                raise self._too_much(f"more than {_MOST_TEXTS:,} different texts{place}")
-            if cell is not None and len(cell) > _LONGEST:
-                raise self._too_much(f"a text of more than {_LONGEST:,} characters{place}")
-        return count
 
-    def _cells(self, column: str) -> Iterator[tuple[str | None, int]]:
-        """Yield the cells of a column, each with how many rows have it."""
-        column = _LINES if self._is_lines else column
-        if not column:
-            raise OptionError("column: expected the name of a column")
-        total = 0
-        with self._open() as table:
-            table.may_be_empty = self._is_lines
-            for *_, cells, counts in table.blocks(column, alone=True):
-                for cell, rows in zip(cells, counts or repeat(1), strict=False):
-                    total += rows
-                    if total > _MOST_ROWS:
-                        raise self._too_much(f"more than {_MOST_ROWS:,} rows")
-                    yield cell, rows
+def _cells(name: str, data: bytes, column: str) -> Iterator[tuple[str | None, int]]:
+    """Yield the cells of a column, each with how many rows have it."""
+    column, total = _LINES if _is_list(name) else column, 0
+    if not column:
+        raise OptionError("column: expected the name of a column")
+    with _opened(name, data) as table:
+        for *_, cells, counts in table.blocks(column, alone=True):
+            for cell, rows in zip(cells, counts or repeat(1), strict=False):
+                total += rows
+                if total > _MOST_ROWS:
+                    raise _too_much(name, f"more than {_MOST_ROWS:,} rows")
+                yield cell, rows
 
-    def _too_much(self, what: str) -> OptionError:
-        return OptionError(f"{self._name}: has {what}; match it with the command fuzzydict map")
+
+def _rows_of(name: str, data: bytes, columns: Sequence[str]) -> int:
+    """Return how many rows there are, by the first of the columns that can be matched."""
+    for column in columns[:_TRIED]:
+        try:
+            return sum(rows for _, rows in _cells(name, data, column))
+        except FileFormatError as error:  # it may hold something else than texts
+            problem = error
+    raise problem
+
+
+def _too_much(name: str, what: str, column: str | None = None) -> OptionError:
+    where = "" if column is None else f" in {quoted(column)}"
+    return OptionError(f"{name}: has {what}{where}; match it with the command fuzzydict map")
 
 
 @contextmanager
@@ -451,14 +439,13 @@ def rounded(values: NDArray[Any]) -> Any:
 
 
 def color_of(value: Any) -> str | None:
-    """Return "#rgb", "#rrggbb", or three whole numbers from 0 to 255, as "#rrggbb"; else None.
+    """Return "#rgb", "#rrggbb", or three whole numbers from 0 to 255 as such a text; else None.
 
     >>> color_of((255, 0, 16)), color_of("#F01"), color_of((255, 0, 256))
-    ('#ff0010', '#ff0011', None)
+    ('#ff0010', '#F01', None)
     """
-    if isinstance(value, str) and _COLOR.fullmatch(value):
-        digits = value[1:].lower()
-        return "#" + (digits if len(digits) == 6 else "".join(one * 2 for one in digits))
+    if isinstance(value, str):
+        return value if _COLOR.fullmatch(value) else None
     is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
     if not is_list or len(value) != 3:
         return None

@@ -122,10 +122,10 @@ class ExploreServer(ThreadingHTTPServer):
         }
         self.uploading = Lock()  # one table is matched at a time
         self._open, self._lock = dict[Any, None](), Lock()
-        self._for_once, self._used = secrets.token_urlsafe(16), 0
+        self.token_for_once, self._unused = secrets.token_urlsafe(16), [True]
         super().__init__((_HOST, port), _Handler)
         self.url = f"http://{_HOST}:{self.server_port}/{self.token}/"
-        self.url_for_once = f"http://{_HOST}:{self.server_port}/{self._for_once}/"
+        self.url_for_once = f"http://{_HOST}:{self.server_port}/{self.token_for_once}/"
 
     def _about(self) -> dict[str, Any]:
         saving = {"saves_to": self.teaching.saves_to, "taught": len(self.teaching)}
@@ -139,13 +139,10 @@ class ExploreServer(ThreadingHTTPServer):
         """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads."""
         return b"".join(decision_lines("csv", checked_decisions(self.dict, decisions)))
 
-    def uses(self, token: str) -> int:
-        """Count a use of the address for once, and return how many there were; 0 for another."""
-        if not secrets.compare_digest(token.encode(), self._for_once.encode()):
-            return 0
+    def is_used_first(self) -> bool:
+        """Tell once that the address for once was not used before."""
         with self._lock:
-            self._used += 1
-            return self._used
+            return bool(self._unused and self._unused.pop())
 
     def server_close(self) -> None:
         """Serve no more, once what is being saved is saved."""
@@ -228,22 +225,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _name(self) -> str:
         """Return what is asked for, once the request is from the page."""
-        hosts = {f"{name}:{self.server.server_port}" for name in (_HOST, "localhost")}
-        host = self._header("Host")
-        if host not in hosts:  # a name of elsewhere that leads here
+        port, host = self.server.server_port, self._header("Host")
+        if host not in (f"{_HOST}:{port}", f"localhost:{port}"):  # a name that leads here
             raise _RefusedError(HTTPStatus.FORBIDDEN, "the Host is not this machine's")
         token, slash, name = self.path.partition("?")[0].removeprefix("/").partition("/")
-        if not secrets.compare_digest(token.encode(), self.server.token.encode()) or not slash:
-            uses = self.server.uses(token)
-            if uses == 1:
+        if not _is_equal(token, self.server.token) or not slash:
+            if not _is_equal(token, self.server.token_for_once):
+                raise _RefusedError(HTTPStatus.FORBIDDEN, "the address has no valid token")
+            if self.server.is_used_first():
                 page = f"/{self.server.token}/"
                 raise _RefusedError(HTTPStatus.SEE_OTHER, "the page is elsewhere", Location=page)
-            message = (
+            raise _RefusedError(
+                HTTPStatus.FORBIDDEN,
                 "this address was used before; open the one that fuzzydict printed. If the page "
-                "never opened, another user of this machine may have it: end fuzzydict with Ctrl-C"
+                "never opened, another user of this machine may have it: end fuzzydict with Ctrl-C",
             )
-            why = message if uses else "the address has no valid token"
-            raise _RefusedError(HTTPStatus.FORBIDDEN, why)
         self.server.let_in(self.connection)
         if self.command == "POST" and self._header("Origin") != f"http://{host}":
             raise _RefusedError(HTTPStatus.FORBIDDEN, "the Origin is not this page")
@@ -259,11 +255,10 @@ class _Handler(BaseHTTPRequestHandler):
         if name in self.server.routes:
             message = f"{name} is asked for by POST"
             raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, message, Allow="POST")
-        files = {path.name: path for path in _PAGE.iterdir() if path.suffix in _KINDS}
-        path = files.get(name or "page.html")
-        if path is None:
-            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
-        return path.read_bytes(), _KINDS[path.suffix]
+        for path in _PAGE.iterdir():
+            if path.name == (name or "page.html") and path.suffix in _KINDS:
+                return path.read_bytes(), _KINDS[path.suffix]
+        raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
 
     def _answer(self, name: str) -> tuple[bytes, str]:
         """Return what is answered, and its type."""
@@ -271,20 +266,19 @@ class _Handler(BaseHTTPRequestHandler):
         if route is None:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
         body = self._body(route)
-        if route.takes_file:
-            query = self.path.partition("?")[2]
-            try:
-                content = parse_qsl(query, keep_blank_values=True, max_num_fields=_PARAMETERS)
-            except ValueError:
-                raise _RefusedError(HTTPStatus.BAD_REQUEST, "too many parameters") from None
-            fields = route.given(dict(content))
-            with self.server.uploading:
-                self._check_awaited()
-                told = route.answer(body, self._check_awaited, **fields)
-        else:
+        if not route.takes_file:
             posted = parse_json(decoded(body, "the request"), "the request", "an object")
             told = route.answer(**route.given(posted))
-        return (told, _CSV) if isinstance(told, bytes) else _as_json(told)
+            return (told, _CSV) if isinstance(told, bytes) else _as_json(told)
+        query = self.path.partition("?")[2]
+        try:
+            content = parse_qsl(query, keep_blank_values=True, max_num_fields=_PARAMETERS)
+        except ValueError:
+            raise _RefusedError(HTTPStatus.BAD_REQUEST, "too many parameters") from None
+        fields = route.given(dict(content))
+        with self.server.uploading:
+            self._check_awaited()
+            return _as_json(route.answer(body, self._check_awaited, **fields))
 
     def _body(self, route: Route) -> bytes:
         """Return the body, once its headers say that it is what it should be."""
@@ -345,6 +339,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing: the terminal is the command's."""
 
 
-def _as_json(told: dict[str, Any]) -> tuple[bytes, str]:
+def _is_equal(token: str, other: str) -> bool:
+    return secrets.compare_digest(token.encode(), other.encode())
+
+
+def _as_json(told: Any) -> tuple[bytes, str]:
     # A lone surrogate, which a key may hold, has no UTF-8, but an escape of JSON.
     return f"{as_json(told)}\n".encode("utf-8", "backslashreplace"), _JSON

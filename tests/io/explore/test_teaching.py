@@ -11,15 +11,12 @@ from threading import Event
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Deciding, Source, clean_column
 from fuzzydict.io.explore.answers import Answers
 from fuzzydict.io.explore.teaching import NotSavedError, Teaching, checked_decisions
-from fuzzydict.io.review import Decided, decision_lines, read_examples
-from fuzzydict.text.words import same_text
+from fuzzydict.io.review import Decided, read_examples
 from tests.support.exploring import answered, asked, posted, serving
 
 KEYS = {"brand": "Porsche", "color": "black", "top speed": 260, "=price": 109000}
@@ -336,26 +333,3 @@ def test_decisions_are_downloaded_as_map_reads_them(tmp_path: Path) -> None:
 def test_decisions_that_map_would_refuse_are_refused(decisions: Any, why: str) -> None:
     with pytest.raises((OptionError, ArgumentTypeError), match=why):
         checked_decisions(car(), decisions)
-
-
-_texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
-
-
-@given(st.dictionaries(_texts.filter(str.strip), st.sampled_from([*KEYS, None])))
-def test_any_decisions_are_read_again(
-    tmp_path_factory: pytest.TempPathFactory, decisions: dict[str, str | None]
-) -> None:
-    decisions = {query: query if query in KEYS else key for query, key in decisions.items()}
-    table = [{"query": query, "target": key} for query, key in decisions.items()]
-    by_text: dict[str, tuple[str, str | None]] = {}
-    for query, key in decisions.items():
-        by_text.setdefault(same_text(query), (query, key))
-    are_two = any(by_text[same_text(query)][1] != key for query, key in decisions.items())
-    why = ["are one text"] * are_two + ["a zero byte"] * any("\0" in one for one in decisions)
-    if why:  # one of both is told
-        with pytest.raises(OptionError, match="|".join(why)):
-            checked_decisions(car(), table)
-        return
-    path = tmp_path_factory.mktemp("any") / "decisions.csv"
-    path.write_bytes(b"".join(decision_lines("csv", checked_decisions(car(), table))))
-    assert dict(read_examples(path)) == dict(by_text.values())
