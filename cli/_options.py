@@ -6,7 +6,6 @@ import errno
 import functools
 import math
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +29,7 @@ from fuzzydict.io.text_tables import ENDINGS, Reading
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 from fuzzydict.search.taught import SynonymRules
+from fuzzydict.stores.base import is_address
 
 from ._output import is_watched, telling_if_slow
 from ._problems import Command, one_of
@@ -37,7 +37,6 @@ from ._problems import Command, one_of
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 #: What a command that only reads may get as DICT.
 AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
 #: Endings of files that are neither dicts nor tables.
 _OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
 _OTHER_ENDINGS[".htm"] = "html"
@@ -60,7 +59,7 @@ class _File(click.Path):
         if is_address(value):
             problem = (
                 "expected a file, got the address of a store, which only DICT of attend, explain, "
-                "lookup and map may be"
+                "explore, lookup and map may be"
             )
             self.fail(problem, param, ctx)
         try:
@@ -78,11 +77,6 @@ class _File(click.Path):
 
 #: The types of arguments and options that name files, and folders that need not exist.
 FILE, FOLDER = _File(), _File(is_folder=True)
-
-
-def is_address(value: Any) -> bool:
-    """Tell whether an argument is the address of a store, and not the name of a file."""
-    return isinstance(value, str) and _SCHEME.match(value) is not None
 
 
 def check_place(output: Path, sources: Sequence[Path] = ()) -> None:

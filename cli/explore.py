@@ -7,18 +7,21 @@ from typing import Any
 
 import click
 
-from fuzzydict import FuzzyDict
+from fuzzydict import FuzzyDict, RemoteDict
 from fuzzydict.errors import printable
 from fuzzydict.io.dict_files import is_saved_dict
 from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.io.explore.teaching import saved_as
 from fuzzydict.saving import check_items
 
-from ._options import check_place, dict_command, option
+from ._options import AnyDict, check_place, dict_command, option
 from ._output import echo
+from ._tables import is_same
+
+_MOST = 100_000  # keys of a store that are read into memory
 
 
-@dict_command("explore", "fuzzydict explore data/car.json")
+@dict_command("explore", "fuzzydict explore data/car.json", takes_store=True)
 @option("--port", "Where to serve; by default any free port.", type=click.IntRange(1024, 65535))
 @option("--no-browser", "Print the address, and open nothing.", is_flag=True)
 @option("--title TEXT", "What the page is called; by default as its file.")
@@ -28,7 +31,7 @@ from ._output import echo
     "`fuzzydict map` in a .csv, .tsv or .jsonl file.",
 )
 def command(
-    d: FuzzyDict[Any], port: int | None, no_browser: bool, title: str | None, output: Path | None
+    d: AnyDict, port: int | None, no_browser: bool, title: str | None, output: Path | None
 ) -> None:
     """Serve a page on which queries to DICT can be typed, until Ctrl-C.
 
@@ -36,13 +39,21 @@ def command(
     temperature, and the pooled value, if values can be pooled. Where a key is wrong, the right one
     can be chosen, or none: the dict answers so at once. Without -o, that is forgotten at the end.
     A table can be uploaded, and its doubtful texts decided on. Only this machine can open the page,
-    by the address that is printed, which has a random token.
+    by the address that is printed, which has a random token. If DICT is a store, its keys are read
+    into memory, and nothing is written to it.
     """
     given = click.get_current_context().params
-    dict_file: Path = given["dict_file"]
+    dict_file: Path | str = given["dict_file"]
+    called = printable(title or (d.place if isinstance(d, RemoteDict) else Path(dict_file).stem))
+    if isinstance(d, RemoteDict):
+        if len(d) > _MOST:
+            raise click.UsageError(
+                f"{d.place} has {len(d):,} keys, and the page shows {_MOST:,} at most; ask it by "
+                f"lookup, explain or attend"
+            )
+        d = d.copy()
     if output is not None:
         _check_output(output, d, dict_file, given["embedding"])
-    called = printable(title or dict_file.stem)
     try:
         server = ExploreServer(d, title=called, port=port or 0, output=output)
     except OSError as error:
@@ -66,11 +77,12 @@ def command(
             echo(f"ended; {names}: {kept}" if number else "ended", err=True)
 
 
-def _check_output(output: Path, d: FuzzyDict[Any], dict_file: Path, vectors: Path | None) -> None:
+def _check_output(
+    output: Path, d: FuzzyDict[Any], dict_file: Path | str, vectors: Path | None
+) -> None:
     """Refuse before any work what cannot be saved, or would overwrite what is read."""
-    form = saved_as(output)
-    is_own = output.exists() and dict_file.exists() and output.samefile(dict_file)
-    if is_own and not (form == "fuzzydict" and is_saved_dict(dict_file)):
+    form, is_own = saved_as(output), is_same(output, dict_file)
+    if is_own and not (form == "fuzzydict" and is_saved_dict(output)):
         raise click.UsageError(
             f"{output} is the dict, which was read and not saved by fuzzydict; save elsewhere (-o)"
         )

@@ -14,6 +14,7 @@ from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.dict_files import dict_format
 from fuzzydict.io.folders import Workers, map_parts
 from fuzzydict.io.text_tables import Reading
+from fuzzydict.stores.base import is_address
 
 from ._options import (
     FILE,
@@ -22,7 +23,6 @@ from ._options import (
     Choice,
     check_place,
     dict_command,
-    is_address,
     no_nan,
     option,
     taken,

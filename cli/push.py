@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict, connect
+from fuzzydict.stores.base import is_address
 
-from ._options import dict_command, is_address, option
+from ._options import dict_command, option
 from ._output import echo, progress_bar
 
 _STORES = "postgresql://HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME"

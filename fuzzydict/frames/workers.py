@@ -31,6 +31,7 @@ from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
 from fuzzydict.search.neighbours import use_threads
+from fuzzydict.stores.base import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,7 +94,7 @@ class Matcher:
                 f"it ({error}); give a function at the top level of a module"
             ) from error
         self.path = os.fsdecode(path)
-        if self._is_address:
+        if is_address(self.path):
             from fuzzydict.stores.remote import open_store
 
             self.place = open_store(self.path).place  # or raise
@@ -102,7 +103,7 @@ class Matcher:
         self.score_cutoff = as_cutoff(score_cutoff)
         self.embedding = embedding
         self.trust = as_bool("trust", trust)
-        self._digest = "" if self._is_address else digest_of(self.path)
+        self._digest = "" if is_address(self.path) else digest_of(self.path)
         self._key = self.path, self._digest, of_embedding
         self._made_in = _this_process()
 
@@ -144,10 +145,6 @@ class Matcher:
         cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
         return f"{type(self).__name__}({self.place!r}{cutoff})"
 
-    @property
-    def _is_address(self) -> bool:
-        return "://" in self.path
-
     def open(self) -> FuzzyDict[Any] | RemoteDict:
         """Return the dict, which a process opens once; nobody may write into it."""
         from multiprocessing import parent_process
@@ -164,7 +161,7 @@ class Matcher:
         return d
 
     def _load(self) -> FuzzyDict[Any] | RemoteDict:
-        if self._is_address:
+        if is_address(self.path):
             from fuzzydict.stores.remote import connect
 
             return connect(self.path, embedding=self.embedding)

@@ -236,18 +236,23 @@ def _check(part: Part, source: Source, added: Iterable[str]) -> None:
 # ---- who looks texts up -------------------------------------------------------------------------
 
 
-#: The best key of a text, its score, and whether it matches; None if there is none.
-_Best: TypeAlias = tuple[str, float, bool] | None
+#: The best key of a text, its score, whether it matches, and the value of a store; None if none.
+_Best: TypeAlias = tuple[str, float, bool, Any] | None
 
 
 def _best(asked: Matcher | RemoteDict, texts: list[str]) -> list[_Best]:
-    """Return the best keys of texts, without their values; another process calls this."""
+    """Return the best keys of texts; the asking process has the values, if a file has them."""
     d = asked if isinstance(asked, RemoteDict) else asked.open()
-    found = [one and (one.key, one.score, one.matches) for one in best_keys(d, texts)]
     cutoff = None if isinstance(asked, RemoteDict) else asked.score_cutoff
-    if cutoff is None:
-        return found
-    return [one and (*one[:2], cutoff <= one[1] > -math.inf) for one in found]
+    return [
+        one
+        and (
+            *(one.key, one.score),
+            one.matches if cutoff is None else cutoff <= one.score > -math.inf,
+            one.value if isinstance(d, RemoteDict) else None,
+        )
+        for one in best_keys(d, texts)
+    ]
 
 
 class _OtherProcesses:
@@ -275,17 +280,16 @@ class _OtherProcesses:
                 f"the dict for them; write to a folder (-o) that all of them have, or give a file "
                 f"of d.save in one"
             ) from error
-        keys = list({best[0] for best in found if best is not None})
-        if isinstance(self._d, RemoteDict):
-            values = self._d.values_of(keys)  # of those that nobody has removed meanwhile
-        else:
-            values = {key: dict.__getitem__(self._d, key) for key in keys}
-        return [
-            Match(best[0], values[best[0]], best[1], query=text, matches=best[2])
-            if best is not None and best[0] in values
-            else None
-            for text, best in zip(texts, found, strict=True)
-        ]
+        matches = list[Match | None]()
+        for text, best in zip(texts, found, strict=True):
+            if best is None:
+                matches.append(None)
+                continue
+            key, score, is_match, value = best
+            if not isinstance(self._d, RemoteDict):
+                value = dict.__getitem__(self._d, key)
+            matches.append(Match(key, value, score, query=text, matches=is_match))
+        return matches
 
     def _answers(self, texts: list[str]) -> list[_Best]:
         if self._ask is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from hashlib import blake2b
 from threading import RLock
@@ -33,6 +34,7 @@ Progress: TypeAlias = "Callable[[int, int], None]"
 SAMPLE = 4096
 #: How many keys there may be.
 MOST_KEYS = 1 << 40
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
 
 
 #: What processes had that were forked: it stays open, since to close it would end it there, too.
@@ -41,6 +43,15 @@ _left: list[dict[str, Any]] = []
 
 def untold(done: int, total: int) -> None:
     """Tell nobody how much is done."""
+
+
+def is_address(value: Any) -> bool:
+    """Tell whether a value is the address of a store, and not the name of a file.
+
+    >>> is_address("qdrant://host/keys"), is_address("postgresql:keys"), is_address("./a://b.json")
+    (True, True, False)
+    """
+    return isinstance(value, str) and _SCHEME.match(value) is not None
 
 
 def id_of(text: str) -> UUID:

@@ -16,12 +16,13 @@ from fuzzydict._arrays import slices, units
 from fuzzydict.embedding.encoder import require_same
 from fuzzydict.embedding.projections import Projections, as_projections
 from fuzzydict.errors import OptionError, ReadOnlyError, StoreError, StoreWarning, quoted
+from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import OPTIONS, unknown_option
 from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY
 from fuzzydict.search.keys import Keys, exact_text, texts_with_words
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
-from fuzzydict.stores.base import Alias, Counts, Row, untold
+from fuzzydict.stores.base import Alias, Counts, Row, is_address, untold
 from fuzzydict.stores.sampling import (
     BUILD,
     Sampling,
@@ -298,6 +299,15 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def values(self) -> ValuesView[Any]:
         """Return a view of all values, which are read some thousands at a time."""
         return _Values(self)
+
+    def copy(self) -> FuzzyDict[Any]:
+        """Return a `FuzzyDict` of all items, with the same options, synonyms and aliases."""
+        options = {name: getattr(self, name) for name in OPTIONS if name not in ("mode", "index")}
+        d: FuzzyDict[Any] = FuzzyDict(self.items(), **options)
+        if self.synonyms:
+            d.synonyms = self.synonyms
+        d.aliases = {alias: key for alias, key in self.aliases.items() if key is None or key in d}
+        return d
 
     def pages(self, *, vectors: bool = False) -> Iterator[Row]:
         """Yield all rows, without vectors unless they are wanted."""
@@ -626,7 +636,7 @@ def connect(
 
 def open_store(url: str) -> Store:
     """Return the store that an address names."""
-    scheme = url.partition("://")[0] if isinstance(url, str) else ""
+    scheme = url.partition("://")[0].lower() if is_address(url) else ""
     if scheme in ("postgresql", "postgres"):
         from fuzzydict.stores.postgres import PostgresStore
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, RemoteDict
+from fuzzydict import FuzzyDict, Matcher, RemoteDict
+from fuzzydict.cli import explore
 from fuzzydict.embedding.projections import Projections
+from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.stores import remote
 from tests.support.commands import refused, run
 from tests.support.memory_store import MemoryStore
@@ -65,7 +67,7 @@ def pushed(store: MemoryStore, car: Path) -> RemoteDict:
         "map URL table.csv --column a -o URL",
         "join URL URL --on a",
         "fit URL URL -o d.fuzzydict",
-        "explore URL",
+        "explore URL --port 80",
         "push URL URL",
         "push car.json URL URL",
         "push car.json anna:s3cret@host/db?table=keys",
@@ -223,6 +225,21 @@ def test_a_folder_is_mapped_by_a_store_as_by_a_file() -> None:
         assert Path("by store", name).read_text() == Path("by file", name).read_text()
 
 
+def test_a_store_is_explored_and_stays_as_it_is(
+    pushed: RemoteDict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[ExploreServer] = []
+    monkeypatch.setattr(ExploreServer, "serve_forever", lambda self: served.append(self))
+    pushed.aliases["hue"] = "color"
+    assert run("explore", URL, "--no-browser", "-o", "taught.csv").exit_code == 0
+    (page,) = served
+    assert (page.title, dict(page.dict), page.dict["hue"]) == (PLACE, CAR, "black")
+    page.dict.aliases["make"] = "brand"
+    assert dict(pushed.aliases) == {"hue": "color"}
+    monkeypatch.setattr(explore, "_MOST", 3)
+    assert "has 4 keys, and the page shows 3 at most" in refused("explore", URL)
+
+
 def test_a_key_of_a_store_that_is_removed_meanwhile_is_not_matched(
     pushed: RemoteDict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,3 +286,33 @@ def test_a_table_of_postgresql_is_pushed_and_read(car: Path) -> None:
     assert Path("out.csv").read_text() == mapped.stdout
     nothing = refused("lookup", server().url(table="nothing"), "colour")
     assert "no keys were written there" in nothing
+
+
+@pytest.mark.more
+def test_several_processes_map_by_a_table_of_postgresql(
+    car: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = server().url(table="cars of several processes")
+    assert run("push", car, url).exit_code == 0
+    texts = ["colour", "brnd", "qwzzt", *(f"top speed {i}" for i in range(40))]
+    Path("table.csv").write_text("\n".join(["field", *texts]) + "\n")
+    alone = run("map", url, "table.csv", "--column", "field")
+    values_of, read = RemoteDict.values_of, list[str]()
+
+    def reading(d: RemoteDict, keys: list[str]) -> dict[str, Any]:
+        read.extend(keys)
+        return values_of(d, keys)
+
+    monkeypatch.setattr(RemoteDict, "values_of", reading)
+    several = run("map", url, "table.csv", "--column", "field", "--jobs", "2", "-o", "out.csv")
+    assert several.exit_code == 0, several.stderr
+    assert Path("out.csv").read_text() == alone.stdout
+    assert "color" not in read  # by this process: those that find it read its value
+
+    matcher = Matcher(url)
+    assert len(pickle.dumps(matcher)) < 1000
+    assert repr(matcher).startswith("Matcher('postgresql://")
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        found = pool.submit(matcher, texts[:3]).result()
+    assert [match and match.value for match in found] == ["black", "Porsche", None]
+    assert found == matcher(texts[:3])

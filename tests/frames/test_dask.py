@@ -17,8 +17,9 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import fuzzydict
-from fuzzydict import ArgumentTypeError, FuzzyDict, Matcher, OptionError, WorkerError
+from fuzzydict import ArgumentTypeError, FuzzyDict, Matcher, OptionError, RemoteDict, WorkerError
 from tests.support.frames import until
+from tests.support.memory_store import MemoryStore
 
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed (extra dask)")
 pytestmark = pytest.mark.more
@@ -77,6 +78,14 @@ def test_a_frame_is_joined_as_in_pandas(how: str, texts: list[str | None], dtype
     options: Any = {"left_on": "field", "right_on": "name", "how": how}
     expected = fuzzydict.join(frame.compute(), FIELDS, **options)
     assert_same_parts(fuzzydict.join(frame, FIELDS, **options), expected, frame)
+
+
+def test_a_store_is_asked_as_in_pandas() -> None:
+    frame, d = in_parts(TEXTS), RemoteDict(MemoryStore()).open(create=True)
+    d.update(CAR)
+    expected = d.match(frame["field"].compute())
+    assert_same_parts(d.match(frame["field"]), expected, frame)
+    assert_same_parts(fuzzydict.match(frame["field"], d), expected, frame)
 
 
 def test_partitions_may_be_empty_and_divisions_unknown() -> None:
