@@ -364,10 +364,10 @@ class ColumnMatcher:
             if query in decided:
                 pass
             elif match is None:
-                doubt = Doubt(query, 0, None, None, undecided(None))
+                doubt = Doubt(query, undecided(None))
             elif match.score < self.sure and match.key != query:
                 guess = match.key if match.matches else None
-                doubt = Doubt(query, 0, match.key, match.score, undecided(guess))
+                doubt = Doubt(query, undecided(guess), 0, match.key, match.score)
             self._known[query] = field, match, doubt
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from io import BytesIO
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fuzzydict._files import bytes_of, replacing
@@ -34,10 +33,10 @@ from fuzzydict.io.text_tables import (
 from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from fuzzydict.io.text_tables import Row, Table
+    from fuzzydict.io.text_tables import Row
 
 
 #: The columns of a review; a table that has them all is one.
@@ -100,10 +99,8 @@ def read_examples(
     blank query, or both a key and no key as targets of a query; OptionError that its ending and
     ``format`` name none of "csv", "tsv" and "jsonl".
     """
-    examples: list[tuple[str, str | None]] = []
-    first: dict[str, Example] = {}
-    _, lines = _examples(bytes_of(path), path, format)
-    for row in chain.from_iterable(rows for _, rows in lines):
+    rows, first = _Examples(path, format).rows, dict[str, Example]()
+    for row in rows:
         before = first.setdefault(row.query, row)
         if (before.target is None) != (row.target is None):
             raise FileFormatError(
@@ -111,78 +108,79 @@ def read_examples(
                 f"on line {before.line} and {quoted(row.target)} on line {row.line}, where None "
                 f"says that no key should match; keep one"
             )
-        examples.append((row.query, row.target))
-    return examples
+    return [(row.query, row.target) for row in rows]
 
 
 class Example(NamedTuple):
     """A query and the key that it should find, None for no key, in a line of a file."""
 
     line: int
+    raw: str  # the text of the line, in which there may be several
     query: str
     target: str | None
     written: str  # the target as it is in the file, where a quote may be in front
 
 
-def _examples(
-    data: bytes, path: Path, form: str | None = None
-) -> tuple[Table, list[tuple[str, list[Example]]]]:
-    """Return the table in the bytes of a file, and the text of each line of it with its examples.
+class _Examples:
+    """The examples in a file, and how it is written."""
 
-    A header and a blank row have none, a line of JSON whose target is an array has several.
-    """
-    form = form or format_by_ending(path, ROW_FORMATS)
-    if form not in ROW_FORMATS:
-        raise OptionError(f"{path}: expected examples of format {', '.join(ROW_FORMATS)}; name it")
-    with open_table(BytesIO(data), Reading(form, side=None), name=path) as table:
-        if form == "jsonl":
-            return table, [(row.raw, _of_json(row, path)) for row in table.rows()]
-        if table.header is None:
-            raise FileFormatError(f"{path}: is empty; expected the columns query and target")
-        names = table.header.content
-        query, target = (
-            column_index(column, names, path, delimiter_advice(names))
-            for column in ("query", "target")
-        )
-        text_of = with_formula if {*REVIEW_COLUMNS} <= {*names} else str
-        lines = [(table.header.raw, list[Example]())]
-        for line, raw, cells in table.rows():
-            rows = []
-            if any(map(str.strip, cells)):  # spreadsheets write rows of empty cells
-                row = _row(line, text_of(cells[query]), text_of(cells[target]), path)
-                rows = [row._replace(written=cells[target])]
-            lines.append((raw, rows))
-        return table, lines
+    def __init__(self, path: Path, form: str | None = None) -> None:
+        self.path, self.data = path, bytes_of(path)
+        form = form or format_by_ending(path, ROW_FORMATS)
+        if form not in ROW_FORMATS:
+            formats = ", ".join(ROW_FORMATS)
+            raise OptionError(f"{path}: expected examples of format {formats}; name it")
+        reading = Reading(form, side=None)
+        with open_table(BytesIO(self.data), reading, name=path) as table:
+            self.dialect, self.header, names = table.dialect, table.header, table.names
+            if form == "jsonl":
+                self.rows = [example for row in table.rows() for example in self._of_json(row)]
+                return
+            if self.header is None:
+                raise FileFormatError(f"{path}: is empty; expected the columns query and target")
+            query, target = (
+                column_index(column, names, path, delimiter_advice(names))
+                for column in ("query", "target")
+            )
+            text_of = with_formula if {*REVIEW_COLUMNS} <= {*names} else str
+            self.rows = [
+                self._of(row, text_of(row.content[query]), text_of(row.content[target]))._replace(
+                    written=row.content[target]
+                )
+                for row in table.rows()
+                if any(map(str.strip, row.content))  # spreadsheets write rows of empty cells
+            ]
 
+    def _of_json(self, row: Row) -> list[Example]:
+        """Return the examples of a line of JSON."""
+        content = row.content
+        if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
+            raise FileFormatError(
+                f'{self.path}: line {row.line}: expected {{"query": ..., "target": ...}}, where '
+                f"null as target says that no key should match"
+            )
+        query, target = content["query"], content["target"]
+        targets = target if isinstance(target, list) else [target]
+        if targets is target and not (
+            target and all(isinstance(key, str) and key.strip() for key in target)
+        ):
+            raise FileFormatError(
+                f"{self.path}: line {row.line}: expected the right keys as target, texts that are "
+                f"not blank, or null if none is right"
+            )
+        return [self._of(row, query, key) for key in targets]
 
-def _of_json(row: Row, path: Path) -> list[Example]:
-    """Return the examples of a line of JSON."""
-    line, _, content = row
-    if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
-        raise FileFormatError(
-            f'{path}: line {line}: expected {{"query": ..., "target": ...}}, where null as '
-            f"target says that no key should match"
-        )
-    query, target = content["query"], content["target"]
-    if not isinstance(target, list):
-        return [_row(line, query, target, path)]
-    if not all(isinstance(key, str) and key.strip() for key in target) or not target:
-        raise FileFormatError(
-            f"{path}: line {line}: expected the right keys as target, texts that are not "
-            f"blank, or null if none is right"
-        )
-    return [_row(line, query, key, path) for key in target]
-
-
-def _row(line: int, query: Any, target: Any, path: Path) -> Example:
-    place = f"{path}: line {line}"
-    if not isinstance(query, str) or not isinstance(target, str | None):
-        kind = JSON_TYPES[type(target if isinstance(query, str) else query)]
-        raise FileFormatError(f"{place} has {kind} where a text is expected; put it in quotes")
-    if not query.strip():
-        raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
-    target = target or ""
-    return Example(line, query, target if target.strip() else None, target)
+    def _of(self, row: Row, query: Any, target: Any) -> Example:
+        place = f"{self.path}: line {row.line}"
+        for text in (query, "" if target is None else target):
+            if not isinstance(text, str):
+                kind = JSON_TYPES[type(text)]
+                problem = "where a text is expected; put it in quotes"
+                raise FileFormatError(f"{place} has {kind} {problem}")
+        if not query.strip():
+            raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
+        target = target or ""
+        return Example(*row[:2], query, target if target.strip() else None, target)
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -198,7 +196,7 @@ class MatchedKeys(Protocol):
     def most_similar(self, query: Any, /, topn: int | None) -> Any: ...  # noqa: D102
 
 
-class DecidedFile:
+class DecidedFile(_Examples):
     """A review as it stands in its file, checked against the dict that it is about.
 
     FileFormatError says that a target is no key, or another one than its text, which is a key.
@@ -206,41 +204,39 @@ class DecidedFile:
 
     def __init__(self, path: Path, d: MatchedKeys) -> None:
         check_ending(path)
-        self.path, self.data = path, bytes_of(path)
-        table, self._lines = _examples(self.data, path)
-        self.dialect = table.dialect
-        self.columns: list[str] = table.header.content if table.header else []  # not of JSON Lines
+        super().__init__(path)
         self.decisions: list[Example] = []  # what the decided rows say
-        asked: dict[int, str] = {}  # texts that nobody has decided on, by the numbers of lines
+        self._asked: list[Example] = []  # the others
         impossible = []
-        for row in chain.from_iterable(rows for _, rows in self._lines):
+        for row in self.rows:
             query, key = row.query, row.target
             if key is not None and key not in d:
                 key = row.written if row.written in d else key.strip()  # a quote may be the key's
-                if is_undecided(key) and key not in d:
-                    asked[row.line] = same_text(query)
-                    continue
-            if key == query if query in d else key is None or key in d:  # an equal key is found
+            if key is not None and key not in d and is_undecided(key):
+                self._asked.append(row)
+            elif key == query if query in d else key is None or key in d:  # an equal key is found
                 self.decisions.append(row._replace(target=key))
             else:
                 impossible.append(row)
         if impossible:
             raise _impossible(impossible, path, d)
-        self._asked = asked
+        decided = {same_text(one.query) for one in self.decisions}
         #: The texts that no row decides on.
-        self.undecided = set(asked.values()) - {same_text(one.query) for one in self.decisions}
+        self.undecided = {same_text(one.query) for one in self._asked} - decided
 
     def without(self, asked: Container[str], decided: Container[str] = ()) -> Iterator[str]:
         """Yield the file's lines but for those that ask about some texts, or decide on others.
 
         Lines that ask about texts on which the file decides are left out, too.
         """
-        for line, rows in self._lines:
-            questions = [self._asked[row.line] for row in rows if row.line in self._asked]
-            if not any(same_text(row.query) in decided for row in rows) and all(
-                text in self.undecided and text not in asked for text in questions
-            ):
-                yield line
+        left_out = {row.line for row in self.rows if same_text(row.query) in decided}
+        for row in self._asked:
+            if same_text(row.query) in asked or same_text(row.query) not in self.undecided:
+                left_out.add(row.line)
+        if self.header is not None:
+            yield self.header.raw
+        lines = {row.line: row.raw for row in self.rows}
+        yield from (raw for line, raw in lines.items() if line not in left_out)
 
 
 def _impossible(rows: list[Example], path: Path, d: MatchedKeys) -> FileFormatError:
@@ -302,16 +298,16 @@ def _shown(key: str | None) -> str:
 
 
 class Doubt(NamedTuple):
-    """A doubtful query, how often it occurs, its best key if any, and the target to decide on.
+    """A doubtful query, the target to decide on, how often it occurs, and its best key if any.
 
     Of one that is decided, only the query and the target are known.
     """
 
     query: str
-    times: int | None  # the column "count"
-    key: str | None
-    score: float | None
     target: str | None
+    times: int | None = None  # the column "count"
+    key: str | None = None
+    score: float | None = None
 
 
 class Review:
@@ -350,7 +346,7 @@ class Review:
             raise OptionError(f"{self._path} has changed since it was read; start again")
         kept = self._before.without(self._seen) if self._before else ()
         doubts = sorted(self._doubts.values(), key=lambda doubt: -(doubt.times or 0))
-        data = b"".join(_lines(self._form, self._before, kept, doubts))
+        data = _file(self._form, self._before, kept, doubts)
         if data != before:
             with replacing(self._path) as file:
                 file.write(data)
@@ -359,48 +355,46 @@ class Review:
 # ---- what is written ------------------------------------------------------------------------
 
 
-def decision_lines(
+def review_of(
     form: str, decisions: Mapping[str, str | None], before: DecidedFile | None = None
-) -> Iterator[bytes]:
-    """Yield the lines of a review of a format in which all is decided.
+) -> bytes:
+    """Return a review of a format in which all is decided.
 
     The rows of the file ``before`` come first, but for those on these texts.
     """
     texts = set(map(same_text, decisions))
     kept = before.without(texts, texts) if before else ()
-    rows = (Doubt(query, None, None, None, key) for query, key in decisions.items())
-    return _lines(form, before, kept, rows)
+    return _file(form, before, kept, [Doubt(*item) for item in decisions.items()])
 
 
-def _lines(
+def _file(
     form: str, before: DecidedFile | None, kept: Iterable[str], doubts: Iterable[Doubt]
-) -> Iterator[bytes]:
-    """Yield the lines of a file that are kept, or else a header, and rows of doubts."""
-    columns: Collection[str] = REVIEW_COLUMNS
-    end = last = "\n"
+) -> bytes:
+    """Return a file with the lines that are kept, or else a header, and rows of doubts."""
     dialect = before.dialect if before else Dialect(DELIMITERS.get(form, ""))
-    name = before.path if before else "the review"
-    if before is not None:
-        columns = before.columns or columns
-        end = "\r\n" if "\r\n" in before.data.decode(dialect.encoding, "replace") else "\n"
-        for last in kept:
-            yield dialect.encoded(last, name)
-    elif form != "jsonl":
-        yield dialect.encoded(csv_row(columns, dialect.delimiter) + end, name)
+    columns = before.header.content if before and before.header else REVIEW_COLUMNS
+    parts = [*kept]
+    if before is None and form != "jsonl":
+        parts = [csv_row(columns, dialect.delimiter) + "\n"]
+    end = "\r\n" if any(line.endswith("\r\n") for line in parts) else "\n"
+    begin = end if parts and not parts[-1].endswith("\n") else ""
     for doubt in doubts:
         score = None if doubt.score is None else round(doubt.score, 4)
-        fields = dict(zip(REVIEW_COLUMNS, doubt._replace(score=score), strict=True))
-        line = as_json(fields)
+        values = doubt.query, doubt.times, doubt.key, score, doubt.target
+        fields = dict(zip(REVIEW_COLUMNS, values, strict=True))
         if dialect.delimiter:
-            fields |= {field: without_formula(as_cell(fields[field])) for field in ("query", "key")}
-            # A quote is read only where all columns of a review are.
-            target = as_cell(doubt.target)
-            is_review = {*REVIEW_COLUMNS} <= {*columns}
-            fields["target"] = without_formula(target) if is_review else target
-            line = csv_row((as_cell(fields.get(column)) for column in columns), dialect.delimiter)
-        begin = "" if last.endswith("\n") else end  # of the row before
-        last = line + end
-        yield dialect.encoded(begin + last, name)
+            # A quote before a target is read only where all columns of a review are.
+            shown = (
+                {"query", "key", "target"} if {*REVIEW_COLUMNS} <= {*columns} else {"query", "key"}
+            )
+            cells = {name: as_cell(value) for name, value in fields.items()}
+            cells |= {name: without_formula(cells[name]) for name in shown}
+            line = csv_row((cells.get(column, "") for column in columns), dialect.delimiter)
+        else:
+            line = as_json(fields)
+        parts.append(begin + line + end)
+        begin = ""
+    return dialect.encoded("".join(parts), before.path if before else "the review")
 
 
 def check_ending(path: Path) -> str:

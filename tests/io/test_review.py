@@ -101,7 +101,7 @@ def test_what_a_review_says_is_read_back(
     path = tmp_path_factory.mktemp("any") / name
     review = Review(path, Decided(COUNTRIES, []))
     for query, target in targets.items():
-        review.add(Doubt(query, 1, "k", 0.5, target))
+        review.add(Doubt(query, target, 1, "k", 0.5))
     review.save()
     assert read_examples(path) == list(targets.items())
 

@@ -24,7 +24,7 @@ from fuzzydict.io.explore.teaching import (
     Teaching,
     checked_decisions,
 )
-from fuzzydict.io.review import decision_lines
+from fuzzydict.io.review import review_of
 from fuzzydict.io.text_tables import as_json, parse_json
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class ExploreServer(ThreadingHTTPServer):
 
     def _decisions(self, decisions: list[Any]) -> bytes:
         """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads."""
-        return b"".join(decision_lines("csv", checked_decisions(self.dict, decisions)))
+        return review_of("csv", checked_decisions(self.dict, decisions))
 
     def is_used_first(self) -> bool:
         """Tell once that the address for once was not used before."""

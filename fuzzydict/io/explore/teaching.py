@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fuzzydict._files import replacing
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import check_query
-from fuzzydict.io.review import Decided, DecidedFile, decision_lines
+from fuzzydict.io.review import Decided, DecidedFile, review_of
 from fuzzydict.io.text_tables import DELIMITERS, ROW_FORMATS, format_by_ending
 from fuzzydict.mapping import suggestion
 from fuzzydict.text.words import plain, same_text
@@ -160,7 +160,7 @@ class Teaching:
             elif self.output is not None:
                 decisions = {query: key for query, key, _ in self._taught.values()}
                 with replacing(self.output) as file:
-                    file.writelines(decision_lines(self._form, decisions, self._before))
+                    file.write(review_of(self._form, decisions, self._before))
             self._state = self._found()
         except (FuzzyDictError, OSError) as error:
             why = getattr(error, "strerror", None) or error
