@@ -27,7 +27,7 @@ from ._options import (
     option,
     taken,
 )
-from ._output import progress_bar
+from ._output import echo, progress_bar
 from ._tables import (
     check_tables,
     fail_option,
@@ -225,5 +225,12 @@ def _map_parts(
             basis[f"the option {one.opts[-1]}"] = ctx.params[one.name]
     basis["the option --synonyms"] = dict(d.synonyms)
     common: dict[str, Any] = {"prefix": prefix, "deciding": deciding, "workers": workers}
-    with progress_bar("matching") as progress:
-        return map_parts(d, source, output, **common, basis=basis, progress=progress)
+    try:
+        with progress_bar("matching") as progress:
+            return map_parts(d, source, output, **common, basis=basis, progress=progress)
+    except KeyboardInterrupt:
+        told = f"interrupted; {output} is as it was"
+        if table.is_dir():
+            told = "interrupted; the same command goes on after the parts that are written"
+        echo(told, err=True)
+        raise

@@ -278,7 +278,7 @@ class ColumnMatcher:
         #: Of each known cell the field of `Cleaned` that it counts in, its best key, the doubt.
         self._known: dict[str | None, tuple[str, Match | None, Doubt | None]] = {}
         self._characters = 0  # of what is known
-        if isinstance(d, dict) and not d:
+        if not any(True for _ in d):
             warnings.warn("there is no key to match with: nothing will match", stacklevel=3)
 
     def copy(

@@ -50,13 +50,10 @@ def open_dict(
     """Return the `FuzzyDict` in a file.
 
     The first row of a CSV or TSV file or of a sheet is an item unless it names the columns "key"
-    and "value" or those that are given. If such a row looks like a header, a UserWarning says so:
-    if a cell is a lower-case word, and all below it are numbers, codes or names.
-
-    The first bytes show whether it is a saved dict, and otherwise the ending decides; a file
-    without a known ending is JSON. A UserWarning says which delimiter or encoding was guessed.
-    A saved dict needs the embedding it was made with; ``scorer`` and ``score_cutoff`` replace its
-    own.
+    and "value" or those that are given; if it looks like a header, a UserWarning says so. The first
+    bytes show whether it is a saved dict, and otherwise the ending decides; a file without a known
+    ending is JSON. A saved dict needs the embedding it was made with; ``scorer`` and
+    ``score_cutoff`` replace its own.
 
     Raises:
         OSError: the file cannot be read.
@@ -87,16 +84,14 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
         return _content(path, _parse_toml, 'lines such as color = "black"')
     if form == "yaml":
         return _content(path, _parse_yaml, "lines such as color: black")
-    content: dict[str, Any] = {}
-    lines: dict[str, int] = {}
+    content, lines = dict[str, Any](), dict[str, int]()
     with open_table(path, reading._replace(format=form)) as table:
         items_of = _json_items if form == "jsonl" else _row_items
         for line, key, value in items_of(table, path, reading):
             if not isinstance(key, str):
-                raise FileFormatError(
-                    f"{path}: line {line} has {JSON_TYPES[type(key)]} as key; "
-                    f"{'fill it in' if key is None else 'put it in quotes'}"
-                )
+                advice = "fill it in" if key is None else "put it in quotes"
+                kind = JSON_TYPES[type(key)]
+                raise FileFormatError(f"{path}: line {line} has {kind} as key; {advice}")
             if key in content:
                 raise FileFormatError(
                     f"{path}: the key {quoted(key)} comes twice, on lines {lines[key]} and {line}; "

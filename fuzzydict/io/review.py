@@ -192,6 +192,7 @@ class MatchedKeys(Protocol):
     @property
     def aliases(self) -> Mapping[str, Any]: ...  # noqa: D102
     def __contains__(self, key: object, /) -> bool: ...
+    def __iter__(self) -> Iterator[Any]: ...
     def nearest(self, query: Any, /, *, default: Any = ...) -> Any: ...  # noqa: D102
     def most_similar(self, query: Any, /, topn: int | None) -> Any: ...  # noqa: D102
 

@@ -128,6 +128,14 @@ def test_a_folder_may_be_of_any_format(tmp_path: Path, form: str) -> None:
         assert read(run.out / name) == read(tmp_path / "expected" / name)
 
 
+def test_a_folder_that_is_complete_is_told(run: Run) -> None:
+    run.map()
+    before = files(run.out)
+    with pytest.raises(OptionError, match=r"out is complete: a run has written all of its parts"):
+        run.map()
+    assert files(run.out) == before
+
+
 def test_a_single_table_is_written_to_a_file(run: Run) -> None:
     source, output = run.tables / "a.csv", run.out
     expected = run.expected()[1]["a.csv"]
