@@ -93,21 +93,13 @@ def clean_column(
 ) -> Cleaned:
     """Write a table with the key, value and score that match each cell of a column.
 
-    All else stays as it is written: text of CSV, TSV and JSON Lines; types, metadata and (first)
-    compression of Parquet; of a workbook what openpyxl reads. The new cells are empty if no key
-    matches or the cell is blank, as ``n/a`` is, unless a key says the same.
+    All else stays as it is written; of a workbook, what openpyxl reads. The new cells are empty if
+    no key matches, or the cell is in `BlankCells`. ``output`` may be the table. It and the review
+    are written when everything is done; if anything fails before, neither is. ``prefix`` goes
+    before "key", "value" and "score" in the new names; by default it is the column's name and "_".
 
-    The table may have any length, and ``output`` may be its own file. The output and the review are
-    written when everything is done; if anything fails before, neither is. ``prefix`` goes before
-    "key", "value" and "score" in the new names; by default it is the column's name and "_".
-    ``nearest`` is as for `ColumnMatcher`; ``progress`` is called with the amount done and in all.
-
-    Raises:
-        OSError: a file cannot be read or written.
-        FileFormatError: the table is not of its format, lacks the column, or has a new name; or
-            decisions contradict each other or the dict.
-        OptionError: a format is unknown, or two files are the same.
-        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
+    Raises what `open_table` does, FileFormatError if the table lacks the column, or has a new one,
+    or if decisions contradict each other or the dict, and OptionError if two files are the same.
     """
     checked_format(source.table, source.reading.format)
     check_apart(source.table, output, deciding)
@@ -160,18 +152,14 @@ def join_tables(
     progress: Progress = lambda _done, _total: None,
     **options: Any,
 ) -> Cleaned:
-    """Join two tables in files: to each row of the left the row of the right that means the same.
+    """Write the left table with the row of the right one that means the same beside each row.
 
-    The left one is copied as `clean_column` copies a table, with the columns of the right one at
-    the end of each row. The right one is kept in memory, and may be of another format.
-
-    ``how`` is "left", "inner" or "anti", as for `fuzzydict.join`; ``suffix`` is added to the names
-    that both tables have. The ``options`` are those of the `FuzzyDict` that is made of the keys,
-    and its ``synonyms``. The rows of the left table are counted.
+    The right one is kept in memory, and may be of another format. ``how`` and ``suffix`` are as for
+    `fuzzydict.join`; the ``options`` are those of the `FuzzyDict` that is made of the keys, and its
+    ``synonyms``. The rows of the left table are counted.
 
     Raises what `clean_column` and `fuzzydict.join` raise, FileFormatError if the texts of the right
-    table are no keys, and OptionError if the output is the right table, or the left one if that is
-    a workbook and ``how`` leaves rows out.
+    table are no keys, and OptionError if the output is a table that would be lost.
     """
     require_how(how)
     if _same(output, right.table):
@@ -290,10 +278,9 @@ class ColumnMatcher:
         progress: Progress,
         as_written: Callable[[str | None, Any, float | None], Any] | None = None,
     ) -> Cleaned:
-        """Write a table with what is added beside each cell of a column; count its rows.
+        """Write a table with key, value and score beside each cell of a column; count its rows.
 
-        By default these are key, value and score; ``as_written`` gives something else, or None
-        where a row is left out.
+        ``as_written`` makes something else of these, or None where a row is left out.
         """
         as_written = as_written or (lambda *cells: table.beside(cells))
         blocks = _together(table.blocks(column), self._rows_at_once)

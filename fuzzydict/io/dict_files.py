@@ -55,11 +55,9 @@ def open_dict(
     ending is JSON. A saved dict needs the embedding it was made with; ``scorer`` and
     ``score_cutoff`` replace its own.
 
-    Raises:
-        OSError: the file cannot be read.
-        FileFormatError: the file is not of its format, holds no dict, or repeats a key.
-        OptionError: the format is unknown, or has no columns or sheets to name.
-        MissingExtraError: ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
+    FileFormatError says that the file is not of its format, holds no dict, or repeats a key;
+    OptionError that the format is unknown, or has no columns or sheets to name; MissingExtraError
+    that ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
     """
     form = dict_format(path, reading)
     if form != "fuzzydict":

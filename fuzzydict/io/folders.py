@@ -144,15 +144,11 @@ def map_parts(
 ) -> Cleaned:
     """Write all tables in a folder, or one, with the key, value and score that match each cell.
 
-    Each part is written as `clean_column` does it, whole or not at all. The parts of a folder keep
-    their paths in it, and an empty file ``_SUCCESS`` is written when all are there. A run into a
-    folder that ended early is gone on with when it is started again: parts that were written stay,
-    unless there is a review, which is about all parts.
-
-    The table of ``source`` is a folder of CSV, TSV, JSON Lines or Parquet files of one format, in
-    which one of JSON Lines may be empty, or a file as for `clean_column`. The output is a folder
-    that is empty or new, or a file. ``basis`` is what else the answers depend on, by its names in
-    messages: a run is only gone on with if it is the same.
+    Each part is written as `clean_column` does it, whole or not at all, and an empty file
+    ``_SUCCESS`` when all are there. The folder is empty or new, or of a run that ended early: then
+    parts that were written stay, unless there is a review, which is about all parts. ``basis`` is
+    what else the answers depend on, by its names in messages: a run is only gone on with if it is
+    the same.
 
     Raises what `clean_column` and `answering` raise, and OptionError if the output folder is not
     empty, or of a run with another dict, table or option, or one that still runs.
@@ -186,14 +182,16 @@ def map_parts(
         total, read, size = Cleaned(0, 0, 0), 0, sum(part.state[0] for part in parts)
         for part in parts:
             # For a review, the texts of all parts must come up.
-            counts = None if matcher.review else notes.counts(part)
-            if counts is None:
+            counts = notes.counts.get(part.name)
+            if counts is None or matcher.review or not part.target.is_file():
                 part.target.parent.mkdir(parents=True, exist_ok=True)
                 tell = partial(_tell, progress, read, part.state[0], size)
                 with replacing(part.target) as file:
                     with _opened(part, source) as table:
                         counts = matcher.copy(table, source.column, added, file, tell)
-                    notes.add(part, counts)  # before it stands, so that no run forgets
+                    notes.append(
+                        [part.name, counts, part.state]
+                    )  # before it stands, so that no run forgets
             total = Cleaned(*map(sum, zip(total, counts, strict=True)))
             if arrow := sys.modules.get("pyarrow"):  # whose pool keeps some 50 MB of a part
                 arrow.default_memory_pool().release_unused()
@@ -323,16 +321,11 @@ class _Notes:
         self, output: Path, began: dict[str, Any], parts: list[Part], end: ExitStack
     ) -> None:
         self.path = output / _NOTES
-        self._noted: dict[str, Cleaned] = {}  # by the names of parts
-        if (output / _SUCCESS).exists():
-            raise OptionError(
-                f"{output} is complete: a run has written all of its parts; name a new folder, or "
-                f"remove this one to begin again"
-            )
+        self.counts: dict[str, Cleaned] = {}  # by the names of parts that are noted
         if output.exists() and not self.path.is_file() and any(output.iterdir()):
-            raise OptionError(
-                f"{output} is not empty; name a new folder, or remove what is in this one"
-            )
+            is_complete = (output / _SUCCESS).exists()
+            what = "complete: a run has written all of its parts" if is_complete else "not empty"
+            raise OptionError(f"{output} is {what}; name a new folder, or remove what is in this")
         output.mkdir(parents=True, exist_ok=True)
         self._log = end.enter_context(self.path.open("a+b"))
         try:
@@ -357,7 +350,7 @@ class _Notes:
         self._log.truncate(self._log.tell() - len(torn))  # of a run that was killed as it wrote
         try:
             before, *written = map(json.loads, lines or [b"{}"])
-            self._noted = {name: Cleaned(*map(int, counts)) for name, counts, _ in written}
+            self.counts = {name: Cleaned(*map(int, counts)) for name, counts, _ in written}
             changed = [one for one in began if before.get(one, ...) != began[one]]
             changed += sorted(before.keys() - began.keys())
         except (AttributeError, TypeError, ValueError) as error:
@@ -366,9 +359,9 @@ class _Notes:
             ) from error
         states = {part.name: part.state for part in parts}
         changed += [f"the table {n}" for n, _, state in written if state != states.get(n)]
-        if not self._noted:
+        if not self.counts:
             self._log.truncate(0)
-            self._append(began)
+            self.append(began)
         elif changed:
             raise OptionError(
                 f"{changed[0]} has changed since the run began that {self.path} is of; make it "
@@ -378,20 +371,13 @@ class _Notes:
             if _LEFT.fullmatch(left.name):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
 
-    def counts(self, part: Part) -> Cleaned | None:
-        """Return the numbers of rows of a part that is written, or None."""
-        return self._noted.get(part.name) if part.target.is_file() else None
-
-    def add(self, part: Part, counts: Cleaned) -> None:
-        """Note that a part is written."""
-        self._append([part.name, counts, part.state])
-
     def remove(self) -> None:
         """Remove the file."""
         self._log.close()  # for Windows
         self.path.unlink()
 
-    def _append(self, line: Any) -> None:
+    def append(self, line: Any) -> None:
+        """Write a line, on the disk."""
         self._log.write(json.dumps(line).encode() + b"\n")
         self._log.flush()
         os.fsync(self._log.fileno())

@@ -90,10 +90,9 @@ def read_examples(
 ) -> list[tuple[str, str | None]]:
     """Return the examples in a file, such as a corrected review, in the order of the file.
 
-    They are in a table with the columns (in JSON Lines, the fields) ``query`` and ``target``;
-    others are ignored. A blank target, or null, means that no key should match: None. A query with
-    several right keys has a row for each; in JSON Lines they may be an array. In a review in CSV or
-    TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is not read.
+    They are in a table with the columns (in JSON Lines, the fields) ``query`` and ``target``. A
+    blank target, or null, means that no key should match: None. A query with several right keys has
+    a row for each; in JSON Lines they may be an array.
 
     FileFormatError, with the lines, says that the file is not of its format, lacks a column, has a
     blank query, or both a key and no key as targets of a query; OptionError that its ending and

@@ -73,11 +73,9 @@ def open_table(
     A UserWarning says what is guessed, if that is not what the ending says, and UTF-8. ``name``
     stands for the table in messages.
 
-    Raises:
-        OSError: the file cannot be read.
-        FileFormatError: the table is not of its format, or has changed while it was read.
-        OptionError: the format is unknown, or has no sheet, delimiter or encoding such as is named.
-        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
+    FileFormatError says that it is not of its format, or has changed while it was read; OptionError
+    that the format is unknown, or has no sheet, delimiter or encoding such as is named;
+    MissingExtraError that pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
     form, name = checked_format(table, reading.format), str(name or _name_of(table))
     reading.check(name, form)

@@ -131,7 +131,9 @@ def test_a_folder_may_be_of_any_format(tmp_path: Path, form: str) -> None:
 def test_a_folder_that_is_complete_is_told(run: Run) -> None:
     run.map()
     before = files(run.out)
-    with pytest.raises(OptionError, match=r"out is complete: a run has written all of its parts"):
+    with pytest.raises(
+        OptionError, match=r"out is complete: a run has written all of its parts; name a new folder"
+    ):
         run.map()
     assert files(run.out) == before
 
