@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 #: The least score of a match that is not doubtful, if none is given.
 SURE = 0.8
 _TOGETHER = 4096  # cells that are looked up at once
-_REMEMBERED = 2**20  # cells
-_REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
+_REMEMBERED = 2**17  # cells
+_CHARACTERS = 2**7  # of a cell on average, and of what is written beside it
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
 
 #: What is called with the amount done and the total amount.
@@ -253,6 +253,7 @@ class ColumnMatcher:
         d: MatchedKeys,
         deciding: Deciding = Deciding(),  # noqa: B008
         nearest: Nearest | None = None,
+        remembered: int | None = None,
     ) -> None:
         path, self.sure = deciding.review, deciding.sure
         if path is not None:
@@ -265,7 +266,7 @@ class ColumnMatcher:
         self._nearest, self._rows_at_once = nearest or here
         #: Of each known cell the field of `Cleaned` that it counts in, its best key, the doubt.
         self._known: dict[str | None, tuple[str, Match | None, Doubt | None]] = {}
-        self._characters = 0  # of what is known
+        self._remembered, self._characters = remembered or _REMEMBERED, 0  # of what is known
         if not any(True for _ in d):
             warnings.warn("there is no key to match with: nothing will match", stacklevel=3)
 
@@ -303,7 +304,7 @@ class ColumnMatcher:
                     table.write(block, [beside[cell] for cell in block.cells])
                 if done := table.progress():
                     progress(*done)
-                if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
+                if max(len(self._known), self._characters / _CHARACTERS) > self._remembered:
                     self._count(rows, count)
                     for known in (rows, beside, self._known):
                         known.clear()

@@ -54,6 +54,7 @@ FOLDER_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 _SUCCESS = "_SUCCESS"  # as Spark and Hadoop name the file that says that a folder is complete
 _NOTES = ".fuzzydict-map.jsonl"  # in the folder that is written
 _LEFT = re.compile(r"\.fuzzydict-([0-9a-f]{16}|copy-.*)")  # in a run that was killed
+_REMEMBERED = 2**20  # texts of all parts
 _HELD_ROWS = 2**15  # whose texts other processes are asked at a time
 
 
@@ -167,7 +168,7 @@ def map_parts(
             nearest = _OtherProcesses(d, workers, place.absolute(), end), _HELD_ROWS
         if not folder.is_dir():
             return clean_column(d, source, output, nearest=nearest, **common)
-        matcher = ColumnMatcher(d, deciding, nearest)
+        matcher = ColumnMatcher(d, deciding, nearest, _REMEMBERED)
         added = new_columns(source.column, prefix)
         for part in parts:
             _check(part, source, added)
