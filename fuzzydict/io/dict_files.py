@@ -210,7 +210,9 @@ def _parse_yaml(text: str, path: Path, expected: str) -> Any:
         if root is None:
             raise FileFormatError(f"{path}: is empty; expected {expected}")
         _check_yaml(root, path)
-        return yaml.constructor.construct_document(root)
+        content = yaml.constructor.construct_document(root)
+        repr(content)  # raises ValueError for an integer that has too many digits to be printed
+        return content
     except MarkedYAMLError as error:
         line = (error.problem_mark or error.context_mark).line + 1
         raise FileFormatError(
@@ -254,13 +256,6 @@ def _yaml_parser() -> Any:
             except _MISTAKES as error:
                 why = f"{quoted(node.value)} is not of its type: put it in quotes"
                 raise ConstructorError(problem=why, problem_mark=node.start_mark) from error
-
-        def construct_yaml_int(self, node: Any) -> int:
-            number = super().construct_yaml_int(node)
-            str(number)  # raises ValueError if it has too many digits to be printed
-            return int(number)
-
-    Constructor.add_constructor(f"{_YAML_TAG}int", Constructor.construct_yaml_int)
 
     class Resolver(VersionedResolver):
         processing_version = (1, 2)  # whatever a directive says

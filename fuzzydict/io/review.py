@@ -113,8 +113,7 @@ def read_examples(
 class Example(NamedTuple):
     """A query and the key that it should find, None for no key, in a line of a file."""
 
-    line: int
-    raw: str  # the text of the line, in which there may be several
+    line: int  # in which there may be several
     query: str
     target: str | None
     written: str  # the target as it is in the file, where a quote may be in front
@@ -132,8 +131,11 @@ class _Examples:
         reading = Reading(form, side=None)
         with open_table(BytesIO(self.data), reading, name=path) as table:
             self.dialect, self.header, names = table.dialect, table.header, table.names
+            rows = [*table.rows()]
+            begin = [self.header] if self.header else []
+            self.lines = {row.line: row.raw for row in begin + rows} | {0: table.blank}
             if form == "jsonl":
-                self.rows = [example for row in table.rows() for example in self._of_json(row)]
+                self.rows = [example for row in rows for example in self._of_json(row)]
                 return
             if self.header is None:
                 raise FileFormatError(f"{path}: is empty; expected the columns query and target")
@@ -146,7 +148,7 @@ class _Examples:
                 self._of(row, text_of(row.content[query]), text_of(row.content[target]))._replace(
                     written=row.content[target]
                 )
-                for row in table.rows()
+                for row in rows
                 if any(map(str.strip, row.content))  # spreadsheets write rows of empty cells
             ]
 
@@ -179,7 +181,7 @@ class _Examples:
         if not query.strip():
             raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
         target = target or ""
-        return Example(*row[:2], query, target if target.strip() else None, target)
+        return Example(row.line, query, target if target.strip() else None, target)
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -224,8 +226,8 @@ class DecidedFile(_Examples):
         #: The texts that no row decides on.
         self.undecided = {same_text(one.query) for one in self._asked} - decided
 
-    def without(self, asked: Container[str], decided: Container[str] = ()) -> Iterator[str]:
-        """Yield the file's lines but for those that ask about some texts, or decide on others.
+    def without(self, asked: Container[str], decided: Container[str] = ()) -> list[str]:
+        """Return the file's lines but for those that ask about some texts, or decide on others.
 
         Lines that ask about texts on which the file decides are left out, too.
         """
@@ -233,10 +235,7 @@ class DecidedFile(_Examples):
         for row in self._asked:
             if same_text(row.query) in asked or same_text(row.query) not in self.undecided:
                 left_out.add(row.line)
-        if self.header is not None:
-            yield self.header.raw
-        lines = {row.line: row.raw for row in self.rows}
-        yield from (raw for line, raw in lines.items() if line not in left_out)
+        return [raw for line, raw in self.lines.items() if line not in left_out]
 
 
 def _impossible(rows: list[Example], path: Path, d: MatchedKeys) -> FileFormatError:
@@ -373,7 +372,7 @@ def _file(
     """Return a file with the lines that are kept, or else a header, and rows of doubts."""
     dialect = before.dialect if before else Dialect(DELIMITERS.get(form, ""))
     columns = before.header.content if before and before.header else REVIEW_COLUMNS
-    parts = [*kept]
+    parts = [*filter(None, kept)]
     if before is None and form != "jsonl":
         parts = [csv_row(columns, dialect.delimiter) + "\n"]
     end = "\r\n" if any(line.endswith("\r\n") for line in parts) else "\n"

@@ -122,6 +122,7 @@ class Table(ABC):
     names: list[str]  # of the columns; in JSON Lines, of the first lines: others may have more
     header: Row | None = None  # the first row of CSV, TSV and .xlsx
     dialect: Dialect  # of tables of lines
+    blank = ""  # blank lines before the row that is read next, or at the end
     may_be_empty = False  # JSON Lines without a line, which show no column
     _blocks: Iterator[Block] = iter(())
 
@@ -380,7 +381,7 @@ class _TextTable(Table):
     """A table of lines. Blank ones stay, before the row that follows them, or at the end."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
-        self.name, self._file, self._blank = name, file, ""  # blank lines before the next row
+        self.name, self._file = name, file
 
     def progress(self) -> tuple[int, int] | None:
         try:
@@ -394,7 +395,7 @@ class _TextTable(Table):
             if self.header:
                 self.write(Block([], [self.header.raw], []), [self.beside([*added])])
             yield
-        self._write(self._blank)
+        self._write(self.blank)
 
     def _write(self, text: str) -> None:
         self._output.write(self.dialect.encoded(text, self.name))
@@ -456,16 +457,16 @@ class Csv(_TextTable):
 
     def _checked(self, block: Block) -> Block:
         """Return the rows that are not blank, of equal width; the first of all is the header."""
-        if self.header and not self._blank and {*map(len, block.contents)} <= {len(self.names)}:
+        if self.header and not self.blank and {*map(len, block.contents)} <= {len(self.names)}:
             return block
         lines, raws, rows = list[int](), list[str](), list[list[str]]()
         for line, raw, cells in zip(*block[:3], strict=True):
             is_other = self.header is None or len(cells) != len(self.names)
             if is_other and not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
-                self._blank += raw
+                self.blank += raw
                 continue
-            row = Row(line, self._blank + raw, cells)
-            self._blank = ""
+            row = Row(line, self.blank + raw, cells)
+            self.blank = ""
             if self.header is None:
                 self.header, self.names = row, cells
                 continue
@@ -553,12 +554,12 @@ class JsonLines(_TextTable):
             for line, raw in enumerate(texts, end + 1):
                 text = raw if line > 1 else raw.removeprefix(BYTE_ORDER_MARK)
                 if not text or text.isspace():
-                    self._blank += raw
+                    self.blank += raw
                     continue
                 lines.append(line)
-                raws.append(self._blank + raw)
+                raws.append(self.blank + raw)
                 contents.append(parse_json(text, self.name, expected, line))
-                self._blank = ""
+                self.blank = ""
             end += len(texts)
             yield Block(lines, raws, contents)
 
