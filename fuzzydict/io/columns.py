@@ -291,7 +291,8 @@ class ColumnMatcher:
             for some in chain([first], blocks):
                 cells = dict.fromkeys(chain.from_iterable(block.cells for block in some))
                 new = [cell for cell in cells if cell not in beside]
-                self._look_up([cell for cell in new if cell not in self._known])
+                if unknown := [cell for cell in new if cell not in self._known]:
+                    self._look_up(unknown)
                 for cell in new:
                     field, best, _ = self._known[cell]
                     beside[cell] = nothing

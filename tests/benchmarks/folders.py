@@ -21,7 +21,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from fuzzydict import FuzzyDict, Match, Matcher
-from fuzzydict.io import folders
+from fuzzydict.io import columns, folders
 from fuzzydict.io.columns import Source
 from fuzzydict.io.folders import Workers
 
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--given", action="store_true", help="look nothing up")
     options = parser.parse_args()
     if options.given:
-        vars(folders)["best_keys"] = _any_keys
+        vars(columns)["best_keys"] = _any_keys
     with tempfile.TemporaryDirectory() as name:
         folder, rows = Path(name), []
         # In another process, so that the memory of this one is that of the map.

@@ -10,30 +10,14 @@ from typing import Any, BinaryIO
 
 import openpyxl
 import pytest
-from hypothesis import strategies as st
 
 from fuzzydict.io.columns import Cleaned, Deciding, Source, clean_column, join_tables
 from fuzzydict.io.tables import open_table
 from fuzzydict.io.text_tables import Reading, as_python
 
-__all__ = ["CHANGES", "FORMATS", "TABLES", "Trickle", "changed", "clean", "join", "pyarrow"]
-__all__ += ["read", "write", "written"]
+__all__ = ["FORMATS", "Trickle", "clean", "join", "pyarrow", "read", "write", "written"]
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx")
-#: Tables as text, and changes that somebody made by hand or by accident.
-TABLES = {
-    "csv": 'query,target,n\na,b,"1, 2"\n"c ""d""",,\n',
-    "tsv": "target\tquery\na\tb\nc\td\n",
-    "jsonl": '{"query": "a", "target": "b"}\n{"target": null, "query": "c"}\n',
-}
-_SIGNS = st.sampled_from([*"{}[]:,\"'\\\n\r\t &*!<>|-?%@#=.019eaxNO~\ufeff\0\x85\u2028é"])
-CHANGES = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 3), _SIGNS), max_size=4)
-
-
-def changed(text: str, changes: list[tuple[int, int, str]]) -> bytes:
-    for place, length, sign in changes:
-        text = text[:place] + sign + text[place + length :]
-    return text.encode()
 
 
 class Trickle(io.RawIOBase):
