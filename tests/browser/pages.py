@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from fuzzydict.io.explore.server import ExploreServer
 
-_PATIENCE = 20  # seconds
+_PATIENCE = 60  # seconds, for a busy machine
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
 COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
 RENTS = {"studio flat": 650, "detached house": 1900, "parking space": 90}

@@ -15,6 +15,25 @@ from tests.browser.pages import COLORS, RENTS, Opened, Page
 pytestmark = pytest.mark.more
 LINES = "navvy\ngreenish\nqwzzt\nred\ndark see green"
 
+LONG = {"red": 1e6, "a very long key " * 9: -5, "navy": 1}
+ROLES = {
+    *("button", "checkbox", "combobox", "listbox", "option", "searchbox", "slider", "tab"),
+    *("textbox", "region", "form", "search", "table", "image", "tabpanel", "tablist", "group"),
+}
+# What is beyond the right edge, too low to be hit, and the levels of headings.
+WIDE = (
+    "[...document.querySelectorAll('body *')].filter((e) => e.checkVisibility()"
+    " && !e.closest('#heat-table > *, .unseen, .keys thead, .cells thead')"
+    " && e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML)"
+)
+SMALL = (
+    "[...document.querySelectorAll('button, select, input')].filter((e) =>"
+    " e.checkVisibility() && e.getBoundingClientRect().height < 19).map((e) => e.outerHTML)"
+)
+LEVELS = (
+    "[...document.querySelectorAll('h1, h2, h3')].filter((e) => e.checkVisibility())"
+    ".map((e) => Number(e.tagName[1]))"
+)
 # Texts whose contrast to what is behind them is too low.
 FAINT = Path(__file__).with_name("faint.js").read_text("utf-8")
 
@@ -39,55 +58,34 @@ def views(page: Page) -> Any:
     yield "decided"
 
 
-@pytest.mark.parametrize(("scheme", "values"), [("light", COLORS), ("dark", RENTS)])
-def test_every_text_has_contrast(opened: Opened, scheme: str, values: dict[str, Any]) -> None:
-    page = opened(FuzzyDict(values), prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
-    grounds = page.script("return getComputedStyle(document.body).backgroundColor")
-    assert (grounds == "rgb(20, 22, 26)") == (scheme == "dark")
+def in_page(page: Page, expression: str) -> Any:
+    return page.script(f"return {expression}")
+
+
+@pytest.mark.parametrize(
+    ("values", "width", "scheme"),
+    [(COLORS, 320, "light"), (RENTS, 768, "dark"), (COLORS, 1400, "dark"), (LONG, 320, "dark")],
+)
+def test_every_view_fits_has_contrast_and_names(
+    opened: Opened, values: dict[str, Any], width: int, scheme: str
+) -> None:
+    media = {"prefers_color_scheme": scheme, "prefers_reduced_motion": "reduce"}
+    page = opened(FuzzyDict(values), width=width, **media)
+    ground = in_page(page, "getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(20, 22, 26)") == (scheme == "dark")
     for view in views(page):
         assert page.script(FAINT) == [], view
-
-
-@pytest.mark.parametrize("width", [320, 768, 1400])
-@pytest.mark.parametrize("values", [COLORS, {"red": 1e6, "a very long key " * 9: -5, "navy": 1}])
-def test_no_view_is_wider_than_the_window(
-    opened: Opened, values: dict[str, Any], width: int
-) -> None:
-    page = opened(FuzzyDict(values), width=width)
-    wide = (
-        "return [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility()"
-        " && !e.closest('#heat-table > *, .unseen, .keys thead, .cells thead')"
-        " && e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML)"
-    )
-    for view in views(page):
-        assert page.script("return document.documentElement.scrollWidth") <= width, view
-        assert page.script(wide) == [], view
-        small = page.script(
-            "return [...document.querySelectorAll('button, select, input')].filter((e) =>"
-            " e.checkVisibility() && e.getBoundingClientRect().height < 19).map((e) => e.outerHTML)"
-        )
-        assert small == [], view
-
-
-def test_every_control_has_a_name_and_headings_are_in_order(opened: Opened) -> None:
-    page = opened(FuzzyDict(COLORS))
-    roles = {
-        *("button", "checkbox", "combobox", "listbox", "option", "searchbox", "slider", "tab"),
-        *("textbox", "region", "form", "search", "table", "image", "tabpanel", "tablist", "group"),
-    }
-    for view in views(page):
+        assert in_page(page, "document.documentElement.scrollWidth") <= width, view
+        assert in_page(page, WIDE) == in_page(page, SMALL) == [], view
         tree = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
         nodes = [node for node in tree if not node["ignored"]]
         named = [(node["role"]["value"], node.get("name", {}).get("value")) for node in nodes]
-        assert [role for role, name in named if role in roles and not name] == [], view
+        assert [role for role, name in named if role in ROLES and not name] == [], view
         assert {"main", "banner", "tablist", "tabpanel"} <= {role for role, _ in named}
-        levels = page.script(
-            "return [...document.querySelectorAll('h1, h2, h3')].filter((e) => e.checkVisibility())"
-            ".map((e) => Number(e.tagName[1]))"
-        )
+        levels = in_page(page, LEVELS)
         assert levels[0] == 1
         assert all(after - before <= 1 for before, after in pairwise(levels))
-        ids = page.script("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
+        ids = in_page(page, "[...document.querySelectorAll('[id]')].map((e) => e.id)")
         assert len(ids) == len(set(ids))
 
 

@@ -122,7 +122,7 @@ class ExploreServer(ThreadingHTTPServer):
         }
         self.uploading = Lock()  # one table is matched at a time
         self._open, self._lock = dict[Any, None](), Lock()
-        self.token_for_once, self._unused = secrets.token_urlsafe(16), [True]
+        self.token_for_once, self._is_used = secrets.token_urlsafe(16), False
         super().__init__((_HOST, port), _Handler)
         self.url = f"http://{_HOST}:{self.server_port}/{self.token}/"
         self.url_for_once = f"http://{_HOST}:{self.server_port}/{self.token_for_once}/"
@@ -142,7 +142,8 @@ class ExploreServer(ThreadingHTTPServer):
     def is_used_first(self) -> bool:
         """Tell once that the address for once was not used before."""
         with self._lock:
-            return bool(self._unused and self._unused.pop())
+            is_first, self._is_used = not self._is_used, True
+        return is_first
 
     def server_close(self) -> None:
         """Serve no more, once what is being saved is saved."""

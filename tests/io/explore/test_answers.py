@@ -36,21 +36,6 @@ def server() -> Iterator[ExploreServer]:
 # ---- one query ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", ["navvy", "see green", "red", "a dark sea"])
-def test_the_answer_is_that_of_the_dict(server: ExploreServer, query: str) -> None:
-    told, d = answered(server, query), FuzzyDict(COLORS)
-    attention, explanation = d.attend(query), d.explain(query)
-    assert [row["key"] for row in told["keys"]] == [key for key, _, _ in d.most_similar(query)]
-    for row, (key, value, score) in zip(told["keys"], d.most_similar(query), strict=True):
-        assert row["value"] == str(list(value))
-        assert row["score"] == pytest.approx(score)
-        assert row["weight"] == pytest.approx(attention.weights[attention.names.index(key)])
-    assert told["verdict"] == str(explanation).partition("\n")[0]
-    assert told["why"] == reasons(explanation)
-    assert told["matches"] == explanation.matches
-    assert json.loads(told["pooled"]["text"]) == pytest.approx(attention.output.tolist(), abs=1e-3)
-
-
 def test_a_temperature_is_for_one_request(server: ExploreServer) -> None:
     before, told = answered(server, "navy"), answered(server, "navy", 50)
     attention = FuzzyDict(COLORS).attend("navy")
@@ -149,9 +134,14 @@ def test_every_scorer_and_mode_is_answered(scorer: str | None, mode: str) -> Non
     with serving(d) as server:
         answer, places = answered(server, query), asked(server, "map")
         heat = asked(server, "heat", queries=["navy", "sea green"], temperature=0.5)
-    attention = d.attend(query)
+    attention, explanation = d.attend(query), d.explain(query)
     weights = dict(zip(attention.names, attention.weights.tolist(), strict=True))
     assert {row["key"]: row["weight"] for row in answer["keys"]} == pytest.approx(weights)
+    for row, (key, value, score) in zip(answer["keys"], d.most_similar(query), strict=True):
+        assert (row["key"], row["value"]) == (key, str(list(value)))
+        assert row["score"] == (None if math.isinf(score) else pytest.approx(score))
+    assert answer["verdict"] == str(explanation).partition("\n")[0]
+    assert (answer["why"], answer["matches"]) == (reasons(explanation), explanation.matches)
     assert answer["none"] == pytest.approx(attention.none)
     assert json.loads(answer["pooled"]["text"]) == pytest.approx(attention.output, abs=1e-3)
     hexadecimal = "".join(f"{round(part):02x}" for part in attention.output)
