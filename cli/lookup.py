@@ -65,16 +65,14 @@ def command(
             echo()  # keeps answers and messages in order on a terminal
             echo(problem, err=True)
         for match in matches:
+            key, value, score = match or (None, None, None)
+            line = "" if match is None else as_line(value)
             if in_json:
-                key, value, score = match or (None, None, None)
-                found = {"query": query, "key": key, "score": score, "value": value}
-                echo(as_json(found), now=False)
-            elif match is None or not verbose:
-                echo("" if match is None else as_line(match.value), now=False)
-            else:
-                others = [query] if mixed else []
-                fields = [_field(match.value), _field(match.key), f"{match.score:.3f}"]
-                echo("\t".join([*fields, *map(_field, others)]), now=False)
+                line = as_json({"query": query, "key": key, "score": score, "value": value})
+            elif match is not None and verbose:
+                fields = [_field(value), _field(key), f"{score:.3f}", *[_field(query)] * mixed]
+                line = "\t".join(fields)
+            echo(line, now=False)
     echo()
     sys.exit(1 if missed else 0)
 

@@ -130,6 +130,18 @@ def test_texts_of_equal_words_that_are_decided_differently_are_refused(opened: O
     assert not d.aliases
 
 
+def test_what_cannot_be_taught_is_told_beside_what_is(opened: Opened) -> None:
+    page = opened(d := FuzzyDict(COUNTRIES))
+    page.paste("germny\n" + "x" * 600)
+    page.wait(lambda: len(page.rows(".cells")) == 2)
+    page.click_button("Decide all shown")
+    page.click_button("Teach these")
+    page.wait(lambda: "1 text not taught, first 'xxx" in page.text(ERROR))
+    assert "shorten it to 500" in page.text(ERROR)
+    assert page.text(STATUS) == "Taught 1 text. They are listed below."
+    assert d.aliases == {"germny": "Germany"}
+
+
 def test_many_texts_are_shown_in_pages(opened: Opened) -> None:
     page = opened(FuzzyDict(COUNTRIES))
     page.paste("\n".join(f"Germany {number} x" for number in range(5000)))

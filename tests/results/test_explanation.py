@@ -51,6 +51,21 @@ def test_the_numbers_are_those_of_the_lookup_and_add_up(query: str, embedding: A
     assert every + e.none == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("scorer", "end"), [(None, "the cutoff is 0.020"), ("cosine", "no cutoff")]
+)
+def test_a_dict_that_pools_explains_its_own_cutoff(scorer: str | None, end: str) -> None:
+    d = FuzzyDict({"red": 1.0, "navy": 2.0, "sea green": 3.0}, mode="pool", scorer=scorer)
+    d.aliases["zip"] = "navy"
+    e = d.explain("scarlet")
+    assert (e.pools, e.matches, e.best.key) == (True, True, "red")
+    assert re.match("'scarlet' gives the pooled value; 'red' weighs most, with score", str(e))
+    assert str(e).splitlines()[0].endswith(end)
+    assert d.explain("qwzzt").matches == (d.get("qwzzt") is not None) == (scorer is not None)
+    assert "another name of 'navy'" in str(d.explain("zip"))
+    assert ("an equal key decides" in str(d.explain("navy"))) == (scorer is None)
+
+
 def test_the_parts_tell_what_they_were_told_from() -> None:
     d = FuzzyDict({"color": 1, "top speed": 2})
     slip, phrase, meant = d.explain(["coluor", "speed top", "maximum velocity"])
