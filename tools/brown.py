@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from fuzzydict import FuzzyDictError, WordVectors
 from fuzzydict._arrays import Array, units
 from fuzzydict.embedding.word2vec import brown_sentences, combine
-from fuzzydict.learning.train import Adam, NamedGradients, lengths_forward, retrieval_loss
+from fuzzydict.learning.train import Adam, NamedGradients, retrieval_loss, unit_forward
 
 from .wordnet import (
     WEIGHTS,
@@ -94,7 +94,7 @@ def baked(vectors: WordVectors, pairs: Sequence[Pair], recipe: Recipe | None = N
     def forward(of: _Inputs) -> tuple[Array, Callable[[Array], NamedGradients]]:
         """Return the vectors of texts, scaled to length 1, and the backward function."""
         added = of.unit @ parameters["matrix"] + of.ngrams @ parameters["table"]
-        unit, lengths_back = lengths_forward(np.concatenate([of.unit, added], 1), "cosine")
+        unit, lengths_back = unit_forward(np.concatenate([of.unit, added], 1))
 
         def back(d_unit: Array) -> NamedGradients:
             d_added = lengths_back(d_unit)[:, -recipe.size :]

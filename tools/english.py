@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict._arrays import Array, units
-from fuzzydict.learning.train import lengths_forward, retrieval_loss
+from fuzzydict.learning.train import retrieval_loss, unit_forward
 from fuzzydict.text.words import words as words_of
 
 from .rewriting import listed
@@ -215,11 +215,11 @@ def learned(
         batch, waiting = waiting[: recipe.batch], waiting[recipe.batch :]
         # One less the mean cosine with the targets.
         some, counts = texts.take(batch)
-        _, back = lengths_forward(counts @ rows[some], "cosine")
+        _, back = unit_forward(counts @ rows[some])
         parts = [(some, counts.T @ back(-targets[batch] / np.float32(len(batch))))]
         if recipe.pairs:
             (some, counts), right = next(pairs)
-            unit, back = lengths_forward(counts @ rows[some], "cosine")
+            unit, back = unit_forward(counts @ rows[some])
             query, key = np.split(unit, 2)
             _, d = retrieval_loss(query, key, *right, recipe.temperature)
             gradient = counts.T @ back(np.concatenate([d.query, d.key]))

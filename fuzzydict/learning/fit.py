@@ -10,13 +10,12 @@ turn, or none, Q and K are trained on all.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -29,7 +28,7 @@ from fuzzydict.learning.train import Learned, Settings, fit_pooling, fit_retriev
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.results.pooling import StackedValues
-from fuzzydict.search.align import align
+from fuzzydict.search.align import Query, align
 from fuzzydict.search.keys import Keys
 from fuzzydict.search.retrieve import candidates, glance
 from fuzzydict.search.score import Meaning, NamedScore, as_score, is_spelling
@@ -38,15 +37,12 @@ from fuzzydict.text.words import plain, same_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict._arrays import Array
-    from fuzzydict.search.align import Query
     from fuzzydict.search.taught import SynonymRules
 
 
 #: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
 ENOUGH = 100
 _COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
-_POOLING_TEMPERATURE = 0.15  # at the start; at a low one, only the best key would get a gradient
 _STEPS, _BATCH = 1000, 256  # enough steps to learn from values, and the examples of a step
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "rank": whole_number,
@@ -78,97 +74,90 @@ class Plan:
 
     def settings(self, task: _Keyed | _Valued) -> Settings:
         """Return how to learn; OptionError if an argument does not go with keys or targets."""
-        state, pools, roles = task.state, isinstance(task, _Valued), {"query", "key"}
+        state, pools, size = task.state, isinstance(task, _Valued), task.state.keys.vectors.shape[1]
         if self.rank is not None:
-            whole_number("rank", self.rank, most=state.keys.vectors.shape[1])
-        if self.learn is not None:
-            try:
-                roles = {self.learn} if isinstance(self.learn, str) else set(self.learn)
-            except Exception:  # it is no list, or holds what cannot be hashed
-                roles = set()
-            if not roles or not roles <= set(ROLES):
-                expected = ", ".join(map(repr, ROLES))
-                raise OptionError(f"learn: expected some of {expected}, got {quoted(self.learn)}")
-            if "value" in roles and not pools:
-                raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
-        options: dict[str, Any] = {"scorer": state.loss, "roles": roles, "seed": self.seed}
+            whole_number("rank", self.rank, most=size)
+        learn: Any = ("query", "key") if self.learn is None else self.learn
+        roles = [learn] if isinstance(learn, str) else learn
+        if not isinstance(roles, Collection) or not roles or any(r not in ROLES for r in roles):
+            expected = ", ".join(map(repr, ROLES))
+            raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
+        if "value" in roles and not pools:
+            raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
+        options: dict[str, Any] = {"by_cosine": state.by_cosine, "roles": roles, "seed": self.seed}
+        start = 0.05
         if pools:  # many long steps: an error of a value says little about which key is right
             epochs = int(np.clip(_STEPS * _BATCH // len(task.texts), 30, 100))
             options |= {"epochs": epochs, "patience": epochs // 5, "learning_rate": 0.1}
-            warm = _POOLING_TEMPERATURE if state.loss == "cosine" else 1.0
-            options |= {"identity_penalty": 3.0, "start_temperature": warm}
+            options["identity_penalty"] = 3.0
+            start = 0.15 if state.by_cosine else 1.0  # if low, only the best key gets a gradient
         elif state.scorer is None:  # a standard deviation more makes a key e times as likely
             spread = state.keys.background.spread
             options["temperature"] = float(np.clip(spread, _COLDEST, _WARMEST))
+        options["start_temperature"] = start if state.by_cosine else start * size**0.5
         if self.validation == 0 or not (pools or len(task.texts) >= task.many):
             options["validation"] = 0.0  # the loss of a few says little about when to stop early
         given = {name: getattr(self, name) for name in ("rank", "epochs", "learning_rate")}
         return Settings(**options | {name: one for name, one in given.items() if one is not None})
 
 
+@dataclass(kw_only=True)
 class DictState:
-    """A snapshot of a dict, from which learning starts.
+    """A snapshot of a dict, from which learning starts."""
 
-    ``every`` are all its keys, ``found`` those that can be compared, and ``values`` theirs. The
-    ``embedding`` is None where texts are compared by their letters alone. ``options`` are those
-    that `fit` may set, as they are before it; ``is_current`` says whether the vectors of the keys
-    are projected as these say.
-    """
+    every: Collection[Any]  # all its keys
+    found: Keys  # those that can be compared
+    values: list[Any]  # theirs
+    embedding: Any  # None where texts are compared by their letters alone
+    options: Mapping[str, Any]  # those that `fit` may set, as they are before it
+    synonyms: SynonymRules | None
+    is_current: bool  # whether the vectors of the keys are projected as the options say
 
-    def __init__(
-        self,
-        *,
-        every: Collection[Any],
-        found: Keys,
-        values: list[Any],
-        embedding: Any,
-        options: Mapping[str, Any],
-        synonyms: SynonymRules | None,
-        is_current: bool,
-    ) -> None:
-        self.every, self.names, self.values = every, found.living(), values
-        self.embedding, self.options, self._found = embedding, options, found
-        self.scorer, self._is_current = options["scorer"], is_current
-        #: The scorer of vectors, None where letters alone are compared; and the name of that for
-        #: which Q and K are learned, None if they are learned for none.
+    def __post_init__(self) -> None:
+        self.names, self.scorer = self.found.living(), self.options["scorer"]
+        #: What compares vectors; None where letters alone are compared.
         self.by = None
         if not is_spelling(self.scorer):
             self.by = as_scorer("cosine" if self.scorer is None else self.scorer)
-        by_dot = "scaled_dot" if isinstance(self.by, ScaledDot | Dot) else None
-        self.loss = "cosine" if isinstance(self.by, Cosine) else by_dot
-        cutoff: float | None = options["score_cutoff"]
+        self.by_cosine = isinstance(self.by, Cosine)
+        #: Whether Q and K are learned for this scorer.
+        self.is_learned = isinstance(self.by, Cosine | ScaledDot | Dot)
+        cutoff: float | None = self.options["score_cutoff"]
         self.cutoff = as_score(self.scorer).score_cutoff if cutoff is None else cutoff
-        self.nothing = Learned(temperature=options["temperature"], scorer=self.scorer)
-        self.projections = as_projections(options["projections"]) or Projections()
-        none = embedding is None or self.projections.is_identity
-        self.meaning = Meaning(embedding, None if none else self.projections, synonyms)
+        self.nothing = Learned(temperature=self.options["temperature"], scorer=self.scorer)
+        self.projections = as_projections(self.options["projections"]) or Projections()
+        none = self.embedding is None or self.projections.is_identity
+        self.meaning = Meaning(self.embedding, None if none else self.projections, self.synonyms)
 
     @cached_property
     def keys(self) -> Keys:
         """The keys that can be compared, projected as the options say."""
-        found = self._found
-        if self._is_current and not len(found.dead):
+        found = self.found
+        if self.is_current and not len(found.dead):
             return found
         vectors = (
-            found.vectors[found.alive] if self._is_current else self.meaning.of_keys(self.names)
+            found.vectors[found.alive] if self.is_current else self.meaning.of_keys(self.names)
         )
         return Keys.of(self.meaning.table, self.names, vectors)
 
-    def asked(self, texts: Sequence[str], scorer: Any) -> Asked:
-        """Return queries as a scorer compares them."""
+    def asked(self, texts: Sequence[str], scorer: Any) -> list[Query]:
+        """Return queries as a scorer compares them, with their vectors."""
         queries = self.meaning.queries(texts)
         if scorer is None:
-            return Asked(queries, self.meaning.of_queries(queries, self.keys))
-        return Asked(queries, self.meaning.of_texts(texts))
+            vectors = self.meaning.of_queries(queries, self.keys)
+        else:
+            vectors = self.meaning.of_texts(texts)
+        return [
+            query._replace(vector=vector) for query, vector in zip(queries, vectors, strict=True)
+        ]
 
     def learned_for(self, scorer: Any, learned: Learned) -> Learned:
-        """Return what was learned by a loss for a scorer: of another scale, it may be."""
+        """Return what was learned with the temperature of a scorer, which may have a scale."""
         temperature, scale = learned.temperature, getattr(self.by, "scale", 1.0)
         if scorer is None:
             temperature = None
-        elif self.loss == "scaled_dot" and scale is not None and temperature is not None:
-            # The scale is 1 for a plain dot, and None for E^-0.5.
-            temperature = float(temperature * scale * self.keys.vectors.shape[1] ** 0.5)
+        elif temperature is not None and not self.by_cosine:
+            temperature *= self.keys.vectors.shape[1] ** -0.5 if scale is None else scale
         return learned._replace(scorer=scorer, temperature=temperature)
 
     def options_of(self, learned: Learned) -> dict[str, Any]:
@@ -188,17 +177,6 @@ class DictState:
         return options
 
 
-class Asked(NamedTuple):
-    """L queries as they are compared, and their vectors, (L, E), projected as the dict does it."""
-
-    queries: list[Query]
-    vectors: Array
-
-    def some(self, rows: NDArray[np.intp]) -> Asked:
-        """Return those in some rows."""
-        return Asked([self.queries[row] for row in rows.tolist()], self.vectors[rows])
-
-
 # ---- the examples ----------------------------------------------------------------------------
 
 
@@ -214,7 +192,31 @@ def checked_examples(
     A query without letters or digits that should find no key is left out: it finds none anyway.
     What is wrong with them is raised as `FuzzyDict.fit` documents.
     """
-    asked, wanted = _as_lists(queries, targets)
+    if isinstance(queries, Mapping):
+        if targets is not None:
+            raise ArgumentTypeError(
+                "targets: leave targets out, because the mapping of queries has them, or give "
+                "list(queries)"
+            )
+        targets = list(queries.values())
+        queries = list(queries)
+    for name, given in (("queries", queries), ("targets", targets)):
+        if name == "targets" and given is None:
+            raise ArgumentTypeError(
+                "targets: missing; give one for each query, or queries as a mapping {query: target}"
+            )
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise ArgumentTypeError(
+                f"{name}: expected a list, one for each query, got {quoted(given)}"
+            )
+    asked, wanted = list(queries), list(targets)  # type: ignore[arg-type]
+    if len(asked) != len(wanted):
+        raise ShapeError(
+            f"queries and targets: expected a target for each query, got {len(asked)} queries and "
+            f"{len(wanted)} targets"
+        )
+    if not asked:
+        raise OptionError("queries: there are no examples; expected one or more")
     places = {name: place for place, name in enumerate(state.names)}
     right = [
         _right_keys(place, *pair, places, state.every)
@@ -229,41 +231,14 @@ def checked_examples(
             f"{quoted(wanted[a])} for {quoted(asked[a])} and {quoted(wanted[b])} for "
             f"{quoted(asked[b])}"
         )
-    examples = [one for one in zip(asked, right, strict=True) if plain(one[0])]
-    if not examples:
+    pairs = zip(asked, right, strict=True)
+    if not (
+        examples := [(query, keys) for query, keys in pairs if keys is not None and plain(query)]
+    ):
         raise OptionError(
             "queries: none has letters or digits, so that none finds a key; leave them out"
         )
-    return [(query, keys) for query, keys in examples if keys is not None]
-
-
-def _as_lists(queries: Any, targets: Any) -> tuple[list[Any], list[Any]]:
-    """Return the queries and their targets, as many of each."""
-    if isinstance(queries, Mapping):
-        if targets is not None:
-            raise ArgumentTypeError(
-                "targets: leave targets out, because the mapping of queries has them, or give "
-                "list(queries)"
-            )
-        queries, targets = list(queries), [queries[query] for query in queries]
-    for name, given in (("queries", queries), ("targets", targets)):
-        if name == "targets" and given is None:
-            raise ArgumentTypeError(
-                "targets: missing; give one for each query, or queries as a mapping {query: target}"
-            )
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-            raise ArgumentTypeError(
-                f"{name}: expected a list, one for each query, got {quoted(given)}"
-            )
-    asked, wanted = list(queries), list(targets)
-    if len(asked) != len(wanted):
-        raise ShapeError(
-            f"queries and targets: expected a target for each query, got {len(asked)} queries and "
-            f"{len(wanted)} targets"
-        )
-    if not asked:
-        raise OptionError("queries: there are no examples; expected one or more")
-    return asked, wanted
+    return examples
 
 
 def _right_keys(
@@ -358,7 +333,7 @@ _AT_ONCE = 128  # queries that are compared at a time
 
 
 def _scores(
-    state: DictState, learned: Learned, asked: Asked, rights: Sequence[Any]
+    state: DictState, learned: Learned, asked: Sequence[Query], rights: Sequence[Any]
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]]:
     """Yield of some queries at a time, to bound memory, what is known of each key, (l, S).
 
@@ -371,8 +346,9 @@ def _scores(
         vectors = layer.project_keys(keys.vectors)
         keys = keys.with_vectors(vectors.astype(np.float32, copy=False))
     for some in slices(len(rights), int(np.clip(2**21 // len(keys), 1, _AT_ONCE))):
-        queries = asked.queries[some]
-        vectors = layer.project_queries(asked.vectors[some]).astype(np.float32, copy=False)
+        queries = asked[some]
+        vectors = layer.project_queries(np.array([query.vector for query in queries]))
+        vectors = vectors.astype(np.float32, copy=False)
         right = np.zeros((len(queries), len(keys)), np.bool_)
         for row, places in enumerate(rights[some]):
             right[row, places] = True
@@ -394,18 +370,15 @@ def _scores(
 
 
 class _Keyed:
-    """Queries that should find keys, or none.
+    """Queries that should find keys, or none; of ``many`` or more, one part is held out."""
 
-    Of ``many`` examples or more one part is held out, of fewer each in turn; of either of the
-    ``kinds`` the same share. A step compares queries with ``keys_a_step`` at most.
-    """
-
-    many, keys_a_step = 500, Settings.candidates
+    many, answers = 500, Answers
 
     def __init__(self, state: DictState, examples: Mapping[str, NDArray[np.intp]]) -> None:
         self.state, self.texts, self.right = state, list(examples), list(examples.values())
         self.asked = state.asked(self.texts, state.scorer)
-        self.kinds = np.array([not len(keys) for keys in self.right])
+        self.have_none = np.array([not len(keys) for keys in self.right])
+        self.keys_a_step = min(len(state.keys), Settings.candidates)
 
     def train(self, rows: NDArray[np.intp], settings: Settings) -> Learned:
         """Learn Q and K by which queries find each of their right keys."""
@@ -414,16 +387,16 @@ class _Keyed:
             return self.state.nothing
         rows, right = np.array(pairs, np.intp).T
         each = np.stack([np.arange(len(rows)), right], axis=1)
-        x, keys = self.asked.vectors[rows], self.state.keys.vectors
-        learned = fit_retrieval(x, keys, each, settings)
+        vectors = [self.asked[row].vector for row in rows]
+        learned = fit_retrieval(vectors, self.state.keys.vectors, each, settings)
         return self.state.learned_for(self.state.scorer, learned)
 
-    def ask(self, learned: Learned, rows: NDArray[np.intp], rights: Any = None) -> Answers:
-        """Return the answers to those in some rows; other right keys may be given."""
+    def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Answers:
+        """Return the answers to those in some rows."""
         score, blocks = as_score(learned.scorer), list[tuple[Any, ...]]()
         temperature = learned.temperature or score.temperature
-        rights = [self.right[row] for row in rows] if rights is None else rights
-        for right, found, otherwise in _scores(self.state, learned, self.asked.some(rows), rights):
+        asked, rights = ([of[row] for row in rows.tolist()] for of in (self.asked, self.right))
+        for right, found, otherwise in _scores(self.state, learned, asked, rights):
             of_right, has_key = np.where(right, found, -np.inf), right.any(1)
             best, nearest, top = found.argmax(1), of_right.argmax(1), found.max(1)
             rank = 1 + np.count_nonzero(found > of_right.max(1)[:, None], axis=1)
@@ -439,28 +412,15 @@ class _Keyed:
             blocks.append((np.where(has_key, rank, 0), logs, best, top, nearest, otherwise))
         return Answers(*map(np.concatenate, zip(*blocks, strict=True)))
 
-    def aliases(
-        self, learned: Learned, texts: Mapping[str, NDArray[np.intp]]
-    ) -> dict[str, str | None]:
-        """Return the key of each text, or None: of several right keys, the nearest."""
-        names = self.state.names
-        found = {text: names[min(right)] if len(right) else None for text, right in texts.items()}
-        if several := {text: right for text, right in texts.items() if len(right) > 1}:
-            row_of = {text: row for row, text in enumerate(self.texts)}
-            rows = np.array([row_of[text] for text in several])
-            nearest = self.ask(learned, rows, list(several.values())).nearest
-            found |= {text: names[key] for text, key in zip(several, nearest, strict=True)}
-        return found
-
 
 class _Valued:
     """Queries that should pool numbers; its attributes are those of `_Keyed`."""
 
-    many = 100  # an error of a value says more than a rank does
-    keys_a_step = sys.maxsize
+    many, answers = 100, Errors  # an error of a value says more than a rank does
 
     def __init__(self, state: DictState, texts: list[str], targets: NDArray[np.float64]) -> None:
-        self.state, self.texts, self.kinds = state, texts, np.zeros(len(texts), np.bool_)
+        self.state, self.texts, self.have_none = state, texts, np.zeros(len(texts), np.bool_)
+        self.keys_a_step = len(state.keys)
         values = StackedValues(state.names, state.values, state.embedding).array()
         if values.shape[1:] != targets.shape[1:]:
             raise ShapeError(
@@ -478,8 +438,9 @@ class _Valued:
 
     def train(self, rows: NDArray[np.intp], settings: Settings) -> Learned:
         """Learn Q, K and a temperature (and V) by which queries pool their targets."""
-        x, y = self.asked.vectors[rows], self.state.keys.vectors
-        learned = fit_pooling(x, y, self.values, self.targets[rows], settings)
+        vectors = [self.asked[row].vector for row in rows]
+        keys = self.state.keys.vectors
+        learned = fit_pooling(vectors, keys, self.values, self.targets[rows], settings)
         return self.state.learned_for(self.scorer, learned)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Errors:
@@ -489,7 +450,7 @@ class _Valued:
         nothing = [np.array([], np.intp)] * len(rows)
         pooled = [
             softmax(found, temperature) @ self.values
-            for _, found, _ in _scores(self.state, learned, asked.some(rows), nothing)
+            for _, found, _ in _scores(self.state, learned, [asked[row] for row in rows], nothing)
         ]
         values = np.asarray(learned.projections.project_values(np.concatenate(pooled)), np.float64)
         return Errors(np.sqrt(np.square(values - self.targets[rows]).mean(axis=1)))
@@ -519,26 +480,27 @@ def learn_from(
     Return the report, and what to remember: for each query a key, or None for "no key".
     """
     given, shown = checked_examples(queries, targets, state), state.by or state.scorer
-    if state.loss is None and (isinstance(given, tuple) or not plan.remember):
+    if not state.is_learned and (isinstance(given, tuple) or not plan.remember):
         raise OptionError(
             f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
             f"got {shown!r}; set d.scorer to one of these first"
         )
     if isinstance(given, tuple):
         return _learn(_Valued(state, *given), plan, None)[0], {}
-    texts, own, why_not = {}, set(state.names), None
+    taught: dict[str, NDArray[np.intp]] = {}
+    own = set(state.names)
     if plan.remember:  # a key needs no alias: it finds itself
         every = _together(given, state.names, remember=True)
-        texts = {text: right for text, right in every.items() if text not in own}
-    task = _Keyed(state, _together(given, state.names, remember=False))
-    if task.kinds.all():
+        taught = {text: right for text, right in every.items() if text not in own}
+    task, why_not = _Keyed(state, _together(given, state.names, remember=False)), None
+    if task.have_none.all():
         why_not = "no example has a key"
         if not plan.remember:
             raise OptionError(
                 "targets: expected a key for at least one query, got None for all; add a query "
                 "that has a key, or give remember=True"
             )
-    elif state.loss is None:
+    elif not state.is_learned:
         why_not = f"no Q and K are learned for the scorer {shown!r}"
     elif len(task.texts) < ENOUGH and plan.validation is None:
         why_not = (
@@ -546,29 +508,34 @@ def learn_from(
             f"mean; set validation to 0 to learn from them anyway"
         )
     report, learned = _learn(task, plan, why_not)
-    aliases = task.aliases(learned if report.kept else state.nothing, texts)
+    aliases = {
+        text: state.names[min(right)] if len(right) else None for text, right in taught.items()
+    }
+    if several := {text: right for text, right in taught.items() if len(right) > 1}:
+        options = learned if report.kept else state.nothing
+        nearest = _Keyed(state, several).ask(options, np.arange(len(several))).nearest
+        aliases |= {text: state.names[key] for text, key in zip(several, nearest, strict=True)}
     refused = sum(key is None for key in aliases.values())
     return replace(report, remembered=len(aliases), refused=refused), aliases
 
 
 def split(
-    kinds: NDArray[np.bool_], share: float, random: np.random.Generator, *, many: int, most: int
+    have_none: NDArray[np.bool_], share: float, random: np.random.Generator, *, many: int, most: int
 ) -> list[NDArray[np.intp]]:
-    """Return the rows to hold out, part by part; each part has its share of either kind.
+    """Return the rows to hold out, part by part; each part has its share of those without a key.
 
     Of ``many`` examples or more one part is held out, their ``share`` or ``most`` of them; of fewer
     each in one of five parts; with a share of 0, none.
     """
-    count = len(kinds)
+    count = len(have_none)
     if count < _TOO_FEW or not share:
         return []
-    order = [random.permutation(np.flatnonzero(kinds == kind)) for kind in (0, 1)]
+    kinds = [random.permutation(np.flatnonzero(have_none == kind)) for kind in (False, True)]
+    rows, folds = np.concatenate(kinds), min(count, _FOLDS)
     if count < many:
-        folds = min(count, _FOLDS)
-        return [np.concatenate(order)[place::folds] for place in range(folds)]
-    share = min(share, most / count)
-    held = [min(round(share * len(rows)) or 1, len(rows) - 1) for rows in order]  # one is left
-    return [np.concatenate([rows[: max(n, 0)] for rows, n in zip(order, held, strict=True)])]
+        return [rows[place::folds] for place in range(folds)]
+    held = int(np.clip(round(share * count), 1, most))
+    return [rows[np.arange(held) * count // held]]
 
 
 def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[FitReport, Learned]:
@@ -581,7 +548,7 @@ def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[Fit
     keys, size = state.keys.vectors.shape
     most = int(np.clip(_SCORES // keys, _LEAST_ASKED, _ASKED))
     held = _VALIDATION if plan.validation is None else plan.validation
-    parts = split(task.kinds, 0 if why_not else held, random, many=task.many, most=most)
+    parts = split(task.have_none, 0 if why_not else held, random, many=task.many, most=most)
     stages = len(parts) + (len(parts) != 1)
 
     def tell(stage: int, done: int, steps: int) -> None:
@@ -589,55 +556,44 @@ def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[Fit
             plan.progress(1000 * stage + 1000 * done // steps, 1000 * stages)
 
     def train(rows: NDArray[np.intp], stage: int) -> Learned:
-        with _threads(min(keys, task.keys_a_step) * size**2):
+        with _threads(task.keys_a_step * size**2):
             return task.train(rows, replace(settings, progress=partial(tell, stage)))
 
-    def ask(learned: Learned, rows: NDArray[np.intp]) -> Any:
-        with _threads(keys * size * _AT_ONCE):
-            return task.ask(learned, rows)
-
     folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
-    learned, kept, reason, held_out = state.nothing, False, why_not or "", None
+    learned, kept, reason, measures = state.nothing, False, why_not or "", [Measures()] * 2
     if folds:
-        asked = [ask(fold, part) for fold, part in zip(folds, parts, strict=True)]
-        after = type(asked[0])(*map(np.concatenate, zip(*asked, strict=True)))
+        asked = [task.ask(fold, part) for fold, part in zip(folds, parts, strict=True)]
+        after: Any = task.answers(*map(np.concatenate, zip(*asked, strict=True)))
         rows, learned = np.concatenate(parts), folds[-1]
-        held_out = rows, ask(state.nothing, rows), after
-        kept, reason = after.verdict(held_out[1], state.cutoff, held_out=True)
+        before: Any = task.ask(state.nothing, rows)
+        kept, reason = after.verdict(before, state.cutoff, held_out=True)
+        measures = [one.measures(state.cutoff) for one in (before, after)]
     if why_not is None and (not folds or (kept and len(folds) > 1)):
         learned = train(every, len(folds))
-    rows = random.permutation(count)[:most]
-    training = rows, ask(state.nothing, rows), ask(learned, rows)
-    if why_not is None and not folds:
-        kept, reason = training[2].verdict(training[1], state.cutoff, held_out=False)
+    some = random.permutation(count)[:most]
+    training: list[Any] = [task.ask(options, some) for options in (state.nothing, learned)]
+    if not folds:
+        rows, (before, after) = some, training
+        if why_not is None:
+            kept, reason = after.verdict(before, state.cutoff, held_out=False)
     tell(stages - 1, 1, 1)
-    return _report(task, learned, training, held_out, kept=kept, reason=reason), learned
-
-
-def _report(
-    task: _Keyed | _Valued, learned: Learned, training: Any, held_out: Any, **verdict: Any
-) -> FitReport:
-    """Return the report on the answers to the examples in some rows, before and after."""
-    state, (rows, before, after) = task.state, held_out or training
-    told = [
-        [answers.measures(state.cutoff) for answers in some[1:]] if some else [Measures()] * 2
-        for some in (training, held_out)
-    ]
-    changes = sorted(after.changes(before, state.keys.names), key=lambda one: -one[3])
-    named = [(Change(task.texts[rows[i]], was, now), gain) for i, was, now, gain in changes]
-    return FitReport(
-        **verdict,
-        examples=len(task.texts),
-        validated=len(rows) if held_out else 0,
-        training_before=told[0][0],
-        training_after=told[0][1],
-        held_out_before=told[1][0],
-        held_out_after=told[1][1],
+    changes = sorted(after.changes(before, state.names), key=lambda one: -one[0])
+    named = [(gain, Change(task.texts[rows[i]], was, now)) for gain, i, was, now in changes]
+    report = FitReport(
+        kept=kept,
+        reason=reason,
+        examples=count,
+        validated=len(rows) if folds else 0,
+        training_before=training[0].measures(state.cutoff),
+        training_after=training[1].measures(state.cutoff),
+        held_out_before=measures[0],
+        held_out_after=measures[1],
         history=learned.history,
-        better=tuple(change for change, gain in named if gain > 0),
-        worse=tuple(change for change, gain in named[::-1] if gain <= 0),
+        better=tuple(change for gain, change in named if gain > 0),
+        worse=tuple(change for gain, change in named[::-1] if gain <= 0),
         options=state.options_of(learned),
     )
+    return report, learned
 
 
 @contextmanager

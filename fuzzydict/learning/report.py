@@ -41,16 +41,20 @@ class Measures(NamedTuple):
     right_at_cutoff: float = _NAN  # share answered by a right key, or by none where none is right
     wrong_at_cutoff: float = _NAN  # share answered by a key that is not right
 
-    def shown(self) -> dict[str, str]:
-        """Return those that apply, as texts by their names."""
-        texts = {
-            "answered right": f"{100 * self.right_at_cutoff:.0f} %",
-            "answered wrong": f"{100 * self.wrong_at_cutoff:.0f} %",
-            "a right key first": f"{100 * self.hit_at_1:.0f} %",
-            "log-probability": f"{self.log_probability:.2f}",
-            "root mean squared error": f"{self.rmse:.4g}",
-        }
-        return {name: text for name, text in texts.items() if not text.startswith("nan")}
+    def shown(self, later: Measures | None = None) -> str:
+        """Return those that apply, and what they are later, as a text."""
+        shown = []
+        for name, form, measure, scale in (
+            ("answered right", "{:.0f} %", "right_at_cutoff", 100),
+            ("answered wrong", "{:.0f} %", "wrong_at_cutoff", 100),
+            ("a right key first", "{:.0f} %", "hit_at_1", 100),
+            ("log-probability", "{:.2f}", "log_probability", 1),
+            ("root mean squared error", "{:.4g}", "rmse", 1),
+        ):
+            numbers = [scale * getattr(one, measure) for one in (self, later) if one is not None]
+            if not np.isnan(numbers[0]):
+                shown.append(f"{name} {' -> '.join(map(form.format, numbers))}")
+        return ", ".join(shown)
 
 
 class Change(NamedTuple):
@@ -71,26 +75,15 @@ class Answers(NamedTuple):
     nearest: NDArray[np.intp]  # and the place of the best right key
     otherwise: NDArray[np.float64]  # the best score without the right keys; -inf if none is left
 
-    def _counts(self, cutoff: float) -> list[int]:
-        """Return how many have a right key first, and how many are right and wrong at the cutoff.
-
-        Right is also none where no key is right. At last, how many are wrong without right keys.
-        """
-        is_given = self.score >= cutoff
-        is_right = np.where(self.rank == 0, ~is_given, (self.rank == 1) & is_given)
-        is_wrong, astray = (self.rank != 1) & is_given, self.otherwise >= cutoff
-        return [int(np.count_nonzero(one)) for one in (self.rank == 1, is_right, is_wrong, astray)]
-
     def measures(self, cutoff: float) -> Measures:
         """Return how good they are."""
-        hits, right, wrong, _ = self._counts(cutoff)
-        count, ranks = len(self.rank), self.rank[self.rank > 0]
+        is_given, ranks = self.score >= cutoff, self.rank[self.rank > 0]
         return Measures(
-            hit_at_1=hits / len(ranks) if len(ranks) else _NAN,
+            hit_at_1=float((ranks == 1).mean()) if len(ranks) else _NAN,
             mrr=float((1 / ranks).mean()) if len(ranks) else _NAN,
             log_probability=float(self.log_probability.mean()),
-            right_at_cutoff=right / count,
-            wrong_at_cutoff=wrong / count,
+            right_at_cutoff=float(((self.rank < 2) & (is_given == (self.rank == 1))).mean()),
+            wrong_at_cutoff=float((is_given & (self.rank != 1)).mean()),
         )
 
     def verdict(self, before: Answers, cutoff: float, *, held_out: bool) -> tuple[bool, str]:
@@ -108,32 +101,38 @@ class Answers(NamedTuple):
         gain = float(gains.sum()) / deviation if deviation else 0.0
         if gain <= 0:
             return False, f"{where} are answered no better"
-        if held_out and gain < _CHANCE:
+        if not held_out:
+            return True, f"{where} are answered better"
+        if gain < _CHANCE:
             return False, f"{where} are answered no better than chance explains"
-        both = zip(self._counts(cutoff), before._counts(cutoff), strict=True)
-        hits, right, wrong, astray = (now - was for now, was in both)
-        if held_out and hits < 0:
+        if np.count_nonzero(self.rank == 1) < np.count_nonzero(before.rank == 1):
             return False, f"fewer of {where} have a right key first"
-        if held_out and wrong + astray > max(right, 0):
-            more = f"{right} more are answered right, but {wrong + astray} more wrong"
-            return False, f"of {where}, {more}"
+        now, was = self.measures(cutoff), before.measures(cutoff)
+        right, wrong = (
+            round(len(gains) * (getattr(now, name) - getattr(was, name)))
+            for name in ("right_at_cutoff", "wrong_at_cutoff")
+        )
+        for one, sign in ((self, 1), (before, -1)):
+            wrong += sign * int(np.count_nonzero(one.otherwise >= cutoff))
+        if wrong > max(right, 0):
+            return False, f"of {where}, {right} more are answered right, but {wrong} more wrong"
         return True, f"{where} are answered better"
 
     def changes(
         self, before: Answers, names: Sequence[str]
-    ) -> Iterator[tuple[int, str, str, float]]:
-        """Yield where the rank changed, both answers as texts, and the gain."""
+    ) -> Iterator[tuple[float, int, str, str]]:
+        """Yield the gain where the rank changed, the place, and both answers as texts."""
         for i in np.flatnonzero(self.rank != before.rank).tolist():
             was, now = (
                 names[one.best[i]]
                 + ("" if one.rank[i] == 1 else f" (a right key is at {one.rank[i]})")
                 for one in (before, self)
             )
-            yield i, was, now, float(1 / self.rank[i] - 1 / before.rank[i])
+            yield float(1 / self.rank[i] - 1 / before.rank[i]), i, was, now
 
 
 class Errors(NamedTuple):
-    """The root mean squared errors of pooled values, (L,)."""
+    """The root mean squared errors of pooled values, (L,); it is asked what `Answers` are."""
 
     rmse: NDArray[np.float64]
 
@@ -148,11 +147,11 @@ class Errors(NamedTuple):
 
     def changes(
         self, before: Errors, _names: Sequence[str]
-    ) -> Iterator[tuple[int, str, str, float]]:
-        """Yield where the error changed, both errors as texts, and by how much it fell."""
+    ) -> Iterator[tuple[float, int, str, str]]:
+        """Yield by how much the error fell, if it changed, the place, and both errors as texts."""
         for i, (was, now) in enumerate(zip(before.rmse.tolist(), self.rmse.tolist(), strict=True)):
             if abs(was - now) > _SMALLEST * max(was, now):
-                yield i, f"off by {was:.4g}", f"off by {now:.4g}", was - now
+                yield was - now, i, f"off by {was:.4g}", f"off by {now:.4g}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,46 +212,45 @@ class FitReport:
             raise OptionError(f"plot: no loss to draw, since nothing was learned: {self.reason}")
         from scipy.ndimage import gaussian_filter1d
 
-        losses = np.array(self.history).T
         width = _SMOOTHING * len(self.history)
-        smoothed = gaussian_filter1d(losses, width, mode="nearest").tolist()
-        names = ("training", "held out, to stop early")
-        curves = dict(zip(names[: 1 if np.isnan(losses[1]).all() else 2], smoothed, strict=False))
+        smoothed = {
+            name: gaussian_filter1d(losses, width, mode="nearest").tolist()
+            for name, losses in zip(
+                ("training", "held out, to stop early"),
+                zip(*self.history, strict=True),
+                strict=True,
+            )
+            if not np.isnan(losses).all()
+        }
         unit = "loss (nats an example)"
         if not np.isnan(self.training_after.rmse):
             unit = "mean squared error (of a third of the spread)"
         return plot_curves(
-            curves, title="Learning", x_label="passes over the examples", y_label=unit
+            smoothed, title="Learning", x_label="passes over the examples", y_label=unit
         )
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         """Yield the lines of the report, each with its title."""
         if self.remembered:
-            are = "is" if self.refused == 1 else "are"
-            refused = f"; {self.refused} of them {are} refused, for no key is right"
-            yield (
-                "remembered",
-                f"{_counted(self.remembered, 'text')}, answered as shown from now on"
-                + (refused if self.refused else ""),
-            )
-        before, after = self.training_before.shown(), self.training_after.shown()
-        if self.history:
+            told = f"{_counted(self.remembered, 'text')}, answered as shown from now on"
+            if self.refused:
+                are = "is" if self.refused == 1 else "are"
+                told += f"; {self.refused} of them {are} refused, for no key is right"
+            yield "remembered", told
+        if not self.history:
+            yield "nothing learned", self.reason
+            yield "without what is remembered", self.training_before.shown()
+        else:
             what = ", ".join(text for name, text in _NAMES.items() if name in self.options)
             if self.kept:
                 yield "learned", f"{what}, since {self.reason}"
             else:
                 yield "not kept", f"{what}, learned but refused, since {self.reason}"
+            title, before, after = "examples", self.training_before, self.training_after
             if self.validated:
-                before, after = self.held_out_before.shown(), self.held_out_after.shown()
-            of_all = f"{self.validated or self.examples} of {_counted(self.examples, 'example')}"
-            yield (
-                f"{'held out' if self.validated else 'examples'}, {of_all}",
-                ", ".join(f"{name} {was} -> {after[name]}" for name, was in before.items()),
-            )
-        else:
-            yield "nothing learned", self.reason
-            shown = ", ".join(f"{name} {was}" for name, was in before.items())
-            yield "without what is remembered", shown
+                title, before, after = "held out", self.held_out_before, self.held_out_after
+            count, of_all = self.validated or self.examples, _counted(self.examples, "example")
+            yield f"{title}, {count} of {of_all}", before.shown(after)
         for verdict, changes in (("better", self.better), ("worse", self.worse)):
             if changes:
                 shown = "; ".join(

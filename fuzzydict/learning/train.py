@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, positive, require_finite
-from fuzzydict.embedding.projections import Factors, Projections, project_forward
+from fuzzydict.embedding.projections import Factors, Projection, Projections, project_forward
 
 #: Gradients by the names of the parameters, each shaped like its parameter.
 NamedGradients: TypeAlias = dict[str, Array]
@@ -23,7 +23,7 @@ NamedGradients: TypeAlias = dict[str, Array]
 class Settings:
     """How to learn projections."""
 
-    scorer: str = "cosine"  # or "scaled_dot"
+    by_cosine: bool = True  # whether vectors are compared by cosines; or by dot products
     roles: Collection[str] = ("query", "key")  # what to learn; "value", too, if values are pooled
     rank: int | None = None  # learn I + A B' with A and B (E, rank); None for a whole matrix
     temperature: float | None = None  # divisor of the scores; None to learn it,
@@ -67,18 +67,17 @@ def fit_retrieval(
     Minimizes `retrieval_loss` over all keys (S, E), or over ``settings.candidates`` of them.
     ``pairs`` (n, 2) are the examples: the row of a query (L, E), and that of its key.
     """
-    axes = None
+    axes: Any = None
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # Gradients of Q and K are sums of outer products of these vectors. So nothing is learned
-    # outside their span, and learning within it gives the same in less time. (The scale of scaled
-    # dot products depends on the size, so they need the whole space.)
-    if settings.scorer == "cosine" and 2 * (len(x) + len(y)) <= x.shape[1]:
+    # outside their span, and learning within it gives the same in less time.
+    if settings.by_cosine and 2 * (len(x) + len(y)) <= x.shape[1]:
         axes = np.linalg.qr(np.concatenate([x, y]).T)[0]  # (E, r)
         x, y = x @ axes, y @ axes
         pace = (len(axes) / axes.shape[1]) ** 0.5  # so that steps are as long as in the whole
         settings = replace(settings, learning_rate=settings.learning_rate * pace)
     asked, right = np.unique(pairs, axis=0).T
-    trained, most = TrainableProjections(x.shape[1], settings), settings.candidates
+    model, most = Model(x.shape[1], settings), settings.candidates
 
     def losses(rows: NDArray[np.intp], random: np.random.Generator) -> tuple[float, NamedGradients]:
         near, columns, log_share = y, right[rows], 0.0
@@ -86,30 +85,29 @@ def fit_retrieval(
             drawn = np.union1d(columns, random.choice(len(y), most, replace=False, shuffle=False))
             near, columns = y[drawn], np.searchsorted(drawn, columns)
             log_share = float(np.log(len(drawn) / len(y)))
-        query, query_back = trained.forward("query", x[asked[rows]])
-        key, key_back = trained.forward("key", near)
+        query, query_back = model.forward("query", x[asked[rows]])
+        key, key_back = model.forward("key", near)
         each = np.arange(len(rows))
-        loss, d = retrieval_loss(query, key, each, columns, trained.temperature, log_share)
+        loss, d = retrieval_loss(query, key, each, columns, model.temperature, log_share)
         gradients = query_back(d.query) | key_back(d.key)
         return loss, gradients | {"log_temperature": d.log_temperature}
 
-    history = descend(trained.parameters, len(asked), losses, settings)
-    learned = [trained.projection(role) for role in ("query", "key")]
-    if axes is not None:  # as projections of the whole space
-        for i, one in enumerate(learned):
-            if isinstance(one, Factors):
-                learned[i] = Factors(*(axes @ part for part in one))
-            elif one is not None:
-                learned[i] = Factors(axes @ (one - np.eye(len(one), dtype=one.dtype)), axes)
-    return Learned(Projections(*learned), trained.temperature, history)
+    history = descend(model.parameters, len(asked), losses, settings)
+    learned = Projections(*(_widened(model.projection(role), axes) for role in ("query", "key")))
+    return Learned(learned, model.temperature, history)
+
+
+def _widened(learned: Projection, axes: Array | None) -> Projection:
+    """Return what was learned within the span of some axes (E, r) as a map of the whole space."""
+    if learned is None or axes is None:
+        return learned
+    if isinstance(learned, Factors):
+        return Factors(axes @ learned.left, axes @ learned.right)
+    return Factors(axes @ (learned - np.eye(len(learned), dtype=learned.dtype)), axes)
 
 
 def fit_pooling(
-    queries: ArrayLike,
-    keys: ArrayLike,
-    values: ArrayLike,
-    targets: ArrayLike,
-    settings: Settings,
+    queries: ArrayLike, keys: ArrayLike, values: ArrayLike, targets: ArrayLike, settings: Settings
 ) -> Learned:
     """Learn Q and K (and V, if ``settings.roles`` has it) from what queries should pool.
 
@@ -124,22 +122,22 @@ def fit_pooling(
         v, target = ((a / unit).astype(np.float32) for a in numbers.values())
     for array in (np.array(unit), v, target):
         require_finite(array, **numbers)
-    trained = TrainableProjections(x.shape[1], settings, v.shape[1])
+    model = Model(x.shape[1], settings, v.shape[1])
 
     def losses(rows: NDArray[np.intp], _: np.random.Generator) -> tuple[float, NamedGradients]:
-        query, query_back = trained.forward("query", x[rows])
-        key, key_back = trained.forward("key", y)
-        value, value_back = trained.forward("value", v)
-        loss, d = pooling_loss(query, key, value, target[rows], trained.temperature)
+        query, query_back = model.forward("query", x[rows])
+        key, key_back = model.forward("key", y)
+        value, value_back = model.forward("value", v)
+        loss, d = pooling_loss(query, key, value, target[rows], model.temperature)
         gradients = query_back(d.query) | key_back(d.key) | value_back(d.value)
         return loss, gradients | {"log_temperature": d.log_temperature}
 
-    history = descend(trained.parameters, len(x), losses, settings)
-    learned = Projections(*map(trained.projection, ("query", "key", "value")))
-    return Learned(learned, trained.temperature, history)
+    history = descend(model.parameters, len(x), losses, settings)
+    learned = Projections(*map(model.projection, ("query", "key", "value")))
+    return Learned(learned, model.temperature, history)
 
 
-class TrainableProjections:
+class Model:
     """Q, K and V, named as `Projections.arrays` does, and ``log_temperature`` as parameters.
 
     ``value_size`` is None if no values are pooled.
@@ -168,7 +166,7 @@ class TrainableProjections:
         fixed = self._settings.temperature
         return float(np.exp(self.parameters["log_temperature"])) if fixed is None else fixed
 
-    def projection(self, role: str) -> Array | Factors | None:
+    def projection(self, role: str) -> Projection:
         """Return Q, K or V as it is now."""
         left = self.parameters.get(f"{role}.left")
         if left is None:
@@ -176,21 +174,22 @@ class TrainableProjections:
         return Factors(left, self.parameters[f"{role}.right"])
 
     def forward(self, role: str, vectors: Array) -> tuple[Array, Callable[[Any], NamedGradients]]:
-        """Project vectors (N, E), and scale queries and keys as `lengths_forward` does.
+        """Project vectors (N, E); queries and keys to length 1, if they are compared by cosines.
 
         Return them, and the function from their gradient to the gradients of the parameters.
         """
-        projected, project_back = project_forward(vectors, self.projection(role), role)
-        scorer = "dot" if role == "value" else self._settings.scorer
-        scaled, scale_back = lengths_forward(projected, scorer)
+        made, project_back = project_forward(vectors, self.projection(role), role)
+        unit_back: Callable[[Array], Array] | None = None
+        if self._settings.by_cosine and role != "value":
+            made, unit_back = unit_forward(made)
 
         def named(gradient: Any) -> NamedGradients:
-            found = project_back(scale_back(gradient))
+            found = project_back(unit_back(gradient) if unit_back else gradient)
             if isinstance(found, Factors):
                 return {f"{role}.{name}": part for name, part in found._asdict().items()}
             return {} if found is None else {role: found}
 
-        return scaled, named
+        return made, named
 
 
 # ---- losses and their gradients --------------------------------------------------------------
@@ -203,6 +202,21 @@ class LossGradients(NamedTuple):
     key: Array  # (S, E)
     log_temperature: Array  # ()
     value: Array | None = None  # (S, Ev)
+
+
+def _logits(
+    query: Array, key: Array, temperature: float
+) -> tuple[Array, Callable[[Array], LossGradients]]:
+    """Return ``query.key / temperature``, (L, S), and the backward function."""
+    heat = query.dtype.type(temperature)
+    scaled = query / heat
+
+    def backward(d_logits: Array) -> LossGradients:
+        d_scaled = d_logits @ key
+        d_log_temperature = -np.asarray(np.vdot(d_scaled, scaled))
+        return LossGradients(d_scaled / heat, d_logits.T @ scaled, d_log_temperature)
+
+    return scaled @ key.T, backward
 
 
 def retrieval_loss(
@@ -223,9 +237,7 @@ def retrieval_loss(
     each to be among them. A key drawn with probability ``p`` counts ``1 / p`` times, so that the
     softmax's denominator is unbiased (Bengio and Senécal 2008); the right keys count once.
     """
-    heat = query.dtype.type(temperature)
-    scaled = query / heat
-    logits: Array = scaled @ key.T  # (L, S)
+    logits, backward = _logits(query, key, temperature)
     right = logits[rows, columns]  # (n,)
     logits -= np.asarray(log_shares, logits.dtype)
     logits[rows, columns] = right
@@ -240,9 +252,7 @@ def retrieval_loss(
     gradient /= total[:, None] * len(gradient)
     gradient[rows, columns] -= among / (right_total[rows] * len(gradient))  # less the right ones
     loss = (top + np.log(total) - (right_top + np.log(right_total))).mean()
-    d_scaled = gradient @ key
-    d_log_temperature = -np.asarray(np.vdot(d_scaled, scaled))
-    return float(loss), LossGradients(d_scaled / heat, gradient.T @ scaled, d_log_temperature)
+    return float(loss), backward(gradient)
 
 
 def pooling_loss(
@@ -252,35 +262,20 @@ def pooling_loss(
 
     ``target`` (L, Ev) is what the queries should pool.
     """
-    heat = query.dtype.type(temperature)
-    scaled = query / heat
-    weights: Array = scaled @ key.T  # (L, S)
+    weights, backward = _logits(query, key, temperature)
     weights -= weights.max(axis=1, keepdims=True)
     np.exp(weights, out=weights)
     weights /= weights.sum(axis=1, keepdims=True)
     error = weights @ value - target  # (L, Ev)
     d_output = error * error.dtype.type(2 / error.size)
-    d_value = weights.T @ d_output
     d_logits = d_output @ value.T
     d_logits -= (d_logits * weights).sum(axis=1, keepdims=True)
     d_logits *= weights
-    d_scaled = d_logits @ key
-    d_log_temperature = -np.asarray(np.vdot(d_scaled, scaled))
-    gradients = LossGradients(d_scaled / heat, d_logits.T @ scaled, d_log_temperature, d_value)
-    return float((error**2).mean()), gradients
+    return float((error**2).mean()), backward(d_logits)._replace(value=weights.T @ d_output)
 
 
-def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Array]]:
-    """Scale queries, or keys, (..., E) so that a dot product is the scorer's score.
-
-    "cosine" makes each vector 1 long (the zero vector stays), "scaled_dot" divides it by
-    ``E^(1/4)``, "dot" leaves it. Return them, and the backward function.
-    """
-    if scorer == "dot":
-        return x, lambda d_y: d_y
-    if scorer == "scaled_dot":
-        scale = x.dtype.type(x.shape[-1] ** -0.25)
-        return x * scale, lambda d_y: d_y * scale
+def unit_forward(x: Array) -> tuple[Array, Callable[[Array], Array]]:
+    """Return vectors (..., E) scaled to length 1, and the backward function; zero stays zero."""
     lengths = np.sqrt(np.einsum("...e,...e->...", x, x))[..., None]
     inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     unit = x * inverse
@@ -314,7 +309,7 @@ def descend(
     random = np.random.default_rng(settings.seed)
     order = random.permutation(count)
     share = round(settings.validation * count) if count >= _TOO_FEW else 0
-    held_out, training = order[:share], order[share:]
+    held_out, training = order[:share][:_HELD_OUT], order[share:]
     size = min(max(len(training) // _STEPS, 1), _LARGEST)
     steps = -(-len(training) // size)
     total, done = steps * settings.epochs, 0
@@ -325,10 +320,15 @@ def descend(
         same = np.random.default_rng(settings.seed)  # so that each pass draws the same keys
         return losses(rows, same)[0] if len(rows) else np.nan
 
-    history = [Epoch(loss_of(training[: max(size, _LARGEST)]), loss_of(held_out[:_HELD_OUT]))]
-    best = {name: parameter.copy() for name, parameter in parameters.items()}
-    best_loss, waited = history[0].held_out, 0
-    while len(history) <= settings.epochs and waited < settings.patience:
+    history = [Epoch(loss_of(training[:_LARGEST]), loss_of(held_out))]
+    best_loss, waited = np.inf, -1
+    while True:
+        waited += 1
+        if not history[-1].held_out >= best_loss:  # true of NaN, too
+            best_loss, waited = history[-1].held_out, 0
+            best = {name: parameter.copy() for name, parameter in parameters.items()}
+        if len(history) > settings.epochs or waited >= settings.patience:
+            break
         summed = 0.0
         for batch in np.array_split(random.permutation(training), steps):
             loss, gradients = losses(batch, random)
@@ -338,11 +338,7 @@ def descend(
             adam.step(gradients)
             done += 1
             report(done, total)
-        history.append(Epoch(summed / len(training), loss_of(held_out[:_HELD_OUT])))
-        waited += 1
-        if not history[-1].held_out >= best_loss:  # true of NaN, too
-            best_loss, waited = history[-1].held_out, 0
-            best = {name: parameter.copy() for name, parameter in parameters.items()}
+        history.append(Epoch(summed / len(training), loss_of(held_out)))
     for name, parameter in parameters.items():
         parameter[...] = best[name]
     report(total, total)

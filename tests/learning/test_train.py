@@ -14,14 +14,14 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Factors
 from fuzzydict.learning.train import (
     Adam,
+    Model,
     Settings,
-    TrainableProjections,
     add_identity_penalty,
     descend,
     fit_retrieval,
-    lengths_forward,
     pooling_loss,
     retrieval_loss,
+    unit_forward,
 )
 from fuzzydict.nn.scorers import as_scorer
 from tests.support.gradients import check_gradients
@@ -100,24 +100,21 @@ def test_the_gradients_of_pooling_and_its_definition() -> None:
     check_gradients(lambda p: loss(p)[0], at, gradients)
 
 
-@pytest.mark.parametrize("scorer", ["cosine", "scaled_dot"])
-def test_lengths_make_a_dot_product_what_the_scorer_says(scorer: str) -> None:
+def test_unit_vectors_have_the_cosine_as_their_product_and_their_gradient() -> None:
     x, y, d_y = drawn(3, 4), drawn(5, 4, seed=1), drawn(3, 4, seed=2)
-    scores = lengths_forward(x, scorer)[0] @ lengths_forward(y, scorer)[0].T
-    np.testing.assert_allclose(scores, as_scorer(scorer)(x, y))
+    np.testing.assert_allclose(unit_forward(x)[0] @ unit_forward(y)[0].T, as_scorer("cosine")(x, y))
     check_gradients(
-        lambda p: float(np.vdot(lengths_forward(p["x"], scorer)[0], d_y)),
+        lambda p: float(np.vdot(unit_forward(p["x"])[0], d_y)),
         {"x": x},
-        {"x": lengths_forward(x, scorer)[1](d_y)},
+        {"x": unit_forward(x)[1](d_y)},
     )
-    if scorer == "cosine":  # the zero vector stays, and has no gradient
-        unit, backward = lengths_forward(np.zeros((1, 3)), scorer)
-        assert unit.tolist() == backward(np.ones((1, 3))).tolist() == [[0, 0, 0]]
+    unit, backward = unit_forward(np.zeros((1, 3)))  # the zero vector stays, and has no gradient
+    assert unit.tolist() == backward(np.ones((1, 3))).tolist() == [[0, 0, 0]]
 
 
 @pytest.mark.parametrize("rank", [None, 2])
 def test_the_gradients_of_a_projection(rank: int | None) -> None:
-    model = TrainableProjections(5, Settings(rank=rank, roles=("query",), temperature=0.1))
+    model = Model(5, Settings(rank=rank, roles=("query",), temperature=0.1))
     random = np.random.default_rng(0)
     at: dict[str, Array] = {n: random.standard_normal(p.shape) for n, p in model.parameters.items()}
     x, d = random.standard_normal((2, 4, 5))
