@@ -7,10 +7,9 @@ import os
 import platform
 import shlex
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import OptionError, printable
-from fuzzydict.evaluation.datasets import JudgedPair, Query, RetrievalSet
-from fuzzydict.evaluation.systems import Ranker, Remembering, System
+from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, RetrievalSet
+from fuzzydict.evaluation.systems import Remembering, System
 from fuzzydict.io.text_tables import as_json
 
 if TYPE_CHECKING:
@@ -91,29 +90,40 @@ def evaluate(
     report, of_all = Report(), [list[_Answer]() for _ in systems]
     total, done = len(systems) * sum(len(one.queries) for one in sets), 0
     for one in sets:
-        answers, seconds = ([list[Any]() for _ in systems] for _ in range(2))
-        most_timed = math.ceil(_TIMED / len(one.dictionaries))
+        answers, seconds = [list[_Answer]() for _ in systems], [list[float]() for _ in systems]
+        timed = math.ceil(_TIMED / len(one.dictionaries))
         for dictionary in one.dictionaries:
-            queries = dictionary.queries
-            sample = [query.text for query in queries[:: math.ceil(len(queries) / most_timed)]]
-            timed = [_timed(system, dictionary.keys, sample) for system in systems]
-            for i, (ranker, taken) in enumerate(timed):
-                _remember(systems[i], (query.text for query in queries))
-                answers[i] += _answers(ranker, queries)
+            for i, system in enumerate(systems):
+                found, taken = _asked(system, dictionary, timed)
+                answers[i] += found
                 seconds[i] += taken
-            done += len(systems) * len(queries)
+            done += len(systems) * len(dictionary.queries)
             if progress is not None:
                 progress(done, total)
+        most_keys = max(len(dictionary.keys) for dictionary in one.dictionaries)
         for i, system in enumerate(systems):
-            report.retrieval.append(_retrieval(one, system, answers[i], seconds[i]))
             of_all[i] += answers[i]
-    for system, found in zip(systems, of_all, strict=True):
+            ranks = np.array([answer.rank for answer in answers[i] if answer.has_key])
+            present = [answer.score for answer in answers[i] if answer.has_key]
+            is_claim = system.is_probability
+            row = Retrieval(
+                name=one.name,
+                system=system.name,
+                queries=len(answers[i]),
+                keys=most_keys,
+                hit_at_1=float((ranks == 1).mean()) if len(ranks) else math.nan,
+                mean_reciprocal_rank=float((1 / ranks).mean()) if len(ranks) else math.nan,
+                auroc=auroc(present, [answer.without for answer in answers[i]]),
+                calibration_error=_calibration_error(answers[i]) if is_claim else None,
+                microseconds=median(seconds[i]) * 1e6,
+            )
+            report.retrieval.append(row)
+    for system, every in zip(systems, of_all, strict=True):
         if sets and system.is_probability:
-            report.calibration_errors[system.name] = _calibration_error(found)
+            report.calibration_errors[system.name] = _calibration_error(every)
     for name, judged in (pairs or {}).items():
         words = [(pair.first, pair.second) for pair in judged]
         for system in (system for system in systems if system.encoder is not None):
-            _remember(system, chain.from_iterable(words))
             unknown = system.never_seen
             never_seen = None if unknown is None else sum(any(map(unknown, two)) for two in words)
             spearman = rank_correlation(system.encoder, judged)
@@ -131,61 +141,34 @@ class _Answer(NamedTuple):
     without: float  # the same once the right keys are removed
 
 
-def _remember(system: System, texts: Iterable[str]) -> None:
-    """Encode texts in one batch, where the system's encoder keeps vectors."""
-    if isinstance(system.encoder, Remembering):
-        system.encoder.remember(texts)
-
-
-def _timed(
-    system: System, keys: Sequence[str], sample: Sequence[str]
-) -> tuple[Ranker, list[float]]:
-    """Return a system over the keys, and the seconds that it takes to look up each of a sample."""
-    _remember(system, keys)
-    if isinstance(system.encoder, Remembering):
-        system.encoder.forget(sample)
-    ranker, seconds = system.over(keys), []
+def _asked(system: System, dictionary: Dictionary, timed: int) -> tuple[list[_Answer], list[float]]:
+    """Return the answers to the queries of a dictionary, and the seconds that some take."""
+    keys, queries = dictionary
+    texts, ranker = [query.text for query in queries], system.over(keys)
+    sample, seconds = texts[:: math.ceil(len(texts) / timed)], []
+    kept = system.encoder if isinstance(system.encoder, Remembering) else None
+    if kept is not None:
+        kept.forget(sample)
     ranker.best(sample[0])  # what the first lookup prepares does not count
     for text in sample:
         start = time.perf_counter()
         ranker.best(text)
         seconds.append(time.perf_counter() - start)
-    return ranker, seconds
-
-
-def _answers(ranker: Ranker, queries: Sequence[Query]) -> list[_Answer]:
+    if kept is not None:
+        kept.remember(texts)  # in one batch
     together: dict[frozenset[str], list[str]] = {}  # queries with the same right keys
     for query in dict.fromkeys(queries):
         together.setdefault(query.accept, []).append(query.text)
     without: dict[tuple[str, frozenset[str]], float] = {}
-    for accept, texts in together.items():
-        for text, found in zip(texts, ranker.ranked(texts, 1, without=accept), strict=True):
+    for accept, some in together.items():
+        for text, found in zip(some, ranker.ranked(some, 1, without=accept), strict=True):
             without[text, accept] = found[0][1] if found else -math.inf
     answers = []
-    ranked = ranker.ranked([query.text for query in queries], _TOPN)
-    for (text, accept, _), found in zip(queries, ranked, strict=True):
+    for (text, accept, _), found in zip(queries, ranker.ranked(texts, _TOPN), strict=True):
         first = next((rank for rank, (key, _) in enumerate(found, 1) if key in accept), math.inf)
         score = found[0][1] if found else -math.inf
         answers.append(_Answer(bool(accept), first, score, without[text, accept]))
-    return answers
-
-
-def _retrieval(
-    one: RetrievalSet, system: System, answers: Sequence[_Answer], seconds: Sequence[float]
-) -> Retrieval:
-    ranks = np.array([answer.rank for answer in answers if answer.has_key])
-    present = [answer.score for answer in answers if answer.has_key]
-    return Retrieval(
-        name=one.name,
-        system=system.name,
-        queries=len(answers),
-        keys=max(len(dictionary.keys) for dictionary in one.dictionaries),
-        hit_at_1=float((ranks == 1).mean()) if len(ranks) else math.nan,
-        mean_reciprocal_rank=float((1 / ranks).mean()) if len(ranks) else math.nan,
-        auroc=auroc(present, [answer.without for answer in answers]),
-        calibration_error=_calibration_error(answers) if system.is_probability else None,
-        microseconds=median(seconds) * 1e6,
-    )
+    return answers, seconds
 
 
 def _calibration_error(answers: Sequence[_Answer]) -> float:

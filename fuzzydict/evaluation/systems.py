@@ -5,11 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,38 +28,31 @@ _BATCH = 128  # texts that the sentence encoder takes at once
 _LIKELY = 0.5  # a cutoff at which difflib is much faster
 
 
-class Ranker(ABC):
+class Ranker(NamedTuple):
     """A system over the keys of one dictionary."""
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
-
-    @abstractmethod
-    def best(self, query: str) -> str | None:
-        """Return the nearest key in the fastest way there is; this is what is timed."""
-
-    @abstractmethod
-    def ranked(
-        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[tuple[str, float]]]:
-        """Return the ``topn`` nearest keys of each query with their scores, best first.
-
-        They are those that there would be if the keys ``without`` were not there.
-        """
+    #: Returns the nearest key in the fastest way there is; this is what is timed.
+    best: Callable[[str], str | None]
+    #: Called as ``ranked(queries, topn, without=keys)``, it returns the ``topn`` nearest keys of
+    #: each query with their scores, best first, as if the keys ``without`` were not there.
+    ranked: Callable[..., list[list[tuple[str, float]]]]
 
 
-class _KeyByKey(Ranker):
-    """A system whose score of a key does not depend on the other keys."""
+def _key_by_key(
+    best: Callable[[str], str | None], nearest: Callable[[str, int], list[tuple[str, float]]]
+) -> Ranker:
+    """Return a system whose score of a key does not depend on the other keys.
+
+    ``nearest(query, topn)`` gives the nearest keys with their scores, best first.
+    """
 
     def ranked(
-        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+        queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
     ) -> list[list[tuple[str, float]]]:
-        found = (self._nearest(query, topn + len(without)) for query in queries)
+        found = (nearest(query, topn + len(without)) for query in queries)
         return [[one for one in some if one[0] not in without][:topn] for some in found]
 
-    @abstractmethod
-    def _nearest(self, query: str, topn: int) -> list[tuple[str, float]]:
-        """Return the nearest keys with their scores, best first."""
+    return Ranker(best, ranked)
 
 
 @dataclass(frozen=True)
@@ -83,34 +75,28 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
         def never_seen(text: str) -> bool:
             return any(known.row(token) is None for token in known.tokens(text))
 
-    kept = embedding if isinstance(embedding, Remembering) else encoder
-    return System(name, partial(_FuzzyRanker, embedding=embedding), True, kept, never_seen)
-
-
-class _FuzzyRanker(Ranker):
-    """A `FuzzyDict` of the keys, without a cutoff."""
-
-    def __init__(self, keys: Sequence[str], embedding: Any) -> None:
+    def over(keys: Sequence[str]) -> Ranker:
         items = zip(keys, keys, strict=True)
-        self._dict = FuzzyDict[str](items, embedding=embedding, score_cutoff=-math.inf)
-        self.ranked(["a"], 1)  # encodes the keys, for the copies as well
+        every = FuzzyDict[str](items, embedding=embedding, score_cutoff=-math.inf)
 
-    def best(self, query: str) -> str | None:
-        key: str | None = self._dict.get(query)
-        return key
+        def ranked(
+            queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+        ) -> list[list[tuple[str, float]]]:
+            # The keys are removed, not skipped: a score may depend on the other keys.
+            d = every.copy() if without else every
+            for key in without:
+                d.pop(key, None)
+            try:
+                found = d.most_similar(list(queries), topn)
+            except NoMatchError:  # no key has letters or digits
+                return [[] for _ in queries]
+            return [[(match.key, match.score) for match in some] for some in found]
 
-    def ranked(
-        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[tuple[str, float]]]:
-        # The keys are removed, not skipped: a score may depend on the other keys.
-        d = self._dict.copy() if without else self._dict
-        for key in without:
-            d.pop(key, None)
-        try:
-            found = d.most_similar(list(queries), topn)
-        except NoMatchError:  # no key has letters or digits
-            return [[] for _ in queries]
-        return [[(match.key, match.score) for match in some] for some in found]
+        ranked(["a"], 1)  # encodes the keys, for the copies as well
+        return Ranker(every.get, ranked)
+
+    kept = embedding if isinstance(embedding, Remembering) else encoder
+    return System(name, over, True, kept, never_seen)
 
 
 def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None = None) -> System:
@@ -118,34 +104,30 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
 
     ``encoder.encode(texts)`` gives (n, E). A text with the zero vector matches nothing.
     """
-    over = partial(_CosineRanker, encoder=encoder)
-    return System(name, over, encoder=encoder, never_seen=never_seen)
 
-
-class _CosineRanker(_KeyByKey):
-    def __init__(self, keys: Sequence[str], encoder: Any) -> None:
+    def over(keys: Sequence[str]) -> Ranker:
         vectors = np.asarray(encoder.encode(list(keys)), np.float32)
         lengths = np.linalg.norm(vectors, axis=1)
-        super().__init__([key for key, length in zip(keys, lengths, strict=True) if length])
-        self._encoder = encoder
-        self._vectors = vectors[lengths > 0] / lengths[lengths > 0, None]
+        known = [key for key, length in zip(keys, lengths, strict=True) if length]
+        units = vectors[lengths > 0] / lengths[lengths > 0, None]
 
-    def best(self, query: str) -> str | None:
-        cosines = self._cosines(query)
-        return self._keys[int(cosines.argmax())] if len(cosines) else None
+        def cosines(query: str) -> NDArray[np.float32]:
+            (vector,) = np.asarray(encoder.encode([query]), np.float32)
+            length = np.linalg.norm(vector)
+            return np.asarray(units @ (vector / length) if length else [], np.float32)
 
-    def _nearest(self, query: str, topn: int) -> list[tuple[str, float]]:
-        cosines = self._cosines(query)
-        places = np.argsort(-cosines, kind="stable")[:topn].tolist()
-        return [(self._keys[i], float(cosines[i])) for i in places]
+        def best(query: str) -> str | None:
+            found = cosines(query)
+            return known[int(found.argmax())] if len(found) else None
 
-    def _cosines(self, query: str) -> NDArray[np.float32]:
-        """Return the cosines with the keys, (S,); none if the query has no vector."""
-        (vector,) = np.asarray(self._encoder.encode([query]), np.float32)
-        length = np.linalg.norm(vector)
-        if not length:
-            return np.zeros(0, np.float32)
-        return np.asarray(self._vectors @ (vector / length), np.float32)
+        def nearest(query: str, topn: int) -> list[tuple[str, float]]:
+            found = cosines(query)
+            places = np.argsort(-found, kind="stable")[:topn].tolist()
+            return [(known[i], float(found[i])) for i in places]
+
+        return _key_by_key(best, nearest)
+
+    return System(name, over, encoder=encoder, never_seen=never_seen)
 
 
 class Remembering:
@@ -178,33 +160,34 @@ class Remembering:
 # ---- other libraries ----------------------------------------------------------------------
 
 
-class _Difflib(_KeyByKey):
-    """``difflib.get_close_matches``."""
+def _difflib(keys: Sequence[str]) -> Ranker:
+    """Return ``difflib.get_close_matches``."""
 
-    def best(self, query: str) -> str | None:
-        return next(iter(difflib.get_close_matches(query, self._keys, n=1, cutoff=0)), None)
+    def close(query: str, topn: int, cutoff: float = 0) -> list[str]:
+        return difflib.get_close_matches(query, keys, n=topn, cutoff=cutoff)
 
-    def _nearest(self, query: str, topn: int) -> list[tuple[str, float]]:
-        found = difflib.get_close_matches(query, self._keys, n=topn, cutoff=_LIKELY)
+    def nearest(query: str, topn: int) -> list[tuple[str, float]]:
+        found = close(query, topn, _LIKELY)
         if len(found) < topn:
-            found = difflib.get_close_matches(query, self._keys, n=topn, cutoff=0)
+            found = close(query, topn)
         return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
+    return _key_by_key(lambda query: next(iter(close(query, 1)), None), nearest)
 
-class _Rapidfuzz(_KeyByKey):
-    """``rapidfuzz.fuzz.ratio``."""
 
-    def best(self, query: str) -> str | None:
-        from rapidfuzz import fuzz, process
+def _rapidfuzz(keys: Sequence[str]) -> Ranker:
+    """Return ``rapidfuzz.fuzz.ratio``."""
+    from rapidfuzz import fuzz, process
 
-        found = process.extractOne(query, self._keys, scorer=fuzz.ratio)
+    def best(query: str) -> str | None:
+        found = process.extractOne(query, keys, scorer=fuzz.ratio)
         return None if found is None else str(found[0])
 
-    def _nearest(self, query: str, topn: int) -> list[tuple[str, float]]:
-        from rapidfuzz import fuzz, process
-
-        found = process.extract(query, self._keys, scorer=fuzz.ratio, limit=topn)
+    def nearest(query: str, topn: int) -> list[tuple[str, float]]:
+        found = process.extract(query, keys, scorer=fuzz.ratio, limit=topn)
         return [(key, score / 100) for key, score, _ in found]
+
+    return _key_by_key(best, nearest)
 
 
 def _gensim_defaults() -> System:
@@ -261,8 +244,8 @@ def sentence_encoder() -> Remembering:
 #: Makes each peer by its name on the command line. ``gensim`` raises a MissingCorpusError without
 #: the Brown corpus, ``minilm`` a MissingExtraError without the model's package.
 PEERS: Mapping[str, Callable[[], System]] = {
-    "difflib": lambda: System("difflib", _Difflib),
-    "rapidfuzz": lambda: System("rapidfuzz", _Rapidfuzz),
+    "difflib": lambda: System("difflib", _difflib),
+    "rapidfuzz": lambda: System("rapidfuzz", _rapidfuzz),
     "gensim": _gensim_defaults,
     "minilm": lambda: by_cosine(ENCODER_NAME, sentence_encoder()),
 }
