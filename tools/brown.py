@@ -27,14 +27,16 @@ from numpy.typing import NDArray
 from fuzzydict import FuzzyDictError, WordVectors
 from fuzzydict._arrays import Array, units
 from fuzzydict.embedding.word2vec import brown_sentences, combine
-from fuzzydict.learning.train import Adam, NamedGradients, retrieval_loss, unit_forward
+from fuzzydict.learning.train import Adam, NamedGradients
 
 from .wordnet import (
     WEIGHTS,
     Pair,
     RightKeys,
+    loss_gradient,
     pairs_in,
     related_pairs,
+    unit_forward,
     weighted_draw,
     wordnet_synsets,
 )
@@ -111,8 +113,7 @@ def baked(vectors: WordVectors, pairs: Sequence[Pair], recipe: Recipe | None = N
         batch[swapped] = batch[swapped, ::-1]
         unit, back = forward(texts.take(batch.T.ravel()))
         query, key = np.split(unit, 2)
-        _, d = retrieval_loss(query, key, *right_keys.of(batch), recipe.temperature)
-        gradients = back(np.concatenate([d.query, d.key]))
+        gradients = back(loss_gradient(query, key, right_keys.of(batch), recipe.temperature))
         before = words.take(draw_words(recipe.kept_words))
         unit, back = forward(before)
         change = unit @ unit.T - before.unit @ before.unit.T

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict._arrays import Array, units
-from fuzzydict.learning.train import retrieval_loss, unit_forward
 from fuzzydict.text.words import words as words_of
 
 from .rewriting import listed
@@ -37,8 +36,10 @@ from .wordnet import (
     WEIGHTS,
     RightKeys,
     Synset,
+    loss_gradient,
     pairs_in,
     related_pairs,
+    unit_forward,
     weighted_draw,
     wordnet_synsets,
 )
@@ -221,8 +222,7 @@ def learned(
             (some, counts), right = next(pairs)
             unit, back = unit_forward(counts @ rows[some])
             query, key = np.split(unit, 2)
-            _, d = retrieval_loss(query, key, *right, recipe.temperature)
-            gradient = counts.T @ back(np.concatenate([d.query, d.key]))
+            gradient = counts.T @ back(loss_gradient(query, key, right, recipe.temperature))
             parts.append((some, gradient * np.float32(recipe.pairs)))
         some = np.unique(np.concatenate([found for found, _ in parts]))
         gradient = np.zeros((len(some), recipe.size), np.float32)

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict import MissingCorpusError
+from fuzzydict._arrays import Array
+from fuzzydict.learning.train import retrieval_loss
 from fuzzydict.text.words import plain
 
 __all__ = ["WEIGHTS", "Pair", "RightKeys", "Synset", "pairs_in", "related_pairs", "weighted_draw"]
-__all__ += ["wordnet_synsets"]
+__all__ += ["loss_gradient", "unit_forward", "wordnet_synsets"]
 
 #: How often each kind of pair is drawn, relative to synonyms.
 WEIGHTS: Mapping[str, float] = {
@@ -175,6 +177,27 @@ class RightKeys:
         right = self._paired[batch[:, 0]][:, batch[:, 1]]
         right.sort_indices()
         return np.repeat(np.arange(len(batch)), np.diff(right.indptr)), right.indices
+
+
+def unit_forward(x: Array) -> tuple[Array, Callable[[Array], Array]]:
+    """Return vectors (n, E) scaled to length 1, and the backward function; zero stays zero."""
+    lengths = np.sqrt(np.einsum("ne,ne->n", x, x))[:, None]
+    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    unit = x * inverse
+
+    def backward(d_unit: Array) -> Array:
+        along = np.einsum("ne,ne->n", unit, d_unit)[:, None]
+        return np.asarray((d_unit - along * unit) * inverse)
+
+    return unit, backward
+
+
+def loss_gradient(
+    query: Array, key: Array, right: tuple[NDArray[np.intp], NDArray[np.intp]], temperature: float
+) -> Array:
+    """Return the gradient of `retrieval_loss` for queries and keys (B, E), one after the other."""
+    _, d_logits = retrieval_loss(query @ key.T / query.dtype.type(temperature), *right)
+    return np.concatenate([d_logits @ key, d_logits.T @ query]) / query.dtype.type(temperature)
 
 
 def weighted_draw(

@@ -84,17 +84,18 @@ class Plan:
             raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
         if "value" in roles and not pools:
             raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
-        options: dict[str, Any] = {"by_cosine": state.by_cosine, "roles": roles, "seed": self.seed}
-        start = 0.05
+        options: dict[str, Any] = {"scorer": state.by, "roles": roles, "seed": self.seed}
+        start, by_cosine = 0.05, isinstance(state.by, Cosine)
         if pools:  # many long steps: an error of a value says little about which key is right
             epochs = int(np.clip(_STEPS * _BATCH // len(task.texts), 30, 100))
             options |= {"epochs": epochs, "patience": epochs // 5, "learning_rate": 0.1}
             options["identity_penalty"] = 3.0
-            start = 0.15 if state.by_cosine else 1.0  # if low, only the best key gets a gradient
+            start = 0.15 if by_cosine else 1.0  # if low, only the best key gets a gradient
         elif state.scorer is None:  # a standard deviation more makes a key e times as likely
             spread = state.keys.background.spread
             options["temperature"] = float(np.clip(spread, _COLDEST, _WARMEST))
-        options["start_temperature"] = start if state.by_cosine else start * size**0.5
+        scale = 1.0 if isinstance(state.by, Dot) else getattr(state.by, "scale", None)
+        options["start_temperature"] = start if scale is None else start * scale * size**0.5
         if self.validation == 0 or not (pools or len(task.texts) >= task.many):
             options["validation"] = 0.0  # the loss of a few says little about when to stop early
         given = {name: getattr(self, name) for name in ("rank", "epochs", "learning_rate")}
@@ -119,7 +120,6 @@ class DictState:
         self.by = None
         if not is_spelling(self.scorer):
             self.by = as_scorer("cosine" if self.scorer is None else self.scorer)
-        self.by_cosine = isinstance(self.by, Cosine)
         #: Whether Q and K are learned for this scorer.
         self.is_learned = isinstance(self.by, Cosine | ScaledDot | Dot)
         cutoff: float | None = self.options["score_cutoff"]
@@ -150,15 +150,6 @@ class DictState:
         return [
             query._replace(vector=vector) for query, vector in zip(queries, vectors, strict=True)
         ]
-
-    def learned_for(self, scorer: Any, learned: Learned) -> Learned:
-        """Return what was learned with the temperature of a scorer, which may have a scale."""
-        temperature, scale = learned.temperature, getattr(self.by, "scale", 1.0)
-        if scorer is None:
-            temperature = None
-        elif temperature is not None and not self.by_cosine:
-            temperature *= self.keys.vectors.shape[1] ** -0.5 if scale is None else scale
-        return learned._replace(scorer=scorer, temperature=temperature)
 
     def options_of(self, learned: Learned) -> dict[str, Any]:
         """Return the learned options by name."""
@@ -389,7 +380,8 @@ class _Keyed:
         each = np.stack([np.arange(len(rows)), right], axis=1)
         vectors = [self.asked[row].vector for row in rows]
         learned = fit_retrieval(vectors, self.state.keys.vectors, each, settings)
-        return self.state.learned_for(self.state.scorer, learned)
+        temperature = None if self.state.scorer is None else learned.temperature
+        return learned._replace(scorer=self.state.scorer, temperature=temperature)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Answers:
         """Return the answers to those in some rows."""
@@ -441,7 +433,7 @@ class _Valued:
         vectors = [self.asked[row].vector for row in rows]
         keys = self.state.keys.vectors
         learned = fit_pooling(vectors, keys, self.values, self.targets[rows], settings)
-        return self.state.learned_for(self.scorer, learned)
+        return learned._replace(scorer=self.scorer)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Errors:
         """Return the errors of those in some rows."""
@@ -559,19 +551,23 @@ def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[Fit
         with _threads(task.keys_a_step * size**2):
             return task.train(rows, replace(settings, progress=partial(tell, stage)))
 
+    def ask(learned: Learned, rows: NDArray[np.intp]) -> Any:
+        with _threads(keys * size * _AT_ONCE):
+            return task.ask(learned, rows)
+
     folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
     learned, kept, reason, measures = state.nothing, False, why_not or "", [Measures()] * 2
     if folds:
-        asked = [task.ask(fold, part) for fold, part in zip(folds, parts, strict=True)]
+        asked = [ask(fold, part) for fold, part in zip(folds, parts, strict=True)]
         after: Any = task.answers(*map(np.concatenate, zip(*asked, strict=True)))
         rows, learned = np.concatenate(parts), folds[-1]
-        before: Any = task.ask(state.nothing, rows)
+        before = ask(state.nothing, rows)
         kept, reason = after.verdict(before, state.cutoff, held_out=True)
         measures = [one.measures(state.cutoff) for one in (before, after)]
     if why_not is None and (not folds or (kept and len(folds) > 1)):
         learned = train(every, len(folds))
     some = random.permutation(count)[:most]
-    training: list[Any] = [task.ask(options, some) for options in (state.nothing, learned)]
+    training = [ask(options, some) for options in (state.nothing, learned)]
     if not folds:
         rows, (before, after) = some, training
         if why_not is None:

@@ -6,7 +6,7 @@ L queries, S keys, E numbers of a vector, Ev of a value, B examples of a step
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, positive, require_finite
 from fuzzydict.embedding.projections import Factors, Projection, Projections, project_forward
+from fuzzydict.nn.attention import attention_forward
+from fuzzydict.nn.scorers import Cosine, Scorer
 
 #: Gradients by the names of the parameters, each shaped like its parameter.
 NamedGradients: TypeAlias = dict[str, Array]
@@ -23,7 +25,7 @@ NamedGradients: TypeAlias = dict[str, Array]
 class Settings:
     """How to learn projections."""
 
-    by_cosine: bool = True  # whether vectors are compared by cosines; or by dot products
+    scorer: Scorer = field(default_factory=Cosine)  # or a Dot or ScaledDot
     roles: Collection[str] = ("query", "key")  # what to learn; "value", too, if values are pooled
     rank: int | None = None  # learn I + A B' with A and B (E, rank); None for a whole matrix
     temperature: float | None = None  # divisor of the scores; None to learn it,
@@ -70,8 +72,9 @@ def fit_retrieval(
     axes: Any = None
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # Gradients of Q and K are sums of outer products of these vectors. So nothing is learned
-    # outside their span, and learning within it gives the same in less time.
-    if settings.by_cosine and 2 * (len(x) + len(y)) <= x.shape[1]:
+    # outside their span, and learning within it gives the same in less time. (The temperature of
+    # dot products is learned at a pace of its own.)
+    if isinstance(settings.scorer, Cosine) and 2 * (len(x) + len(y)) <= x.shape[1]:
         axes = np.linalg.qr(np.concatenate([x, y]).T)[0]  # (E, r)
         x, y = x @ axes, y @ axes
         pace = (len(axes) / axes.shape[1]) ** 0.5  # so that steps are as long as in the whole
@@ -87,10 +90,12 @@ def fit_retrieval(
             log_share = float(np.log(len(drawn) / len(y)))
         query, query_back = model.forward("query", x[asked[rows]])
         key, key_back = model.forward("key", near)
-        each = np.arange(len(rows))
-        loss, d = retrieval_loss(query, key, each, columns, model.temperature, log_share)
+        scores, scores_back = settings.scorer.forward(query, key)
+        logits = scores / model.temperature
+        loss, d_logits = retrieval_loss(logits, np.arange(len(rows)), columns, log_share)
+        d = scores_back(d_logits / model.temperature)
         gradients = query_back(d.query) | key_back(d.key)
-        return loss, gradients | {"log_temperature": d.log_temperature}
+        return loss, gradients | {"log_temperature": -np.asarray(np.vdot(d_logits, logits))}
 
     history = descend(model.parameters, len(asked), losses, settings)
     learned = Projections(*(_widened(model.projection(role), axes) for role in ("query", "key")))
@@ -111,7 +116,8 @@ def fit_pooling(
 ) -> Learned:
     """Learn Q and K (and V, if ``settings.roles`` has it) from what queries should pool.
 
-    Minimizes `pooling_loss`, for queries (L, E), keys (S, E), values (S, Ev), targets (L, Ev).
+    Minimizes the mean squared error of attention, for queries (L, E), keys (S, E), values (S, Ev)
+    and targets (L, Ev).
     """
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # In units of a third of the spread, an error as large as the spread weighs as much as a key
@@ -128,9 +134,15 @@ def fit_pooling(
         query, query_back = model.forward("query", x[rows])
         key, key_back = model.forward("key", y)
         value, value_back = model.forward("value", v)
-        loss, d = pooling_loss(query, key, value, target[rows], model.temperature)
+        temperature = model.temperature
+        output, _weights, back = attention_forward(
+            query, key, value, scorer=settings.scorer, temperature=temperature
+        )
+        error = output - target[rows]  # (B, Ev)
+        d = back(error * error.dtype.type(2 / error.size))
         gradients = query_back(d.query) | key_back(d.key) | value_back(d.value)
-        return loss, gradients | {"log_temperature": d.log_temperature}
+        slope = np.asarray(d.temperature * temperature)
+        return float(np.square(error).mean()), gradients | {"log_temperature": slope}
 
     history = descend(model.parameters, len(x), losses, settings)
     learned = Projections(*map(model.projection, ("query", "key", "value")))
@@ -173,73 +185,40 @@ class Model:
             return self.parameters.get(role)
         return Factors(left, self.parameters[f"{role}.right"])
 
-    def forward(self, role: str, vectors: Array) -> tuple[Array, Callable[[Any], NamedGradients]]:
-        """Project vectors (N, E); queries and keys to length 1, if they are compared by cosines.
+    def forward(self, role: str, vectors: Array) -> tuple[Array, Callable[[Array], NamedGradients]]:
+        """Project vectors (N, E).
 
         Return them, and the function from their gradient to the gradients of the parameters.
         """
-        made, project_back = project_forward(vectors, self.projection(role), role)
-        unit_back: Callable[[Array], Array] | None = None
-        if self._settings.by_cosine and role != "value":
-            made, unit_back = unit_forward(made)
+        projected, backward = project_forward(vectors, self.projection(role), role)
 
-        def named(gradient: Any) -> NamedGradients:
-            found = project_back(unit_back(gradient) if unit_back else gradient)
+        def named(gradient: Array) -> NamedGradients:
+            found = backward(gradient)
             if isinstance(found, Factors):
                 return {f"{role}.{name}": part for name, part in found._asdict().items()}
             return {} if found is None else {role: found}
 
-        return made, named
-
-
-# ---- losses and their gradients --------------------------------------------------------------
-
-
-class LossGradients(NamedTuple):
-    """Gradients of a loss, each shaped like its input."""
-
-    query: Array  # (L, E)
-    key: Array  # (S, E)
-    log_temperature: Array  # ()
-    value: Array | None = None  # (S, Ev)
-
-
-def _logits(
-    query: Array, key: Array, temperature: float
-) -> tuple[Array, Callable[[Array], LossGradients]]:
-    """Return ``query.key / temperature``, (L, S), and the backward function."""
-    heat = query.dtype.type(temperature)
-    scaled = query / heat
-
-    def backward(d_logits: Array) -> LossGradients:
-        d_scaled = d_logits @ key
-        d_log_temperature = -np.asarray(np.vdot(d_scaled, scaled))
-        return LossGradients(d_scaled / heat, d_logits.T @ scaled, d_log_temperature)
-
-    return scaled @ key.T, backward
+        return projected, named
 
 
 def retrieval_loss(
-    query: Array,
-    key: Array,
+    logits: Array,
     rows: NDArray[np.intp],
     columns: NDArray[np.intp],
-    temperature: float,
     log_shares: ArrayLike = 0.0,
-) -> tuple[float, LossGradients]:
-    """Return the mean negative log-likelihood of the right keys, and its gradients.
+) -> tuple[float, Array]:
+    """Return the mean negative log-likelihood of the right keys, and its gradient, (L, S).
 
-    The probabilities are ``softmax(query.key / temperature)`` of queries (L, E) and keys (S, E);
-    those of a query's right keys are added. ``rows`` (n,) are sorted queries, each of which has one
-    right key or more, and ``columns`` (n,) which keys these are.
+    The probabilities are the softmax of the logits (L, S); those of a query's right keys are added.
+    ``rows`` (n,) are sorted queries, each of which has one right key or more, and ``columns`` (n,)
+    which keys these are.
 
     If only some of all keys are given, ``log_shares``, (S,) or for all, is the log-probability of
     each to be among them. A key drawn with probability ``p`` counts ``1 / p`` times, so that the
     softmax's denominator is unbiased (Bengio and Senécal 2008); the right keys count once.
     """
-    logits, backward = _logits(query, key, temperature)
     right = logits[rows, columns]  # (n,)
-    logits -= np.asarray(log_shares, logits.dtype)
+    logits = logits - np.asarray(log_shares, logits.dtype)
     logits[rows, columns] = right
     top = logits.max(axis=1)
     gradient = np.exp(logits - top[:, None])  # (L, S); first it is the weights of all keys,
@@ -252,39 +231,7 @@ def retrieval_loss(
     gradient /= total[:, None] * len(gradient)
     gradient[rows, columns] -= among / (right_total[rows] * len(gradient))  # less the right ones
     loss = (top + np.log(total) - (right_top + np.log(right_total))).mean()
-    return float(loss), backward(gradient)
-
-
-def pooling_loss(
-    query: Array, key: Array, value: Array, target: Array, temperature: float
-) -> tuple[float, LossGradients]:
-    """Return the mean squared error of ``softmax(query.key / temperature) value``, and gradients.
-
-    ``target`` (L, Ev) is what the queries should pool.
-    """
-    weights, backward = _logits(query, key, temperature)
-    weights -= weights.max(axis=1, keepdims=True)
-    np.exp(weights, out=weights)
-    weights /= weights.sum(axis=1, keepdims=True)
-    error = weights @ value - target  # (L, Ev)
-    d_output = error * error.dtype.type(2 / error.size)
-    d_logits = d_output @ value.T
-    d_logits -= (d_logits * weights).sum(axis=1, keepdims=True)
-    d_logits *= weights
-    return float((error**2).mean()), backward(d_logits)._replace(value=weights.T @ d_output)
-
-
-def unit_forward(x: Array) -> tuple[Array, Callable[[Array], Array]]:
-    """Return vectors (..., E) scaled to length 1, and the backward function; zero stays zero."""
-    lengths = np.sqrt(np.einsum("...e,...e->...", x, x))[..., None]
-    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    unit = x * inverse
-
-    def backward(d_unit: Array) -> Array:
-        along = np.einsum("...e,...e->...", unit, d_unit)[..., None]
-        return np.asarray((d_unit - along * unit) * inverse)
-
-    return unit, backward
+    return float(loss), gradient
 
 
 # ---- gradient descent ------------------------------------------------------------------------

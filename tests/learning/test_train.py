@@ -18,12 +18,11 @@ from fuzzydict.learning.train import (
     Settings,
     add_identity_penalty,
     descend,
+    fit_pooling,
     fit_retrieval,
-    pooling_loss,
     retrieval_loss,
-    unit_forward,
 )
-from fuzzydict.nn.scorers import as_scorer
+from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, Scorer
 from tests.support.gradients import check_gradients
 
 
@@ -48,20 +47,15 @@ def drawn(*shape: int, seed: int = 0) -> Array:
 
 
 @pytest.mark.parametrize("shares", [0.0, np.log(np.linspace(0.1, 1, 7))])
-def test_the_loss_of_retrieval_and_its_gradients(shares: Any) -> None:
-    at = {"query": drawn(3, 4), "key": drawn(7, 4, seed=1), "log": np.array(-0.5)}
-
-    def loss(p: Mapping[str, Array]) -> tuple[float, Any]:
-        heat = float(np.exp(p["log"]))
-        return retrieval_loss(p["query"], p["key"], ROWS, COLUMNS, heat, shares)
-
-    value, slopes = loss(at)
-    exps = np.exp(at["query"] @ at["key"].T / np.exp(-0.5))
+def test_the_loss_of_retrieval_and_its_gradient(shares: Any) -> None:
+    logits = drawn(3, 7)
+    value, gradient = retrieval_loss(logits, ROWS, COLUMNS, shares)
+    exps = np.exp(logits)
     right = [row[keys].sum() for row, keys in zip(exps, RIGHT, strict=True)]
     if np.ndim(shares) == 0:  # the definition: the right keys' share of the softmax
         assert value == pytest.approx(-np.log(right / exps.sum(axis=1)).mean())
-    gradients = {"query": slopes.query, "key": slopes.key, "log": slopes.log_temperature}
-    check_gradients(lambda p: loss(p)[0], at, gradients)
+    at, slopes = {"logits": logits}, {"logits": gradient}
+    check_gradients(lambda p: retrieval_loss(p["logits"], ROWS, COLUMNS, shares)[0], at, slopes)
 
 
 def test_keys_that_are_drawn_stand_for_those_that_are_not() -> None:
@@ -72,44 +66,46 @@ def test_keys_that_are_drawn_stand_for_those_that_are_not() -> None:
     for _ in range(4000):
         others = random.choice(np.arange(1, 30), 12, replace=False)
         keys = np.concatenate([[0], others])
-        shares = np.full(13, log_share)
-        loss, _ = retrieval_loss(query, key[keys], np.zeros(1, int), np.zeros(1, int), 1.0, shares)
+        logits, first = query @ key[keys].T, np.zeros(1, int)
+        loss, _ = retrieval_loss(logits, first, first, np.full(13, log_share))
         estimates.append(np.exp(loss))  # of the sum, in units of the right key's part
     exact = np.exp(query @ (key - key[0]).T).sum()
     assert np.mean(estimates) == pytest.approx(exact, rel=0.02)
 
 
-def test_the_gradients_of_pooling_and_its_definition() -> None:
-    at = {
-        "query": drawn(3, 4),
-        "key": drawn(6, 4, seed=1),
-        "value": drawn(6, 2, seed=2),
-        "log": np.array(-0.5),
-    }
-    target = drawn(3, 2, seed=3)
+@pytest.mark.parametrize("scorer", [Cosine(), ScaledDot(), Dot()])
+@pytest.mark.parametrize("pools", [False, True])
+def test_the_gradients_of_what_is_learned(
+    scorer: Scorer, pools: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are checked in float32, in which it learns, at matrices beside the identity."""
+    slopes = list[tuple[float, float]]()
 
-    def loss(p: Mapping[str, Array]) -> tuple[float, Any]:
-        return pooling_loss(p["query"], p["key"], p["value"], target, float(np.exp(p["log"])))
+    def descend(parameters: Any, count: int, losses: Any, _: Settings) -> tuple[()]:
+        random, rows = np.random.default_rng(0), np.arange(count)
+        for parameter in parameters.values():
+            parameter += random.normal(0, 0.1, parameter.shape).astype(np.float32)
+        ways = {name: random.standard_normal(p.shape) for name, p in parameters.items()}
+        _, gradients = losses(rows, random)
+        told = sum(float(np.vdot(gradients[name], way)) for name, way in ways.items())
+        ends, start = [], {name: p.copy() for name, p in parameters.items()}
+        for step in (-1e-2, 1e-2):
+            for name, parameter in parameters.items():
+                parameter[...] = start[name] + step * ways[name]
+            ends.append(losses(rows, random)[0])
+        slopes.append((told, (ends[1] - ends[0]) / 2e-2))
+        return ()
 
-    value, slopes = loss(at)
-    exps = np.exp(at["query"] @ at["key"].T / np.exp(-0.5))
-    weights = exps / exps.sum(axis=1, keepdims=True)
-    assert value == pytest.approx(((weights @ at["value"] - target) ** 2).mean())
-    gradients = {name: getattr(slopes, name) for name in ("query", "key", "value")}
-    gradients["log"] = slopes.log_temperature
-    check_gradients(lambda p: loss(p)[0], at, gradients)
-
-
-def test_unit_vectors_have_the_cosine_as_their_product_and_their_gradient() -> None:
-    x, y, d_y = drawn(3, 4), drawn(5, 4, seed=1), drawn(3, 4, seed=2)
-    np.testing.assert_allclose(unit_forward(x)[0] @ unit_forward(y)[0].T, as_scorer("cosine")(x, y))
-    check_gradients(
-        lambda p: float(np.vdot(unit_forward(p["x"])[0], d_y)),
-        {"x": x},
-        {"x": unit_forward(x)[1](d_y)},
-    )
-    unit, backward = unit_forward(np.zeros((1, 3)))  # the zero vector stays, and has no gradient
-    assert unit.tolist() == backward(np.ones((1, 3))).tolist() == [[0, 0, 0]]
+    monkeypatch.setattr("fuzzydict.learning.train.descend", descend)
+    query, key, value = drawn(6, 4), drawn(5, 4, seed=1), drawn(5, 2, seed=2)
+    roles = ("query", "key", "value") if pools else ("query", "key")
+    settings = Settings(scorer=scorer, roles=roles, start_temperature=0.8)
+    if pools:
+        fit_pooling(query, key, value, drawn(6, 2, seed=3), settings)
+    else:
+        fit_retrieval(query, key, [[i, i % 5] for i in range(6)], settings)
+    ((told, found),) = slopes
+    assert told == pytest.approx(found, rel=0.02, abs=1e-3)
 
 
 @pytest.mark.parametrize("rank", [None, 2])
