@@ -78,8 +78,11 @@ class Plan:
         if self.rank is not None:
             whole_number("rank", self.rank, most=size)
         learn: Any = ("query", "key") if self.learn is None else self.learn
-        roles = [learn] if isinstance(learn, str) else learn
-        if not isinstance(roles, Collection) or not roles or any(r not in ROLES for r in roles):
+        try:
+            roles = {learn} if isinstance(learn, str) else set(learn)
+        except Exception:  # it is no list, or holds what cannot be hashed
+            roles = set()
+        if not roles or not roles <= set(ROLES):
             expected = ", ".join(map(repr, ROLES))
             raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
         if "value" in roles and not pools:
