@@ -225,7 +225,9 @@ class PostgresStore(Store):
         try:
             room.get()
             while True:
-                kept, is_sure = self._kept(), False
+                kept, is_sure = None, False
+                with suppress(IndexError):  # there is none, or another thread took it meanwhile
+                    kept = self._idle.pop()
                 connection = kept or self._connect()
                 try:
                     result = work(connection)
@@ -244,12 +246,6 @@ class PostgresStore(Store):
             raise self._refused(error) from None
         finally:
             room.put(None)
-
-    def _kept(self) -> Session | None:
-        """Take a connection that waits for the next call, if there is one."""
-        with suppress(IndexError):  # which another thread may have taken meanwhile
-            return self._idle.pop()
-        return None
 
     def _connect(self) -> Session:
         given = {"connect_timeout": _PATIENCE, **self._server, "client_encoding": "utf8"}
@@ -282,8 +278,9 @@ class PostgresStore(Store):
 
     def close(self) -> None:
         self._check_process()
-        while connection := self._kept():
-            connection.close()
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
 
     def __del__(self) -> None:
         if self._process == os.getpid():

@@ -373,17 +373,24 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             StoreWarning: it cannot be built; the message says why, and by which command to try.
         """
         why = self._store.build_index(progress)
+        if why is None:
+            try:
+                self._store.keep_counts(self._counted())
+            except StoreError as error:  # such as that of a user who may only read
+                why = str(error)
         if why is not None:
             warnings.warn(f"{why}; {BUILD}", StoreWarning, stacklevel=2)
-            return False
+        return why is None
+
+    def _counted(self) -> Counts:
+        """Count the words of all keys, by the code that counts those of a `FuzzyDict`."""
         table, stems, total = self._current_meaning().table, Counter[str](), 0
         for page in self._store.pages(_PAGE):
             names = texts_with_words(row.key for row in page)
             keys = Keys.of(table, names, np.zeros((len(names), 0), np.float32))
             stems.update(keys.stem_counts())
             total += len(page)
-        self._store.keep_counts(Counts(total, dict(stems.most_common(_STEMS))))
-        return True
+        return Counts(total, dict(stems.most_common(_STEMS)))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""

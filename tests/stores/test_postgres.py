@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -13,13 +12,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import MissingExtraError, OptionError, RemoteDict, StoreError, StoreWarning, connect
+from fuzzydict import RemoteDict, StoreError, StoreWarning, connect
 from fuzzydict.stores.base import Alias, Counts, Store, id_of
 from fuzzydict.stores.values import conditions_of
 from tests.support.interrupting import at_line
 from tests.support.postgres import Server, server
 from tests.support.proxy import proxy
-from tests.support.stores import META, E, all_rows, check_found, nearness, row, rows_of, search
+from tests.support.stores import (
+    CALLS,
+    META,
+    E,
+    all_rows,
+    check_found,
+    nearness,
+    row,
+    rows_of,
+    search,
+)
 
 pytest.importorskip("psycopg", reason="psycopg is not installed (extra postgres)")
 import psycopg
@@ -78,35 +87,6 @@ def test_all_but_our_own_parameters_go_to_libpq(monkeypatch: pytest.MonkeyPatch)
         assert store.place == "postgresql://host:99/db?table=x.y"
         assert given.items() >= (own | {"application_name": "b c"}).items()
         assert not given.keys() & {"table", "partitions"}
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        *(
-            "me:Geheim@host/db?table=",
-            "me:Geheim@host/db?table=a.b.c",
-            "me:Geheim@host/db?table=a.",
-        ),
-        *("me:Geheim@host/db?table=" + "a" * 60, "me:Geheim@host/db?table=a%00b"),
-        *("me:Geheim@host/db?partitions=-1", "me:Geheim@host/db?partitions=many"),
-        *("me:Geheim@host/db?partitions=%C2%B2", "me:Geheim@host/db?partitions=9999999"),
-        *("me:Geheim@host/db?tabel=keys", "me:Geheim%zz@host/db", "me:one@Geheim@host/db"),
-        *("me:1/Geheim@host/db", "me:Geheim@host/db?table=100%25", "me@host:Geheim/db"),
-        *("me@host/db;password=Geheim", "me@host/?dbname=db%20password%3DGeheim"),
-    ],
-)
-def test_a_url_that_is_not_valid_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(OptionError) as error:
-        PostgresStore(f"postgresql://{url}")
-    assert "Gehe" not in str(error.value)
-
-
-def test_the_extra_is_named_if_psycopg_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    monkeypatch.delitem(sys.modules, "fuzzydict.stores.postgres", raising=False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'psycopg\[binary\]'"):
-        connect("postgresql://host/db")
 
 
 # ---- a server that refuses ----------------------------------------------------------------------
@@ -198,6 +178,9 @@ def test_a_user_who_may_only_read_reads(postgres: Server, store: PostgresStore, 
         with pytest.raises(StoreError, match=r"permission denied|must be owner"):
             call()
     assert (store.count(), store.meta()) == (5, META)
+    assert store.build_index() is None
+    with pytest.warns(StoreWarning, match="permission denied.*; build one by"):
+        assert not RemoteDict(onlooker).build_index()
     postgres.run("DROP OWNED BY onlooker")
 
 
@@ -364,18 +347,10 @@ def end_connections(postgres: Server) -> None:
 def test_a_call_after_the_server_ended_the_connection_makes_another(
     postgres: Server, store: PostgresStore
 ) -> None:
-    for call in (
-        lambda: store.write([row("red", 1)]),
-        lambda: store.teach([Alias("crimson", "crimson", "red")]),
-        store.count,
-        lambda: store.search([search("red")]),
-        lambda: all_rows(store),
-        lambda: store.sample([]),
-        store.meta,
-        lambda: store.remove(["red"]),
-    ):
+    for call in CALLS[2:]:
         end_connections(postgres)
-        call()
+        call(store)
+    store.clear()
     assert (store.count(), list(store.aliases())) == (0, [])
 
 

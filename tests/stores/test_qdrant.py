@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -14,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzzydict import MissingExtraError, OptionError, StoreError, StoreWarning, connect
+from fuzzydict import StoreError, StoreWarning
 from fuzzydict.stores.base import Alias, Row, id_of
-from fuzzydict.stores.values import conditions_of
-from tests.support.stores import META, E, row, rows_of, search
+from tests.support.stores import CALLS, META, E, row, rows_of, search
 
 pytest.importorskip("qdrant_client", reason="qdrant-client is not installed (extra qdrant)")
 from qdrant_client import QdrantClient, models
@@ -31,36 +29,6 @@ SECRET = "s3cret-of-mine"
 
 
 # ---- addresses ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        *("qdrant://localhost:x/words?", "qdrant://localhost:99999/words?", "qdrant:///words?"),
-        *(f"qdrant://{SECRET}@localhost/words?", f"qdrant://:{SECRET}@localhost/words?"),
-        *("http://localhost/words?", "qdrant://localhost?", "qdrant://localhost/?"),
-        *(
-            "qdrant://localhost/a/b?",
-            "qdrant://localhost/..?",
-            "qdrant://localhost/words?apikey=1&",
-        ),
-        *(f"qdrant://localhost/words?api_key={SECRET}&", f"qdrant://h/words?api_key={SECRET}%0A"),
-        *(f"qdrant://h/words?api_key={SECRET}é", "qdrant://localhost/words?https=yes&"),
-        *("qdrant://localhost/words?shards=0&", "qdrant://localhost/words?replicas=-1&"),
-        *("qdrant://localhost/words?api_key=", "qdrant://localhost/words?shards=many&"),
-    ],
-)
-def test_a_wrong_address_is_refused_and_no_key_is_shown(url: str) -> None:
-    with pytest.raises(OptionError) as error:
-        QdrantStore(url if url[-1] not in "?&" else f"{url}api_key={SECRET}")
-    assert SECRET not in str(error.value)
-
-
-def test_a_missing_client_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "qdrant_client", None)
-    monkeypatch.delitem(sys.modules, "fuzzydict.stores.qdrant")
-    with pytest.raises(MissingExtraError, match="pip install qdrant-client"):
-        connect("qdrant://localhost/words")
 
 
 @pytest.mark.more
@@ -80,23 +48,6 @@ def test_a_place_is_named_without_its_key(url: str, place: str) -> None:
 
 
 # ---- servers that do not answer as they should ----------------------------------------------
-
-CALLS: list[Callable[[QdrantStore], Any]] = [
-    lambda s: s.meta(),
-    lambda s: s.create(E, META),
-    lambda s: s.sample([]),
-    lambda s: s.clear(),
-    lambda s: s.count(),
-    lambda s: s.write(rows_of(2)),
-    lambda s: s.remove(["red"]),
-    lambda s: s.rows(["red"], ["crimson"]),
-    lambda s: s.search([search("red")], conditions_of({"a": 1})),
-    lambda s: list(s.pages(10)),
-    lambda s: s.teach([Alias("crimson", "crimson", "red")]),
-    lambda s: s.forget(["crimson"]),
-    lambda s: list(s.aliases()),
-]
-
 
 ANSWERS = {
     "nothing": b"",

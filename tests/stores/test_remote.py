@@ -17,11 +17,13 @@ import fuzzydict
 from fuzzydict import (
     ArgumentTypeError,
     FuzzyDict,
+    MissingExtraError,
     NoMatchError,
     OptionError,
     ReadOnlyError,
     RemoteDict,
     StoreError,
+    connect,
 )
 from fuzzydict.stores.base import (
     Alias,
@@ -510,6 +512,45 @@ def test_what_another_version_wrote_is_refused() -> None:
         d._store.__dict__["_meta"] |= change
         with pytest.raises(StoreError, match="another version of fuzzydict wrote it"):
             RemoteDict(d._store).open()
+
+
+#: What is wrong in addresses of each kind; S3cr3t is the password, or a part of it.
+WRONG = {
+    "postgresql://": """me:S3cr3t@host/db?table= me:S3cr3t@host/db?table=a.b.c
+        me:S3cr3t@host/db?table=a. me:S3cr3t@host/db?table=a%00b me:S3cr3t@host/db?partitions=-1
+        me:S3cr3t@host/db?partitions=many me:S3cr3t@host/db?partitions=%C2%B2
+        me:S3cr3t@host/db?partitions=9999999 me:S3cr3t@host/db?tabel=keys me:S3cr3t%zz@host/db
+        me:one@S3cr3t@host/db me:1/S3cr3t@host/db me:S3cr3t@host/db?table=100%25
+        me@host:S3cr3t/db me@host/db;password=S3cr3t me@host/?dbname=db%20password%3DS3cr3t
+        me:S3cr3t@host/db?table="""
+    + "a" * 60,
+    "qdrant://": """localhost:x/words?api_key=S3cr3t localhost:99999/words?api_key=S3cr3t
+        /words?api_key=S3cr3t S3cr3t@localhost/words :S3cr3t@localhost/words
+        localhost?api_key=S3cr3t localhost/?api_key=S3cr3t localhost/a/b?api_key=S3cr3t
+        localhost/..?api_key=S3cr3t localhost/words?apikey=1&api_key=S3cr3t
+        localhost/words?api_key=S3cr3t&api_key=S3cr3t h/words?api_key=S3cr3t%0A
+        h/words?api_key=S3cr3té localhost/words?https=yes&api_key=S3cr3t
+        localhost/words?shards=0&api_key=S3cr3t localhost/words?replicas=-1&api_key=S3cr3t
+        localhost/words?api_key= localhost/words?shards=many&api_key=S3cr3t""",
+}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "package"), [("postgresql://", "psycopg"), ("qdrant://", "qdrant_client")]
+)
+def test_a_wrong_address_is_refused_without_its_password(
+    scheme: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(package)
+    for rest in WRONG[scheme].split():
+        with pytest.raises(OptionError) as error:
+            connect(scheme + rest)
+        assert "S3c" not in str(error.value), rest
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in ("postgres", "qdrant"):
+        monkeypatch.delitem(sys.modules, f"fuzzydict.stores.{name}", raising=False)
+    with pytest.raises(MissingExtraError, match="pip install"):
+        connect(f"{scheme}host/keys")
 
 
 def test_an_address_of_another_kind_is_refused_without_its_password() -> None:

@@ -18,6 +18,7 @@ from fuzzydict.text.words import plain
 from tests.stores.conftest import Connect
 from tests.support.memory_store import MemoryStore
 from tests.support.stores import (
+    CALLS,
     META,
     E,
     all_rows,
@@ -58,22 +59,9 @@ def keys_of(hits: Any) -> list[str]:
 def test_before_it_is_created_nothing_is_there_and_other_calls_say_so(connect: Connect) -> None:
     store = connect()
     assert store.meta() is None
-    calls: list[Callable[[], Any]] = [
-        store.count,
-        store.clear,
-        lambda: store.sample([]),
-        lambda: store.write([row("red")]),
-        lambda: store.remove(["red"]),
-        lambda: store.rows(["red"], ["red"]),
-        lambda: store.search([search("red")]),
-        lambda: list(store.pages(10)),
-        lambda: store.teach([Alias("crimson", "crimson", "red")]),
-        lambda: store.forget(["crimson"]),
-        lambda: list(store.aliases()),
-    ]
-    for call in calls:
+    for call in CALLS[2:]:
         with pytest.raises(StoreError) as error:
-            call()
+            call(store)
         assert store.place in str(error.value)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict.stores.base import Hit, Row, Search, Store
+from fuzzydict.stores.base import Alias, Counts, Hit, Row, Search, Store
+from fuzzydict.stores.values import conditions_of
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain
 
@@ -17,6 +18,25 @@ E = 8
 META = {"format": 1, "embedding": "none", "dimensions": E}
 #: Of cosines and of the numbers of vectors, for a store may keep 16 bits a number.
 CLOSE = 2e-3
+
+
+#: All calls of a store: the first two of one in which nothing was created, too.
+CALLS: list[Callable[[Store], Any]] = [
+    lambda s: s.meta(),
+    lambda s: s.create(E, META),
+    lambda s: s.count(),
+    lambda s: s.sample([]),
+    lambda s: s.keep_counts(Counts(1, {"red": 1})),
+    lambda s: s.clear(),
+    lambda s: s.write(rows_of(2)),
+    lambda s: s.rows(["red"], ["crimson"]),
+    lambda s: s.search([search("red")], conditions_of({"a": 1})),
+    lambda s: list(s.pages(10)),
+    lambda s: s.remove(["red"]),
+    lambda s: s.teach([Alias("crimson", "crimson", "red")]),
+    lambda s: s.forget(["crimson"]),
+    lambda s: list(s.aliases()),
+]
 
 
 def unit(text: str) -> NDArray[np.float32]:
