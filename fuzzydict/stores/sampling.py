@@ -49,6 +49,7 @@ class Sampling:
     def __init__(self, store: Store, meaning: Meaning) -> None:
         self.store, self.meaning = store, meaning
         self._lock, self._has_warned = store.lock, False
+        self._size = size_of(meaning)  # now: an encoder must not be called while the lock is held
         self._begin()
 
     def _begin(self) -> None:
@@ -95,7 +96,7 @@ class Sampling:
         # Sorted, so that of equal ones the same comes first for all.
         changes = own.changes([*left, *sorted(new)])
         if changes is not None:
-            vectors = stacked([new[name] for name in changes.new], size_of(self.meaning))
+            vectors = stacked([new[name] for name in changes.new], self._size)
             self._own = own = own.changed(changes, vectors)
         self._made, self._is_whole = None, len(found.ids) < SAMPLE
         self.keys, self.total = own, len(found.ids) if self._is_whole else found.total

@@ -474,6 +474,27 @@ class Removing(MemoryStore):
         return super().rows(keys, words)
 
 
+@as_many
+def test_an_encoder_may_wait_for_a_thread_that_reads_the_same_keys(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", size)
+    asked = list[list[str]]()
+
+    def waiting(texts: list[str]) -> Any:
+        if "colour" in texts and ["brnd"] not in asked:
+            assert pool.submit(d.get, "brnd", "?").result(60) == 2
+        asked.append(texts)
+        return vectors_of_few(texts) + 0.1
+
+    with ThreadPoolExecutor(1) as pool:
+        d = RemoteDict(MemoryStore(), embedding=waiting).open(create=True)
+        d.update({"color": 1, "brand": 2})
+        asked.clear()
+        assert d["colour"] == 1
+    assert asked == [["brnd"], ["colour"]]  # a query each, and nothing else
+
+
 def test_a_key_that_is_removed_meanwhile_is_not_found() -> None:
     d = RemoteDict(Removing()).open(create=True)
     d.update(CAR)
