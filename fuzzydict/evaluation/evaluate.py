@@ -20,6 +20,7 @@ from fuzzydict.errors import OptionError, printable
 from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, RetrievalSet
 from fuzzydict.evaluation.systems import Remembering, System
 from fuzzydict.io.text_tables import as_json
+from fuzzydict.results.tables import aligned
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -275,15 +276,7 @@ def markdown_table(
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1) -> str:
     """Return a table for a terminal: ``names`` columns aligned left, the others right."""
-    table = [list(map(_formatted, cells)) for cells in (header, *rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if i < names else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ).rstrip()
-        for cells in table
-    )
+    return "\n".join(aligned([list(map(_formatted, row)) for row in (header, *rows)], texts=names))
 
 
 def _formatted(cell: object) -> str:

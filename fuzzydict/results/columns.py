@@ -168,46 +168,35 @@ def assign(
     assigned: list[Match | None] = [None] * len(texts)
     for row in row_of.values():
         assigned[row] = matches[row]
-    ranked = d.most_similar([texts[row] for row in rows], _RANKED)
-    pairs = {
-        (i, match.key): match
-        for i, best in enumerate(ranked)
+    pairs = [
+        (row, match)
+        for row, best in enumerate(d.most_similar([texts[row] for row in rows], _RANKED))
         for match in best
         if match.key not in row_of
         and (match.matches if score_cutoff is None else match.score >= score_cutoff)
         and match.score > -np.inf
-    }
-    for i, key in _with_highest_sum({pair: match.score for pair, match in pairs.items()}):
-        assigned[rows[i]] = pairs[i, key]
-    return assigned
-
-
-def _with_highest_sum(scores: dict[tuple[int, Any], float]) -> list[tuple[int, Any]]:
-    """Return pairs in which no number and no key comes twice, those with the highest sum."""
+    ]
+    if not pairs:
+        return assigned
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-    if not scores:
-        return []
-    rows, keys = (
-        {one: place for place, one in enumerate(dict.fromkeys(side))}
-        for side in zip(*scores, strict=True)
-    )
-    of_pairs = np.array(list(scores.values()))
-    # Each number has a column that stands for no key. Its score is 0, or the lowest if that is
+    column_of = {key: i for i, key in enumerate(dict.fromkeys(match.key for _, match in pairs))}
+    scores = np.array([match.score for _, match in pairs])
+    # Each text has a column that stands for no key. Its score is 0, or the lowest if that is
     # less. The costs begin at 1, for a sparse matrix holds no zeros.
-    highest, no_key = of_pairs.max(initial=0.0), of_pairs.min(initial=0.0)
-    costs = 1 + highest - np.append(of_pairs, np.full(len(rows), no_key))
-    own = np.arange(len(rows))
+    own, no_key = np.arange(len(rows)), scores.min(initial=0.0)
+    costs = 1 + scores.max(initial=0.0) - np.append(scores, np.full(len(rows), no_key))
     places = (
-        np.append([rows[number] for number, _ in scores], own).astype(np.int32),
-        np.append([keys[key] for _, key in scores], len(keys) + own).astype(np.int32),
+        np.append([row for row, _ in pairs], own).astype(np.int32),
+        np.append([column_of[m.key] for _, m in pairs], len(column_of) + own).astype(np.int32),
     )
-    graph = coo_array((costs, places), shape=(len(rows), len(keys) + len(rows))).tocsr()
-    columns = min_weight_full_bipartite_matching(graph)[1].tolist()
-    there = list(keys)
-    pairs = zip(rows, columns, strict=True)
-    return [(number, there[column]) for number, column in pairs if column < len(there)]
+    graph = coo_array((costs, places), shape=(len(rows), len(column_of) + len(rows))).tocsr()
+    chosen = min_weight_full_bipartite_matching(graph)[1].tolist()
+    for row, match in pairs:
+        if chosen[row] == column_of[match.key]:
+            assigned[rows[row]] = match
+    return assigned
 
 
 def match_column(d: Any, column: Any, score_cutoff: float | None, *, one_to_one: bool) -> Any:
@@ -253,9 +242,17 @@ def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> nw.Serie
         if all(map(_is_held, made.to_list(), values)):
             return made
     numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-    are_floats = len(numbers) + values.count(None) == len(values) and not any(map(is_large, values))
-    convert = float if are_floats else _as_text
-    made = new_series([None if value is None else convert(value) for value in values])
+    if len(numbers) + values.count(None) == len(values) and not any(map(is_large, values)):
+        made = new_series([None if value is None else float(value) for value in values])
+        return made
+    texts: list[str | None] = []
+    for value in values:  # JSON, if it has what this is
+        text = value if isinstance(value, str | None) else str(value)
+        if isinstance(value, bool | int | float | list | tuple | dict):
+            with suppress(TypeError, ValueError):  # a mapping with other keys than texts; a circle
+                text = json.dumps(value, default=str, ensure_ascii=False)
+        texts.append(text)
+    made = new_series(texts)
     return made
 
 
@@ -272,13 +269,3 @@ def _is_held(held: Any, value: Any) -> bool:
     are_numbers = all(type(one) in (int, float) for one in (held, own))
     is_of_type = type(held) is bool if type(own) is bool else isinstance(own, type(held))
     return (are_numbers or is_of_type) and bool(held == own)
-
-
-def _as_text(value: Any) -> str | None:
-    """Return a text as it is, what JSON has as JSON, and anything else as ``str`` has it."""
-    if isinstance(value, str | None):
-        return value
-    if isinstance(value, bool | int | float | list | tuple | dict):
-        with suppress(TypeError, ValueError):  # a mapping with other keys than texts; a circle
-            return json.dumps(value, default=str, ensure_ascii=False)
-    return str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from fuzzydict.results.tables import (
     Cell,
     Number,
     Results,
+    aligned,
     and_more,
     html_table,
     paragraph,
@@ -104,8 +105,8 @@ class Explanation:
         return 0.0 if best == other else best - other  # both may be -inf
 
     def __str__(self) -> str:
-        words = [f"  {line}" for line in _aligned(self._word_rows(), texts=2)]
-        keys = [f"  {line}" for line in _aligned(self._key_rows(), texts=1)] if self.best else []
+        words = [f"  {line}" for line in aligned(self._word_rows(), texts=2)]
+        keys = [f"  {line}" for line in aligned(self._key_rows(), texts=1)] if self.best else []
         return "\n".join([self._verdict(), *words, *self._notes(), *keys])
 
     def __repr__(self) -> str:
@@ -224,15 +225,3 @@ def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
 
 def _number(value: float | None, form: str = ".3f") -> str:
     return "-" if value is None else f"{value:{form}}"
-
-
-def _aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:
-    """Return rows as lines, with the first ``texts`` columns aligned left, the others right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if i < texts else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

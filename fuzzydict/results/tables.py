@@ -1,4 +1,4 @@
-"""HTML tables, which notebooks show: of results, of lists of them, and of a dict."""
+"""Tables of text, and HTML tables, which notebooks show: of results, lists of them, and a dict."""
 
 from __future__ import annotations
 
@@ -44,6 +44,18 @@ class Results(list[T]):
         """Return a result, or for a slice such a list."""
         found = super().__getitem__(place)
         return type(self)(found) if isinstance(place, slice) else found
+
+
+def aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:
+    """Return rows as lines, with the first ``texts`` columns aligned left, the others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i < texts else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def html_table(
