@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,23 +78,20 @@ def _dictionary(where: str, content: Any) -> Dictionary:
     twice, times = known.most_common(1)[0]
     if times > 1:
         raise FileFormatError(f"{where}: the key {quoted(twice)} comes twice; keep one")
-    return Dictionary(
-        keys, [_query(f"{where}, query {i}", query, known) for i, query in enumerate(queries)]
-    )
-
-
-def _query(where: str, content: Any, keys: Collection[str]) -> Query:
-    accept = _list(where, content, "accept")
-    text, kind = content.get("query"), content.get("kind", "")
-    for name, given in (("query", text), ("kind", kind)):
-        if not isinstance(given, str):
-            raise FileFormatError(f'{where}: its "{name}" must be a string, got {quoted(given)}')
-    if unknown := [key for key in accept if key not in keys]:
-        raise FileFormatError(
-            f"{where}: {quoted(text)} accepts {quoted(unknown[0])}, which is not among the keys; "
-            f"add it to them, or leave it out"
-        )
-    return Query(text, frozenset(accept), kind)
+    read = []
+    for place, one in enumerate(queries):
+        at = f"{where}, query {place}"
+        accept, text, kind = _list(at, one, "accept"), one.get("query"), one.get("kind", "")
+        for name, given in (("query", text), ("kind", kind)):
+            if not isinstance(given, str):
+                raise FileFormatError(f'{at}: its "{name}" must be a string, got {quoted(given)}')
+        if unknown := [key for key in accept if key not in known]:
+            raise FileFormatError(
+                f"{at}: {quoted(text)} accepts {quoted(unknown[0])}, which is not among the keys; "
+                f"add it to them, or leave it out"
+            )
+        read.append(Query(text, frozenset(accept), kind))
+    return Dictionary(keys, read)
 
 
 def _list(where: str, content: Any, name: str, *, of_texts: bool = True) -> list[Any]:

@@ -75,15 +75,25 @@ class Answers(NamedTuple):
     nearest: NDArray[np.intp]  # and the place of the best right key
     otherwise: NDArray[np.float64]  # the best score without the right keys; -inf if none is left
 
+    def at_cutoff(self, cutoff: float) -> NDArray[np.bool_]:
+        """Return which are right, which are wrong, and which would be without right keys, (3, L).
+
+        Where no key is right, none is.
+        """
+        is_given, is_hit = self.score >= cutoff, self.rank == 1
+        is_right = (self.rank < 2) & (is_given == is_hit)
+        return np.array([is_right, is_given & ~is_hit, self.otherwise >= cutoff])
+
     def measures(self, cutoff: float) -> Measures:
         """Return how good they are."""
-        is_given, ranks = self.score >= cutoff, self.rank[self.rank > 0]
+        right, wrong, _ = self.at_cutoff(cutoff).mean(axis=1).tolist()
+        ranks = self.rank[self.rank > 0]
         return Measures(
             hit_at_1=float((ranks == 1).mean()) if len(ranks) else _NAN,
             mrr=float((1 / ranks).mean()) if len(ranks) else _NAN,
             log_probability=float(self.log_probability.mean()),
-            right_at_cutoff=float(((self.rank < 2) & (is_given == (self.rank == 1))).mean()),
-            wrong_at_cutoff=float((is_given & (self.rank != 1)).mean()),
+            right_at_cutoff=right,
+            wrong_at_cutoff=wrong,
         )
 
     def verdict(self, before: Answers, cutoff: float, *, held_out: bool) -> tuple[bool, str]:
@@ -107,14 +117,9 @@ class Answers(NamedTuple):
             return False, f"{where} are answered no better than chance explains"
         if np.count_nonzero(self.rank == 1) < np.count_nonzero(before.rank == 1):
             return False, f"fewer of {where} have a right key first"
-        now, was = self.measures(cutoff), before.measures(cutoff)
-        right, wrong = (
-            round(len(gains) * (getattr(now, name) - getattr(was, name)))
-            for name in ("right_at_cutoff", "wrong_at_cutoff")
-        )
-        for one, sign in ((self, 1), (before, -1)):
-            wrong += sign * int(np.count_nonzero(one.otherwise >= cutoff))
-        if wrong > max(right, 0):
+        now, was = (one.at_cutoff(cutoff).sum(axis=1) for one in (self, before))
+        right, *wrongs = (now - was).tolist()
+        if (wrong := sum(wrongs)) > max(right, 0):
             return False, f"of {where}, {right} more are answered right, but {wrong} more wrong"
         return True, f"{where} are answered better"
 

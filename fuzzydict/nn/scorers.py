@@ -218,18 +218,16 @@ class Cosine(Scorer):
     array([[1.  , 0.96, 0.  ]])
     """
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        return self._of_lengths(query, key, _inverse_lengths("key", key))
-
     def with_lengths(self, query: Array, key: Array, k_inverse: Array) -> Array:
         """Score keys whose ``1 / |k|`` (S,), 0 for the zero vector, is known."""
         check_matrices(query, key)
-        return self._of_lengths(query, key, k_inverse)[0]
+        return self._forward(query, key, k_inverse)[0]
 
-    def _of_lengths(
-        self, query: Array, key: Array, k_inverse: Array
+    def _forward(
+        self, query: Array, key: Array, known: Array | None = None
     ) -> tuple[Array, ScorerBackward]:
         q_inverse = _inverse_lengths("query", query)  # (..., L)
+        k_inverse = _inverse_lengths("key", key) if known is None else known
         unit = query * q_inverse[..., None]
         with np.errstate(over="ignore", invalid="ignore"):
             scores: Array = unit @ key.swapaxes(-1, -2)
