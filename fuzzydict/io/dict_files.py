@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
 _WITH_COLUMNS = (*ROW_FORMATS, "xlsx")
 _ROWS = 1000  # by which a header is told
+_LONGEST_NAMED = 80  # characters of a column that is named to be typed again
 _PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # a text may begin with "PAR1", too
 
 
@@ -349,9 +350,10 @@ def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Re
     # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
     if is_like or (reading.side == "dict-" and not is_number and rows):
         looks = "looks like a header, but " if is_like else ""
+        key, value = (shlex.quote(name[:_LONGEST_NAMED]) for name in columns)
         message = (
             f"{place} {looks}was read as an item; if it is a header, add "
-            f"--key {shlex.quote(columns[0])} --value {shlex.quote(columns[1])}"
+            f"--key {key} --value {value}"
         )
         warnings.warn(printable(message), stacklevel=4)
 

@@ -299,7 +299,7 @@ _MAX_BYTES = 2**28  # of a workbook's parts, unpacked
 _MAX_TAGS = 2**24  # in its sheets and the texts in them; a cell has four
 _MAX_OTHER_TAGS = 2**19  # in the other parts: styles, names, comments ...
 _MAX_CELLS = 2**22  # of a sheet, and of merged cells and links
-_MAX_COLUMNS = 2**14
+_MAX_ROWS, _MAX_COLUMNS = 2**20, 2**14
 _MAX_TEXT = 32_767  # characters of a cell
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -322,10 +322,12 @@ class _Sheet(Table):
                 warnings.warn(printable(f"{name}: {text}"), stacklevel=4)
         self._sheet = self._shown = _sheet_of(self._book, name, sheet)
         place = f"{name}: sheet {quoted(self._sheet.title)}"
-        if self._sheet.max_row * self._sheet.max_column > _MAX_CELLS:
+        height, width = self._sheet.max_row, self._sheet.max_column
+        if height > _MAX_ROWS or height * width > _MAX_CELLS:
+            most = f"{_MAX_ROWS} rows" if height > _MAX_ROWS else f"{_MAX_CELLS} in all"
             raise FileFormatError(
-                f"{place} has cells in {self._sheet.max_row} rows and {self._sheet.max_column} "
-                f"columns, more than {_MAX_CELLS} in all; save the table as CSV or Parquet"
+                f"{place} has cells in {height} rows and {width} columns, more than {most}; save "
+                f"the table as CSV or Parquet"
             )
         cells = [cell for row in self._sheet.iter_rows() for cell in row if cell.value is not None]
         formulas = [cell for cell in cells if cell.data_type == "f"]

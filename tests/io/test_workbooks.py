@@ -308,6 +308,10 @@ def test_a_workbook_that_would_fill_the_memory_is_refused_before_it_is_read(
     refuse(b"<pageMargins", merged)
     far = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
     refuse(b"</sheetData>", far, "has cells in 1048576 rows and 16384 columns, more than")
+    below = b'<row r="1048577"><c r="A1048577"><v>1</v></c></row></sheetData>'
+    refuse(
+        b"</sheetData>", below, "has cells in 1048577 rows and 2 columns, more than 1048576 rows"
+    )
     for part, end in {
         "xl/styles.xml": b"</fonts>",
         "xl/workbook.xml": b"</workbook>",
