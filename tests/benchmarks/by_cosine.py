@@ -20,7 +20,7 @@ from fuzzydict.embedding.word_vectors import English, side_by_side
 from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import rank_correlation
 
-from .measuring import command, print_report
+from .measuring import print_report
 
 
 def main() -> None:
@@ -51,4 +51,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

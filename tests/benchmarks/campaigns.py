@@ -45,7 +45,7 @@ from tests.support.interrupting import at_line
 
 from .crafted import opened
 from .hostile_files import FORMATS, damaged
-from .measuring import command, forked, in_child
+from .measuring import forked, in_child
 
 __all__ = ["ATTACKS", "campaign"]
 
@@ -400,4 +400,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

@@ -23,7 +23,7 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict._arrays import units
 
-from .measuring import command, compared, figures, print_report, shown, timed
+from .measuring import compared, figures, print_report, shown, timed
 from .queries import any_slips, key_texts, sharing_a_word
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def main() -> None:
         for kind, some in queries.items():
             found = compared(exact, d, islice(some, _WARM + options.queries), _WARM)
             slow, fast = figures(found.exact), figures(found.other)
-            times = [shown(slow), shown(fast), f"{slow.median / fast.median:.1f}"]
+            times = [shown(*slow), shown(*fast), f"{slow.median / fast.median:.1f}"]
             rows.append(
                 [f"{options.keys:,}", kind, f"{found.found:.3f}", *times, f"{found.off:.1%}"]
             )
@@ -126,4 +126,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

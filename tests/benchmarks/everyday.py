@@ -24,7 +24,7 @@ from fuzzydict.evaluation.datasets import Dictionary, read_sets
 from fuzzydict.evaluation.evaluate import expected_calibration_error
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
-from .measuring import command, optional, print_report
+from .measuring import optional, print_report
 
 _CUTOFFS = (0.02, 0.3, 0.5, 0.9)
 _REFUSED = ("", -1.0)
@@ -147,4 +147,4 @@ def _print_hits(name: str, answers: dict[System, list[Answer]]) -> None:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

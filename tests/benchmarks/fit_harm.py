@@ -20,7 +20,7 @@ from typing import Any
 from fuzzydict import FuzzyDict
 from fuzzydict.evaluation.datasets import Dictionary, read_sets
 
-from .measuring import command, print_report
+from .measuring import print_report
 
 #: Queries, each with the keys that are right, maybe none.
 Queries = Mapping[str, set[str]]
@@ -93,4 +93,4 @@ def _tell(d: FuzzyDict[Any], others: Queries, shown: Queries, told: Counter[str]
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

@@ -25,7 +25,7 @@ from fuzzydict.io import columns, folders
 from fuzzydict.io.columns import Source
 from fuzzydict.io.folders import Workers
 
-from .measuring import command, most_memory, print_report
+from .measuring import most_memory, print_report
 from .queries import changed
 
 _KEYS = 2000
@@ -105,4 +105,4 @@ def _measured(folder: Path, jobs: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

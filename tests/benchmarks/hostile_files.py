@@ -24,12 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from fuzzydict import FileFormatError, FuzzyDict
-from fuzzydict.evaluation.evaluate import text_table
 from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.review import DecidedFile, read_examples
 
-from .measuring import command, timed
+from .measuring import print_report, timed
 
 __all__ = ["ATTACKS", "FORMATS", "damaged", "reading"]
 
@@ -168,7 +167,7 @@ def main() -> None:
                 grows = f"{growth:.1f}" if max(seconds) > _LEAST else None
                 rows.append([form, name, path.stat().st_size, f"{seconds[-1]:.2f}", grows, read()])
     header = ("format", "file", "bytes", "seconds", "grows by", "outcome")
-    print(text_table(header, rows, names=2))
+    print_report("Hostile files, seconds of the processor", header, rows)
 
 
 # ---- damaged files ------------------------------------------------------------------------
@@ -275,4 +274,4 @@ def _mutated_parquet(chance: random.Random) -> bytes:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

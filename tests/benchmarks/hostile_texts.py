@@ -17,9 +17,7 @@ from collections.abc import Callable, Sequence
 
 from fuzzydict import FuzzyDict
 
-from .measuring import command, timed
-
-__all__ = ["KINDS", "texts"]
+from .measuring import print_report, timed
 
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _LONG = 1000  # characters of a long text
@@ -143,12 +141,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help="these kinds")
     given = parser.parse_args()
     FuzzyDict({"color": 1.0, "top speed": 2.0}).nearest("colour")  # open what is opened once
-    print(f"{given.bytes:,} bytes of each kind; seconds of the processor\n")
-    print(f"{'kind':25} {'keys':>8} {'read':>7} {'a query':>8} {'queries':>8} {'a list':>7}")
-    for kind in given.only or KINDS:
-        keys, as_keys, as_query, listed, as_list = measure(kind, given.bytes)
-        print(f"{kind:25} {keys:8,} {as_keys:7.2f} {as_query:8.2f} {listed:8,} {as_list:7.2f}")
+    rows = [[kind, *measure(kind, given.bytes)] for kind in given.only or KINDS]
+    header = ["kind", "keys", "read", "a query", "queries", "a list"]
+    print_report(f"{given.bytes:,} bytes of each kind, seconds of the processor", header, rows)
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

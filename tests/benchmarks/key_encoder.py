@@ -29,7 +29,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from fuzzydict import FuzzyKeyEncoder
 
-from .measuring import command, optional, print_report
+from .measuring import optional, print_report
 from .queries import changed
 
 
@@ -83,4 +83,4 @@ def _encoders(keys: list[str]) -> dict[str, Callable[[], Any]]:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

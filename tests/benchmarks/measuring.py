@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict import FuzzyDictError
 from fuzzydict.evaluation.evaluate import environment, markdown_table
 
 Run = Callable[[], object]
@@ -132,13 +131,13 @@ def figures(numbers: Iterable[float]) -> Figures:
     return Figures(median, low, high)
 
 
-def shown(seconds: Figures) -> str:
-    """Return seconds as people read them, such as "1.23 ms (1.2 to 1.3)"."""
+def shown(seconds: float, *others: float) -> str:
+    """Return seconds as people read them, such as "1.23 ms (1.2 to 1.3)": with quartiles."""
     units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-    scale, unit = next((u for u in units if seconds.median >= u[0]), units[-1])
-    numbers = [number / scale for number in seconds]
-    median, low, high = (f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in numbers)
-    return f"{median} {unit}" + (f" ({low} to {high})" if low != high else "")
+    scale, unit = next((u for u in units if seconds >= u[0]), units[-1])
+    numbers = [number / scale for number in (seconds, *others)]
+    median, *ends = (f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in numbers)
+    return f"{median} {unit}" + (f" ({' to '.join(ends)})" if len({*ends}) > 1 else "")
 
 
 def each(function: Callable[[Any], object], inputs: Iterable[Any], times: int = 1) -> Run:
@@ -229,21 +228,10 @@ def in_child(act: Callable[[], str]) -> str:
     return text or f"it ended with status {status}"
 
 
-# ---- commands ------------------------------------------------------------------------------
-
-
-def print_report(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def print_report(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[object]], *packages: str
+) -> None:
     """Print a table below a line that says what was measured and on what."""
-    print(f"{title} ({environment()})\n\n{markdown_table(header, rows)}\n", flush=True)
-
-
-def command(main: Callable[[], None]) -> None:
-    """Run a command; what is missing, or cannot be read, ends it with a sentence."""
-    try:
-        main()
-    except FuzzyDictError as error:
-        sys.exit(f"error: {error}")
-    except OSError as error:
-        sys.exit(
-            f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}"
-        )
+    threads = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', '')}"
+    print(f"{title} ({environment(*packages)}, {threads})\n", flush=True)
+    print(f"{markdown_table(header, rows)}\n", flush=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from fuzzydict import FuzzyDict
 
-from .measuring import command, print_report
+from .measuring import print_report
 
 _NEARER = 0.25  # share of the values that may be nearer to the right one than a pool of use
 
@@ -46,4 +46,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

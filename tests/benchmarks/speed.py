@@ -344,14 +344,12 @@ def files(size: int) -> Iterator[Case]:
 
 
 def processes(_: int) -> Iterator[Case]:
-    """Measure processes that import the package, open the shipped vectors, look a query up."""
+    """Measure processes that import the package, and that look a query up."""
     imports = "from fuzzydict import FuzzyDict"
-    opens = "import fuzzydict; fuzzydict.Brown()"
     car = Path(__file__).resolve().parents[2] / "data" / "car.json"
     lookup = [script("fuzzydict"), "lookup", str(car), "colour"]
     for what, ours, theirs in (
         (f"`{imports}`, a process", [sys.executable, "-c", imports], "import numpy"),
-        (f"`{opens}`, a process", [sys.executable, "-c", opens], imports),
         ("`fuzzydict lookup data/car.json colour`, cold", lookup, "import numpy, click"),
     ):
         peers = {f'`python -c "{theirs}"`': run_process([sys.executable, "-c", theirs])}

@@ -32,7 +32,7 @@ import numpy as np
 from fuzzydict import FuzzyDict, RemoteDict, connect
 from tests.support.proxy import Proxy
 
-from .measuring import command, compared, figures, print_report, processor_time, shown
+from .measuring import compared, figures, print_report, processor_time, shown
 from .queries import any_slips, key_texts, known, made_up, sharing_a_word
 
 _WARM = 20  # queries before the first that counts
@@ -122,10 +122,10 @@ def main() -> None:
         rows = list[list[str]]()
         for kind, asked in _queries(list(exact)).items():
             found = compared(exact, remote, islice(asked, _WARM + options.queries), _WARM)
-            times = shown(figures(found.other)), f"{np.quantile(found.other, 0.95) * 1e3:.0f} ms"
+            times = shown(*figures(found.other)), f"{np.quantile(found.other, 0.95) * 1e3:.0f} ms"
             apart = np.quantile(found.apart, [0.5, 0.95, 1])
             right = f"{found.found:.3f}", *(f"{one:.4f}" for one in apart)
-            told = [kind, *times, shown(figures(found.processor)), *right]
+            told = [kind, *times, shown(*figures(found.processor)), *right]
             rows.append([f"{len(exact):,}", *told])
         print_report(f"A dict in {options.engine}", _HEADER, rows)
         if engine.between is not None:
@@ -153,7 +153,7 @@ def _calls(remote: RemoteDict, between: Proxy, names: Sequence[str]) -> list[lis
             taken.append(time.perf_counter() - began)
             processor.append(processor_time() - used)
         median = f"{np.median(trips):g}"
-        rows.append([name, median, shown(figures(taken)), shown(figures(processor))])
+        rows.append([name, median, shown(*figures(taken)), shown(*figures(processor))])
     return rows
 
 
@@ -187,4 +187,4 @@ def _synonyms(names: Sequence[str]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

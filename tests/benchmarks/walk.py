@@ -17,14 +17,12 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import fuzzydict
 from fuzzydict import Brown, FuzzyDict, NoMatchError
 
-from .measuring import command
-
-__all__ = ["READS", "Walk", "dict_of_words", "main", "read"]
+from .measuring import print_report
 
 _CAR = ["brand", "model", "color", "price", "top speed", "seats", "fuel"]
 #: What is asked, and the most calls and files that it may take.
@@ -37,19 +35,17 @@ READS = {
 }
 
 
-class Walk(NamedTuple):
-    """The calls of functions in files, in order: how deep, which file, which function."""
+#: The calls of functions, in order: how deep, in which file, which function.
+Walk = list[tuple[int, str, str]]
 
-    calls: list[tuple[int, str, str]]
 
-    @property
-    def files(self) -> list[str]:
-        return list(dict.fromkeys(file for _, file, _ in self.calls))
+def files_of(walk: Walk) -> list[str]:
+    return list(dict.fromkeys(file for _, file, _ in walk))
 
 
 def walked(action: Callable[[], Any]) -> Walk:
     """Do something, and return which functions of the package that called."""
-    calls: list[tuple[int, str, str]] = []
+    calls: Walk = []
     prefix, depth = f"{Path(str(fuzzydict.__file__)).parent}/", 0
     not_counted = {"<module>", "<listcomp>", "<setcomp>", "<dictcomp>"}
 
@@ -67,7 +63,7 @@ def walked(action: Callable[[], Any]) -> Walk:
         action()
     finally:
         sys.setprofile(None)
-    return Walk(calls)
+    return calls
 
 
 def dict_of_words() -> FuzzyDict[int]:
@@ -99,13 +95,13 @@ def main() -> None:
     car.get("colour")
     walks = {f"{name}: {query!r}": read(d, query) for name, (query, *_) in READS.items()}
     examples = {"hue": "color", "make": "brand", "maximum speed": "top speed", "cost": "price"}
-    print(f"{'':44} {'calls':>7} {'files':>6}")
-    for name, walk in {**walks, "fit": walked(lambda: car.fit(examples))}.items():
-        print(f"{name:44} {len(walk.calls):7,} {len(walk.files):6}")
+    walks_and_fit = {**walks, "fit": walked(lambda: car.fit(examples))}
+    rows = [[name, len(walk), len(files_of(walk))] for name, walk in walks_and_fit.items()]
+    print_report("A walk", ["what", "calls", "files"], rows)
     for name, walk in walks.items() if verbose else ():
-        print(f"\n{name}\n  {', '.join(walk.files)}")
-        print(*(f"{'  ' * depth}  {file}: {call}" for depth, file, call in walk.calls), sep="\n")
+        print(f"\n{name}\n  {', '.join(files_of(walk))}")
+        print(*(f"{'  ' * depth}  {file}: {call}" for depth, file, call in walk), sep="\n")
 
 
 if __name__ == "__main__":
-    command(main)
+    main()

@@ -13,7 +13,7 @@ import pytest
 from fuzzydict import Brown, FuzzyDict, reads
 from fuzzydict.search import keys, lookup
 from fuzzydict.text.ngrams import ngrams_of_each
-from tests.benchmarks import memory
+from tests.benchmarks.queries import key_texts
 from tests.support.recording import Recording, one_hot
 
 
@@ -66,7 +66,7 @@ def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> Non
 def test_many_are_compared_some_at_a_time(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookup, "QUERIES", 8)
     monkeypatch.setattr(reads, "_SHORT", 0)  # so that nothing is remembered
-    texts = memory.key_texts(350)
+    texts = key_texts(350)
     d = FuzzyDict(dict.fromkeys(texts[:30], 1.0), embedding=one_hot)
     queries = [" ".join(pair) for pair in zip(texts[30:190], texts[190:], strict=True)]
     read = functools.partial(getattr(d, method), score_cutoff=-1)
