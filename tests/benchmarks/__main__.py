@@ -31,7 +31,6 @@ CASES: Mapping[str, tuple[Callable[[int], Iterator[Case]], Sequence[int]]] = {
     "map": (speed.mapping, [1_000]),
     "exact": (speed.exact, [1_000]),
     "similar": (speed.similar, [1_000]),
-    "pooling": (speed.pooling, [1_000, 100_000]),
     "attention": (speed.attending, [100_000]),
     "build": (speed.build, [100_000]),
     "writes": (speed.writes, [1_000, 100_000]),
@@ -65,10 +64,10 @@ def _crossed(rows: Sequence[Row]) -> tuple[list[str], list[list[str | None]]]:
     """
     columns: dict[str | None, dict[str, str]] = defaultdict(dict)
     theirs: dict[str | None, list[float]] = defaultdict(list)
-    for row in rows:
-        ratio = "" if row.ratio is None else f" ({row.ratio:.2f})"
-        columns[row.case.among][row.case.what] = shown(row.ours.median) + ratio
-        theirs[row.case.among] += [row.theirs.median] if row.theirs else []
+    for case, ours, _, peer in rows:
+        ratio = f" ({ours.median / peer.median:.2f})" if peer else ""
+        columns[case.among][case.what] = shown(ours.median) + ratio
+        theirs[case.among] += [peer.median] if peer else []
     lines: list[list[str | None]] = [
         [what, *(column.get(what) for column in columns.values())]
         for what in dict.fromkeys(row.case.what for row in rows)
@@ -80,12 +79,10 @@ def _crossed(rows: Sequence[Row]) -> tuple[list[str], list[list[str | None]]]:
 def _listed(rows: Sequence[Row]) -> tuple[list[str], list[list[str | None]]]:
     """Return a table of medians with their quartiles, of us and of peers."""
     lines: list[list[str | None]] = []
-    for row in rows:
-        ratio = None if row.ratio is None else f"{row.ratio:.2f}"
-        often = f"{row.case.samples} of {row.case.times:,}"
-        often += f", theirs of {row.case.peer_times:,}" if row.case.peer_times else ""
-        theirs = row.theirs and shown(*row.theirs)
-        lines.append([row.case.what, shown(*row.ours), row.peer, theirs, ratio, often])
+    for case, ours, peer, theirs in rows:
+        ratio = f"{ours.median / theirs.median:.2f}" if theirs else None
+        beside = [peer, theirs and shown(*theirs), ratio]
+        lines.append([case.what, shown(*ours), *beside, f"{case.samples} of {case.times:,}"])
     return ["what", "fuzzydict", "beside it", "", "ratio", "measured"], lines
 
 

@@ -25,7 +25,7 @@ from fuzzydict.io import columns, folders
 from fuzzydict.io.columns import Source
 from fuzzydict.io.folders import Workers
 
-from .measuring import most_memory, print_report
+from .measuring import print_report, resident
 from .queries import changed
 
 _KEYS = 2000
@@ -100,7 +100,7 @@ def _measured(folder: Path, jobs: int) -> list[str]:
         f"{wall:.1f} s",
         f"{processor:.1f} s",
         f"{now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime:.1f} s",
-        f"{most_memory(resource.RUSAGE_SELF):.0f} MB",
+        f"{resident('VmHWM'):.0f} MB",
     ]
 
 

@@ -27,8 +27,7 @@ Run = Callable[[], object]
 class Case(NamedTuple):
     """What is measured: a run of ours, runs of peers by their names, and how often.
 
-    A run of ours does the thing ``times`` times, one of a peer ``peer_times``; what is told is the
-    time of once.
+    A run does the thing ``times`` times; what is told is the time of once.
     """
 
     what: str
@@ -36,7 +35,6 @@ class Case(NamedTuple):
     peers: Mapping[str, Run | None]  # None: not installed, and left out
     samples: int = 21
     times: int = 1
-    peer_times: int | None = None  # None: as often as ours
     among: str | None = None  # the column of a table with a row for each ``what``
 
 
@@ -54,10 +52,6 @@ class Row(NamedTuple):
     peer: str | None
     theirs: Figures | None
 
-    @property
-    def ratio(self) -> float | None:
-        return self.ours.median / self.theirs.median if self.theirs else None
-
 
 def measured(case: Case, clock: Callable[[], float] = time.perf_counter) -> Iterator[Row]:
     """Time the runs of a case in turns, after a first turn that is not told of; yield its rows."""
@@ -65,10 +59,9 @@ def measured(case: Case, clock: Callable[[], float] = time.perf_counter) -> Iter
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for sample in range(case.samples + 1):
         for name, run in runs.items():
-            times = case.peer_times or case.times if name else case.times
             taken = timed(run, clock)
             if sample:
-                seconds[name].append(taken / times)
+                seconds[name].append(taken / case.times)
     found = {name: figures(taken) for name, taken in seconds.items()}
     ours = found.pop("")
     for peer, theirs in found.items() or [(None, None)]:
@@ -169,14 +162,6 @@ def resident(field: str = "VmRSS") -> float:
     lines = Path("/proc/self/status").read_text().splitlines()
     line = next(line for line in lines if line.startswith(field))
     return int(line.split()[1]) * 1024 / 1e6
-
-
-def most_memory(of: int) -> float:
-    """Return what this process, or one of its children, had at most, in megabytes."""
-    import resource  # on POSIX only
-
-    unit = 1 if sys.platform == "darwin" else 1024  # of what the system tells
-    return resource.getrusage(of).ru_maxrss * unit / 1e6
 
 
 def script(name: str) -> str:

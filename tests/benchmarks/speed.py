@@ -19,7 +19,7 @@ from rapidfuzz import fuzz, process
 from fuzzydict import FuzzyDict, attention, join
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
-from .measuring import Case, Run, each, optional, run_process, script
+from .measuring import Case, each, optional, run_process, script
 from .queries import (
     KINDS,
     SLIPS,
@@ -96,10 +96,10 @@ def _by_kind(count: int, make: Callable[[int, int], list[str]], samples: int) ->
     for name, kind in KINDS.items():
         asked = _asked(dicts, kind, (samples + 1) * times)
         ours, theirs = each(read, asked, times), each(extract, asked, times)
-        yield Case(name, ours, {peer: theirs}, samples, times, among=among)
+        yield Case(name, ours, {peer: theirs}, samples, times, among)
     asked = _asked(dicts[:1], any_slips, 20)
-    ours, theirs = each(read, cycle(asked), 200), each(extract, cycle(asked), times)
-    yield Case("asked before", ours, {peer: theirs}, samples, 200, times, among)
+    ours, theirs = each(read, cycle(asked), 20), each(extract, cycle(asked), 20)
+    yield Case("asked before", ours, {peer: theirs}, samples, 20, among)
 
 
 def _dict_of(keys: list[str], reads: int = _WARM // len(KINDS)) -> FuzzyDict[int]:
@@ -131,7 +131,7 @@ def similar(count: int) -> Iterator[Case]:
     yield Case(f"`most_similar`, ten of {count:,} keys", ours, peers, times=10)
 
 
-# ---- many at once, and pooled -------------------------------------------------------------
+# ---- many at once --------------------------------------------------------------------------
 
 
 def several(count: int) -> Iterator[Case]:
@@ -152,41 +152,19 @@ def several(count: int) -> Iterator[Case]:
             lists = [found[i : i + _BATCH] for i in range(0, len(found), _BATCH)]
             ours, peers = each(read, lists), {"rapidfuzz cdist": each(cdist, lists)}
             among = f"{method}, {count:,} keys"
-            yield Case(name, ours, peers, samples, _BATCH, among=among)
-
-
-def pooling(count: int) -> Iterator[Case]:
-    """Measure a pooled value, by a dot product that is scaled, beside torch on the same arrays."""
-    names = keys_of(count)
-    numbers = np.random.default_rng(0).standard_normal((count, 8), dtype=np.float32)
-    d = FuzzyDict(zip(names, numbers, strict=True), scorer="scaled_dot")
-    asked = list(islice(any_slips(names), _BATCH))
-    seen = d.attend(asked)
-    for queries, samples in ((asked[:1], _SAMPLES), (asked, 5)):
-        vectors = np.stack([one.query for one in seen[: len(queries)]])
-        peers = {"torch SDPA, vectors given": _by_torch(vectors, seen[0].keys, numbers)}
-        what = f"`pool` of {len(queries)}, scaled dot, {count:,} keys"
-        yield Case(what, partial(d.pool, queries), peers, samples)
+            yield Case(name, ours, peers, samples, _BATCH, among)
 
 
 def attending(count: int) -> Iterator[Case]:
-    chance = np.random.default_rng(0)
+    chance, torch = np.random.default_rng(0), optional("torch")
     key, value = (chance.standard_normal((count, 64), dtype=np.float32) for _ in range(2))
     for queries in (1, _BATCH):
-        query = chance.standard_normal((queries, 64), dtype=np.float32)
-        peers = {"torch SDPA": _by_torch(query, key, value)}
+        arrays = chance.standard_normal((queries, 64), dtype=np.float32), key, value
+        # Four axes, for torch has its fast kernel for these alone.
+        tensors = [torch.from_numpy(array)[None, None] for array in arrays if torch]
+        theirs = torch and partial(torch.nn.functional.scaled_dot_product_attention, *tensors)
         what = f"`attention` of {queries}, {count:,} keys of 64 numbers"
-        yield Case(what, partial(attention, query, key, value), peers)
-
-
-def _by_torch(*arrays: Any) -> Run | None:
-    """Return a run of torch's scaled dot product attention of query, key and value."""
-    torch = optional("torch")
-    if torch is None:
-        return None
-    # Four axes, for torch has its fast kernel for these alone.
-    tensors = [torch.from_numpy(np.array(array))[None, None] for array in arrays]
-    return partial(torch.nn.functional.scaled_dot_product_attention, *tensors)
+        yield Case(what, partial(attention, *arrays), {"torch SDPA": theirs})
 
 
 # ---- columns ------------------------------------------------------------------------------
