@@ -20,7 +20,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from fuzzydict.text.lexicon import stem_of
+from fuzzydict.text.lexicon import is_compound, stem_of
 from fuzzydict.text.words import plain
 
 from . import codes, things
@@ -280,6 +280,31 @@ def _named(text: str) -> set[str]:
     return {name.lower() for term in terms().of(text) for name in term.names}
 
 
+def _compounds(rng: Random) -> _Made:
+    """Make a dict of nouns of one word, asked for compounds of them: "cheesecake" is no cheese."""
+    compounds, longer, size = terms().compounds(), _longer(), things.drawn_size(rng, 3, 60)
+    nouns = [t for t in _pool(rng, size) if t.part == "n" and t.name.isalpha() and t.name.islower()]
+    by_name = {term.name: term for term in nouns[: rng.randint(0, size)]}
+    for word in rng.sample(sorted(longer), size):
+        by_name.setdefault(word, next(t for t in terms().of(word) if t.part == "n"))
+    keys, style, asked = set(by_name), _style(rng), list[Asked]()
+    for name in rng.sample(sorted(keys), min(len(keys), 12)):
+        query, kind = _other_words(by_name[name], rng)
+        asked.append(Asked(query, frozenset([style(name)]), kind))
+        if rng.random() < 0.4:
+            query = f"{rng.choice(listed('adjectives'))} {name}"
+            asked.append(Asked(query, frozenset([style(name)]), "narrower"))
+        closed = [one for one in longer.get(name, ()) if is_compound(one, name)]
+        query = rng.choice(closed or compounds.get(name) or [name])
+        if rng.random() < 0.3:
+            query = rng.choice(compounds.get(name) or [query])
+        if query.endswith(name) and terms().means(query) & keys == {name}:
+            asked.append(Asked(query, frozenset([style(name)]), "narrower"))
+        elif _is_another(query, keys) and (not query.endswith(f" {name}") or rng.random() < 0.4):
+            asked += _absent([query], "misleading")
+    return [style(name) for name in by_name], asked
+
+
 def _look_alikes(rng: Random) -> _Made:
     """Make a dict of names or words, asked for others of nearly the same letters."""
     are_places = rng.random() < 0.5
@@ -497,6 +522,7 @@ KINDS: dict[str, tuple[float, Callable[[Random], _Made]]] = {
     "everyday": (70, _everyday),
     "singles": (20, _singles),
     "look-alikes": (5, _look_alikes),
+    "compounds": (12, _compounds),
     "spellings": (2, _spellings),
     "nested": (7, _nested),
     "shared words": (9, lambda rng: _of_things(rng, things.sharing_words(rng), 60)),

@@ -16,6 +16,7 @@ from rapidfuzz.process import cdist, cpdist
 from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, shares_of
 from fuzzydict.text.lexicon import (
     abbreviates,
+    is_compound,
     is_directed,
     is_numeronym,
     is_one_text,
@@ -133,10 +134,11 @@ PAIR = (
     *("bias", "edits", "edits squared", "edits squared, both known", "edits squared, short"),
     *("one stem", "conventional abbreviation", "beginning", "without vowels", "letters in order"),
     *("share of the letters", "cosine", "cosine squared", "cosine by a slip"),
-    *("opposites", "other members of a class", "other digits"),
+    *("opposites", "other members of a class", "other digits", "holds the other"),
 )
 BIAS, OF_EDITS, SQUARED, BOTH_KNOWN, SHORT_WORD, ONE_STEM, CONVENTION = range(7)
-OF_LETTERS, COSINE, COSINE_SQUARED, BY_SLIP, OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS = range(10, 17)
+OF_LETTERS, COSINE, COSINE_SQUARED, BY_SLIP = range(10, 14)
+OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS = range(14, 18)
 _OF_MEANING = slice(COSINE, BY_SLIP + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
@@ -195,7 +197,7 @@ class Pairs(NamedTuple):
     """How P pairs of words compare.
 
     Attributes:
-        evidence: what `PAIR` names, (P, 17).
+        evidence: what `PAIR` names, (P, 18).
         same: whether the two are one word, (P,).
         real: whether both are words, (P,).
     """
@@ -233,9 +235,12 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
     phi[:, BY_SLIP] = near * ~sure
     of_one_member = (x["member"] == y["member"]) & (y["member"] > 0) & ~same
     phi[:, CONVENTION] = of_one_member
-    may = x["first"] == y["first"]
-    may &= real & ~same & ~of_one_member & (x["length"] != y["length"])
     both = x["letters"] & y["letters"]
+    may = (both == y["letters"]) & x["known"] & y["known"]
+    for i in np.flatnonzero(may).tolist():  # not the key the query, which may be an abbreviation
+        phi[i, HOLDS] = is_compound(left[i], right[i])
+    may = (x["first"] == y["first"]) & (x["length"] != y["length"])
+    may &= real & ~same & ~of_one_member
     may &= (both == x["letters"]) | (both == y["letters"]) | x["abbreviation"] | y["abbreviation"]
     for i in np.flatnonzero(may).tolist():
         kind = abbreviates(left[i], right[i])
@@ -328,7 +333,7 @@ def align(
 ) -> NDArray[np.float32]:
     """Return the `FEATURES` of the candidates of L queries with words, (L, C, F).
 
-    ``weights`` weigh what `PAIR` names, (17,).
+    ``weights`` weigh what `PAIR` names, (18,).
     """
     asked = Asked.of(queries, keys)
     slots = found.slots
@@ -410,7 +415,8 @@ class Table(NamedTuple):
         def whole(one: NDArray[np.float32]) -> NDArray[np.float32]:
             return (one if back is None else one[back]).reshape(numbers.shape)
 
-        unlike = pairs.evidence[:, BOTH_KNOWN] * (pairs.evidence[:, ONE_STEM] == 0) * ~pairs.same
+        alike = np.maximum(pairs.evidence[:, BOTH_KNOWN], pairs.evidence[:, HOLDS])
+        unlike = alike * ~pairs.evidence[:, [ONE_STEM, CONVENTION]].any(axis=1) * ~pairs.same
         against = [
             whole(pairs.evidence[:, i] * pairs.real) if pairs.evidence[:, i].any() else None
             for i in (CONVENTION, OPPOSITES, OTHER_MEMBERS)

@@ -444,7 +444,7 @@ class Approximate(Exact):
         keys, equal = self.keys, self.keys.slot_of(query.asked)
         slots = [near, np.array([] if equal is None else [equal], np.intp)]
         if not self._is_named:
-            likeness = keys.postings.likeness(ngrams(query.text))
+            likeness = keys.postings.likeness([ngrams(query.text)])[0]
             least = max(len(likeness) - SPELLED, 0)
             alike = np.argpartition(likeness, least)[least:]
             slots.append(alike[likeness[alike] > 0])

@@ -20,7 +20,7 @@ from fuzzydict.search import align as a
 from fuzzydict.search.judge import OF_BEST
 from fuzzydict.search.keys import SHORT, letters_of
 from fuzzydict.search.retrieve import CANDIDATES, largest
-from fuzzydict.text.lexicon import abbreviates, is_short_form
+from fuzzydict.text.lexicon import abbreviates, is_compound, is_short_form
 from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _retrieve(
 ) -> NDArray[np.intp]:
     """Return the slots of the candidates, (C,), and set the features of n-grams and nearness."""
     weights = meaning.judge.glance.tolist()
-    of_ngrams = keys.postings.likeness(ngrams(asked.query.text))
+    of_ngrams = keys.postings.likeness([ngrams(asked.query.text)])[0]
     odds = of_ngrams * (weights[0] + weights[1] * of_ngrams)
     told = []
     if vector is not None:
@@ -204,6 +204,10 @@ def _compare(
         _weigh_spelling(row, edits[i], word, facts, flat, weights)
         if word.is_known:
             np.multiply(edits[i] * edits[i], facts["known"][flat], out=unlike[i])
+            for j in [j for j, one in enumerate(strings) if one and one in word.text]:
+                if is_compound(word.text, strings[j]) and facts["known"][flat[j]]:
+                    row[j] += weights[a.HOLDS]
+                    unlike[i, j] = 1
         stem = keys.stems.get(word.entry.stem)
         if stem is not None:
             is_form = facts["stem"][flat] == stem
@@ -219,6 +223,7 @@ def _compare(
             are_short[short] = 1
             if is_member is not None:
                 are_short[is_member] = 1
+            unlike[i][are_short > 0] = 0
         for place, are in (
             (a.OPPOSITES, a.are_opposites(word, keys, flat)),
             (a.OTHER_MEMBERS, _are_others(word, keys, flat) if word.entry.group >= 0 else None),

@@ -58,9 +58,8 @@ def glance(
         is_encoded: whether the vectors are those of an encoder of whole texts.
     """
     L, n = len(queries), len(keys)
-    of_ngrams = np.empty((L, n), np.float32)
-    for row, query in zip(of_ngrams, queries, strict=True):
-        row[:] = keys.postings.likeness(ngrams(query.text))
+    likeness = keys.postings.likeness([ngrams(query.text) for query in queries])
+    of_ngrams = likeness.astype(np.float32)
     near = units(vectors) @ keys.vectors.T * keys.inverse_lengths
     above = keys.background.above(near)
     odds = weights[0] * of_ngrams + weights[1] * of_ngrams * of_ngrams

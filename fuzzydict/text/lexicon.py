@@ -228,6 +228,24 @@ def _opposites() -> dict[str, set[str]]:
     return _by_first([*pairs, *short_pairs, *((other, one) for one, other in short_pairs)])
 
 
+_SHORTEST_PART = 3  # letters
+
+
+def is_compound(word: str, part: str) -> bool:
+    """Tell whether a word is another with more before it, or behind it but for a suffix.
+
+    >>> is_compound("cheesecake", "cheese"), is_compound("seahorse", "horse")
+    (True, True)
+    >>> is_compound("friendship", "friend"), is_compound("cheese", "cheesecake")
+    (False, False)
+    """
+    more = len(word) - len(part)
+    if more < 2 or len(part) < _SHORTEST_PART:
+        return False
+    is_first = word.startswith(part) and word[-more:] not in _table("suffixes")
+    return is_first or word.endswith(part)
+
+
 # ---- abbreviations ------------------------------------------------------------------------------
 
 _SHORTEST = 3  # letters of an abbreviation that is not listed; two are too often chance

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -123,7 +122,7 @@ class Postings:
         known: the n-grams of the first of these texts, inverted before, if they were.
 
     >>> postings = Postings(*ngrams_of_each(["color", "brand", "model"]))
-    >>> [round(float(one), 2) for one in postings.likeness(ngrams("colour"))]
+    >>> [round(float(one), 2) for one in postings.likeness([ngrams("colour")])[0]]
     [0.67, 0.0, 0.0]
     """
 
@@ -175,18 +174,23 @@ class Postings:
         frequency[self._present] = self._here
         return frequency
 
-    def likeness(self, asked: Sequence[int]) -> NDArray[np.float64]:
-        """Return the likeness of each text to a query, given the n-grams of this, (n,)."""
-        seen = self._seen
-        found = [seen.get(one) or self._of(one) for one in asked]
-        squares, owners = zip(*found, strict=True)
-        texts = np.concatenate(owners)
+    def likeness(self, asked: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+        """Return the likeness of each text to L queries, given the n-grams of these, (L, n)."""
+        seen, L, n = self._seen, len(asked), self.size
+        found = [seen.get(one) or self._of(one) for ngrams in asked for one in ngrams]
+        squares = np.array([square for square, _ in found])
+        counts = [len(owners) for _, owners in found]
+        texts = np.concatenate([owners for _, owners in found])
         if not len(texts):
-            return np.zeros(self.size)
-        sums: NDArray[Any] = np.bincount(texts, np.repeat(squares, [*map(len, owners)]), self.size)
-        sums *= self._scale
-        sums /= math.sqrt(max(sum(squares), 1e-30))  # 0 if all texts are dead
-        return sums
+            return np.zeros((L, n))
+        rows = np.repeat(np.arange(L), [*map(len, asked)])
+        lengths = np.bincount(rows, squares, L)[:, None]
+        if L > 1:
+            texts = texts + np.repeat(rows * n, counts)
+        sums = np.bincount(texts, np.repeat(squares, counts), L * n).reshape(L, n)
+        likeness: NDArray[np.float64] = sums * self._scale  # 0 for a dead text
+        likeness /= np.sqrt(np.maximum(lengths, 1e-30))
+        return likeness
 
     def _of(self, ngram: int) -> tuple[float, NDArray[np.int32]]:
         """Return the squared weight of an n-gram, and the texts that have it."""

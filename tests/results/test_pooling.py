@@ -122,11 +122,11 @@ def test_a_doubtful_pool_is_warned_of_once_where_it_was_asked(rents: FuzzyDict[f
         rents.pool(["studio flat", "elephant", "xqzzt"])
     assert len(warned) == 1
     # A number between keys that are unlikely; a mixture of arrays may be what is wanted.
-    values = {f"{kind} office": float(i) for i, kind in enumerate(["main", "head", "chief"])}
-    assert FuzzyDict(values).explain("principal office").none < 0.5
-    with pytest.warns(DoubtfulPoolWarning, match="the best, '.* office', is right with"):
-        FuzzyDict(values).pool("principal office")
-    FuzzyDict({key: [value, 1.0] for key, value in values.items()}).pool("principal office")
+    values = {"Java": 0.0, "JAVA": 1.0}
+    assert FuzzyDict(values).explain("java").none < 0.5
+    with pytest.warns(DoubtfulPoolWarning, match="the best, '.*', is right with"):
+        FuzzyDict(values).pool("java")
+    FuzzyDict({key: [value, 1.0] for key, value in values.items()}).pool("java")
     reads: list[Callable[[], object]] = [
         lambda: rents.pool("elephant"),
         lambda: rents["elephant"],

@@ -95,6 +95,7 @@ second floor: first floor, garden; metre: kilometre, gram; gram: kilogram, litre
 second: millisecond, hour; mb: gb, pixel; size in MB: size in GB, name;
 degrees celsius: degrees fahrenheit, bar; price per week: price per month, deposit;
 DB_PORT: DB_PASSWORD, DB_HOST; smtp_password: smtp_host, smtp_sender;
+cheesecake: cheese, butter; waterfall: water, river; seahorse: horse, cow; armchair: arm, leg;
 barn owner: barn height, barn colour, tractor; guest passport: guest name, guest phone, room
 """
 

@@ -132,7 +132,7 @@ def test_spelling_loads_and_calls_no_embedding(monkeypatch: pytest.MonkeyPatch) 
         why = d.explain("db_passwd")
         assert why.best.key == "DB_PASSWORD"
         assert why.best_parts.spelling + why.best_parts.words > 0.5
-        assert abs(why.best_parts.meaning) < 0.1
+        assert abs(why.best_parts.meaning) < 0.5  # "db" means what "DB" does
 
 
 def test_spellings_are_pooled_and_the_scorer_can_be_changed(settings: FuzzyDict[Any]) -> None:

@@ -17,6 +17,7 @@ from fuzzydict.search.judge import LEAD, WHICH, Net
 from fuzzydict.search.keys import Word, compared_words
 from fuzzydict.text.lexicon import (
     abbreviates,
+    is_compound,
     is_directed,
     is_numeronym,
     is_one_text,
@@ -70,6 +71,7 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
         "opposites": not ours.opposites.isdisjoint({b.text, theirs.stem}),
         "other members of a class": is_of_class and not is_member,
         "other digits": ours.has_digit and theirs.has_digit and a.text != b.text,
+        "holds the other": a.is_known and b.is_known and is_compound(a.text, b.text),
     }
     if kind:
         found[PAIR[5 + kind]] = 1
@@ -177,8 +179,9 @@ class Reference:
                 table["matched"][i, j] = same or expit(sum(odds.values()))
                 table["spelled"][i, j] = same or expit(sum(odds.values()) - by_meaning)
                 table["meant"][i, j] = same or seen["cosine"]
-                is_another = not same and not seen["one stem"]
-                table["unlike"][i, j] = is_another and seen["edits squared, both known"]
+                is_one = same or seen["one stem"] or seen["conventional abbreviation"]
+                alike = max(seen["edits squared, both known"], seen["holds the other"])
+                table["unlike"][i, j] = 0 if is_one else alike
                 for name in _CONTRARY:
                     table[name][i, j] = seen[name]
         by_convention = expit(weights["bias"] + weights["conventional abbreviation"])

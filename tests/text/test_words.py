@@ -150,7 +150,7 @@ def test_likeness_is_a_cosine_and_the_dead_do_not_count(
 ) -> None:
     alive = np.array([is_alive for _, is_alive in texts], np.bool_)
     flat = ngrams_of_each([text for text, _ in texts])
-    found = Postings(*flat, alive).likeness(ngrams(query))
+    (found,) = Postings(*flat, alive).likeness([ngrams(query)])
     living = [text for text, is_alive in texts if is_alive]
     np.testing.assert_allclose(found[alive], likeness(living, query), rtol=1e-6)
     assert not found[~alive].any()
