@@ -313,8 +313,9 @@ def products(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[
     step = max(_IN_ONE_THREAD // size, 1)
     end = n - n % step
     found = np.empty(n, np.float32)
-    np.matmul(rows[:end].reshape(-1, step, size), vector, out=found[:end].reshape(-1, step))
-    np.matmul(rows[end:], vector, out=found[end:])
+    with np.errstate(invalid="ignore"):  # which BLAS flags once in a while, for finite numbers, too
+        np.matmul(rows[:end].reshape(-1, step, size), vector, out=found[:end].reshape(-1, step))
+        np.matmul(rows[end:], vector, out=found[end:])
     return found
 
 
