@@ -689,8 +689,9 @@ def as_line(value: Any) -> str:
     ('"a\\u001b[2Jb"', '2024-02-29')
     """
     text = _json_value(value)
-    if text is None and value is not None:  # NaN or infinity
-        return json.dumps(float(value))
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if text is None and isinstance(plain, float):  # NaN or infinity
+        return json.dumps(plain)
     return as_json(text) if not isinstance(text, str) or _NOT_ON_A_LINE.search(text) else text
 
 

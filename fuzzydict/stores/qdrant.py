@@ -292,6 +292,7 @@ class QdrantStore(Store):
     def keep_counts(self, counts: Counts) -> None:
         payload = {"json": json.dumps(counts), _KIND: _COUNTS}
         point = models.PointStruct(id=_COUNTS_ID, vector={}, payload=payload)
+        self._last = None  # so that every client takes the counts, whatever is in its sample
         self._update([_upsert([point]), _renumber(_COUNTED)], [_META_ID])
 
     def write(self, rows: Sequence[Row]) -> None:
