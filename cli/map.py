@@ -231,6 +231,7 @@ def _map_parts(
     except KeyboardInterrupt:
         told = f"interrupted; {output} is as it was"
         if table.is_dir():
-            told = "interrupted; the same command goes on after the parts that are written"
+            goes_on = "goes on after the parts that are written"
+            told = f"interrupted; the same command {goes_on if deciding.review is None else 'begins again'}"
         echo(told, err=True)
         raise

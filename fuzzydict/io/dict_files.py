@@ -350,7 +350,7 @@ def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Re
     # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
     if is_like or (reading.side == "dict-" and not is_number and rows):
         looks = "looks like a header, but " if is_like else ""
-        key, value = (shlex.quote(name[:_LONGEST_NAMED]) for name in columns)
+        key, value = ("NAME" if len(n) > _LONGEST_NAMED else shlex.quote(n) for n in columns)
         message = (
             f"{place} {looks}was read as an item; if it is a header, add "
             f"--key {key} --value {value}"

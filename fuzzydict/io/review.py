@@ -232,9 +232,10 @@ class DecidedFile(_Examples):
         Lines that ask about texts on which the file decides are left out, too.
         """
         left_out = {row.line for row in self.rows if same_text(row.query) in decided}
+        deciding = {row.line for row in self.decisions}  # one of JSON Lines may ask as well
         for row in self._asked:
             if same_text(row.query) in asked or same_text(row.query) not in self.undecided:
-                left_out.add(row.line)
+                left_out |= {row.line} - deciding
         return [raw for line, raw in self.lines.items() if line not in left_out]
 
 

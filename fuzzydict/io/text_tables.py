@@ -378,7 +378,7 @@ def _line_blocks(
 
 
 class _TextTable(Table):
-    """A table of lines. Blank ones stay, before the row that follows them, or at the end."""
+    """A table of lines. Blank ones stay with the row that follows them, or at the end."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         self.name, self._file = name, file

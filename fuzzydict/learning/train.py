@@ -268,14 +268,9 @@ def descend(
         return losses(rows, same)[0] if len(rows) else np.nan
 
     history = [Epoch(loss_of(training[:_LARGEST]), loss_of(held_out))]
-    best_loss, waited = np.inf, -1
-    while True:
-        waited += 1
-        if not history[-1].held_out >= best_loss:  # true of NaN, too
-            best_loss, waited = history[-1].held_out, 0
-            best = {name: parameter.copy() for name, parameter in parameters.items()}
-        if len(history) > settings.epochs or waited >= settings.patience:
-            break
+    best = {name: parameter.copy() for name, parameter in parameters.items()}
+    best_loss, waited = history[0].held_out, 0
+    while len(history) <= settings.epochs and waited < settings.patience:
         summed = 0.0
         for batch in np.array_split(random.permutation(training), steps):
             loss, gradients = losses(batch, random)
@@ -286,6 +281,10 @@ def descend(
             done += 1
             report(done, total)
         history.append(Epoch(summed / len(training), loss_of(held_out)))
+        waited += 1
+        if not history[-1].held_out >= best_loss:  # true of NaN, too
+            best_loss, waited = history[-1].held_out, 0
+            best = {name: parameter.copy() for name, parameter in parameters.items()}
     for name, parameter in parameters.items():
         parameter[...] = best[name]
     report(total, total)

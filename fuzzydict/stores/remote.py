@@ -647,7 +647,7 @@ def open_store(url: str) -> Store:
     if scheme in ("postgresql", "postgres"):
         from fuzzydict.stores.postgres import PostgresStore
 
-        return PostgresStore(url)
+        return PostgresStore(scheme + url[len(scheme) :])
     if scheme == "qdrant":
         from fuzzydict.stores.qdrant import QdrantStore
 

@@ -88,7 +88,8 @@ class Teaching:
         """Teach all decisions, and save them together; tell of those that cannot be taught."""
         refused, unsaved = list[str](), None
         with self._lock:
-            for query, key in checked_decisions(self.dict, decisions).items():
+            checked = checked_decisions(self.dict, decisions)
+            for query, key in checked.items():
                 try:
                     self._teach(query, key)
                 except FuzzyDictError as error:
@@ -97,7 +98,7 @@ class Teaching:
                 self._save()
             except NotSavedError as error:
                 unsaved = str(error)
-        return {"taught": len(decisions) - len(refused), "refused": refused, "unsaved": unsaved}
+        return {"taught": len(checked) - len(refused), "refused": refused, "unsaved": unsaved}
 
     def forget(self, query: str) -> dict[str, Any]:
         """Make a query what it was before it was taught here, and save that."""
