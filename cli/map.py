@@ -231,7 +231,8 @@ def _map_parts(
     except KeyboardInterrupt:
         told = f"interrupted; {output} is as it was"
         if table.is_dir():
-            goes_on = "goes on after the parts that are written"
-            told = f"interrupted; the same command {goes_on if deciding.review is None else 'begins again'}"
+            told = "interrupted; the same command goes on after the parts that are written"
+            if deciding.review is not None:  # for which all texts must come up
+                told = "interrupted; the same command maps all parts again, for the review"
         echo(told, err=True)
         raise

@@ -176,6 +176,7 @@ def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
         (timedelta(hours=30), "1 day, 6:00:00", '"1 day, 6:00:00"'),
         (b"ab", "b'ab'", "\"b'ab'\""),
         (np.datetime64("2024-02-29"), "2024-02-29", '"2024-02-29"'),
+        (np.datetime64("NaT"), "null", "null"),
         (time(12, 30), "12:30:00", '"12:30:00"'),
         ({(1, 2): None, 3: 1j}, '{"(1, 2)": null, "3": "1j"}', '{"(1, 2)": null, "3": "1j"}'),
     ],
