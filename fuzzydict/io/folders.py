@@ -174,12 +174,8 @@ def map_parts(
             _check(part, source, added)
         options = {"column": source.column, "prefix": prefix, "sure": deciding.sure}
         options |= source.reading._asdict()
-        began = {f"the option {name}": value for name, value in options.items()} | dict(basis or {})
-        began["the embedding"] = as_embedding(d.embedding).fingerprint()["name"]
-        began["the score of this release"] = weights_digest()
-        decided = (one for file in matcher.decided.files.values() for one in file.decisions)
-        began["the decisions"] = sorted([one.query, one.target] for one in decided)
-        notes = _Notes(output, began, parts, end)
+        began = {f"the option {name}": value for name, value in options.items()}
+        notes = _Notes(output, began | dict(basis or {}) | _basis_of(d, matcher), parts, end)
         total, read, size = Cleaned(0, 0, 0), 0, sum(part.state[0] for part in parts)
         for part in parts:
             # For a review, the texts of all parts must come up.
@@ -190,9 +186,8 @@ def map_parts(
                 with replacing(part.target) as file:
                     with _opened(part, source) as table:
                         counts = matcher.copy(table, source.column, added, file, tell)
-                    notes.append(
-                        [part.name, counts, part.state]
-                    )  # before it stands, so that no run forgets
+                    # before it stands, so that no run forgets
+                    notes.append([part.name, counts, part.state])
             total = Cleaned(*map(sum, zip(total, counts, strict=True)))
             if arrow := sys.modules.get("pyarrow"):  # whose pool keeps some 50 MB of a part
                 arrow.default_memory_pool().release_unused()
@@ -203,6 +198,16 @@ def map_parts(
             pass
         notes.remove()  # as all is done
     return matcher.with_undecided(total)
+
+
+def _basis_of(d: FuzzyDict[Any] | RemoteDict, matcher: ColumnMatcher) -> dict[str, Any]:
+    """Return what the answers of a dict depend on beside options: its model, and decisions."""
+    decided = (one for file in matcher.decided.files.values() for one in file.decisions)
+    return {
+        "the embedding": as_embedding(d.embedding).fingerprint()["name"],
+        "the score of this release": weights_digest(),
+        "the decisions": sorted([one.query, one.target] for one in decided),
+    }
 
 
 def _tell(progress: Progress, before: int, size: int, of_all: int, done: int, total: int) -> None:

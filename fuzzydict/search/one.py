@@ -201,13 +201,7 @@ def _compare(
         row = found[1, i]
         if keys.table.size:
             np.dot(units, word.unit, out=found[0, i])
-        _weigh_spelling(row, edits[i], word, facts, flat, weights)
-        if word.is_known:
-            np.multiply(edits[i] * edits[i], facts["known"][flat], out=unlike[i])
-            for j in [j for j, one in enumerate(strings) if one and one in word.text]:
-                if is_compound(word.text, strings[j]) and facts["known"][flat[j]]:
-                    row[j] += weights[a.HOLDS]
-                    unlike[i, j] = 1
+        _weigh_spelling(row, unlike[i], edits[i], word, strings, facts, flat, weights)
         stem = keys.stems.get(word.entry.stem)
         if stem is not None:
             is_form = facts["stem"][flat] == stem
@@ -244,24 +238,36 @@ def _compare(
 
 def _weigh_spelling(
     row: NDArray[np.float32],
+    unlike: NDArray[np.float32],
     edits: NDArray[np.float32],
     word: Word,
+    strings: list[str],
     facts: dict[str, NDArray[Any]],
     flat: NDArray[np.intp],
     weights: list[float],
 ) -> None:
-    """Set the odds against some words, (P,), by how few edits are between them and a word."""
+    """Set the odds against some words, (P,), by how few edits are between them and a word.
+
+    Also set how far they are other words of like letters, or part of a compound.
+    """
+    known = facts["known"][flat] if word.is_known else None
     if len(word.text) > SHORT:
         np.multiply(facts["brief"][flat], weights[a.SHORT_WORD], out=row)
         row += weights[a.SQUARED]
     else:
         row += weights[a.SQUARED] + weights[a.SHORT_WORD]
-    if word.is_known:
-        row += weights[a.BOTH_KNOWN] * facts["known"][flat]
+    if known is not None:
+        row += weights[a.BOTH_KNOWN] * known
     row *= edits
     row += weights[a.OF_EDITS]
     row *= edits
     row += weights[a.BIAS]
+    if known is not None:
+        np.multiply(edits * edits, known, out=unlike)
+        for j in [j for j, one in enumerate(strings) if one and one in word.text]:
+            if known[j] and is_compound(word.text, strings[j]):
+                row[j] += weights[a.HOLDS]
+                unlike[j] = 1
 
 
 def _weigh_abbreviations(
