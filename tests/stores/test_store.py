@@ -279,8 +279,7 @@ def test_counts_are_kept_until_there_are_others(connect: Connect, store: Store) 
 def test_all_clients_take_new_counts_where_a_sample_stands_for_the_keys(
     connect: Connect, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("fuzzydict.stores.qdrant", "tests.support.memory_store"):
-        monkeypatch.setattr(f"{module}.SAMPLE", 8)
+    monkeypatch.setattr(f"{type(store).__module__}.SAMPLE", 8)
     store.write(rows_of(60))
     other, counts = connect(), Counts(60, {"red": 2})
     before = [one.sample([]).version for one in (store, other)]  # the newest of each
