@@ -35,18 +35,12 @@ from fuzzydict.options import (
     unknown_option,
 )
 from fuzzydict.reads import NOT_GIVEN, AttnMask, GoneError, Reader, Reads
-from fuzzydict.results.answers import (
-    NO_KEY,
-    has_words,
-    is_match,
-    no_match,
-    require_key,
-    require_texts,
-)
+from fuzzydict.results.answers import NO_KEY, is_match, no_match, require_key, require_texts
 from fuzzydict.results.tables import dict_html
 from fuzzydict.saving import read_saved, write_saved
-from fuzzydict.search.keys import Keys, exact_text
-from fuzzydict.search.lookup import lookup_by
+from fuzzydict.search.keys import Keys, has_words
+from fuzzydict.search.lookup import Approximate, Exact
+from fuzzydict.search.neighbours import EXACT, Neighbours
 from fuzzydict.search.score import is_probability, is_spelling
 from fuzzydict.search.taught import Aliases
 
@@ -57,8 +51,6 @@ if TYPE_CHECKING:
     from fuzzydict.learning.fit import DictState
     from fuzzydict.learning.report import FitReport
     from fuzzydict.saving import SavedKeys
-    from fuzzydict.search.lookup import Exact
-    from fuzzydict.search.neighbours import Neighbours
     from fuzzydict.search.score import Meaning
 
 
@@ -652,18 +644,17 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         if kept.saved is not None:
             keys = kept.saved.restored(meaning)
         for _ in range(2):
-            changes = keys.changes(list(self))
-            if changes is None:
-                break
-            vectors = meaning.of_keys(list(map(exact_text, changes.new)))
-            keys = keys.changed(changes, vectors)
-            if len(self) == len(changes.of_dict):
+            keys = keys.updated(list(self), meaning.of_keys)
+            if len(self) == len(keys.of_dict):
                 break
         else:  # what gave the keys their vectors has written, again and again
             raise RuntimeError(_ENCODING)
         kept.encoded, kept.saved = (meaning, keys), None
-        lookup, neighbours = lookup_by(self.index, keys, meaning, self.scorer, kept.neighbours)
-        kept.neighbours = neighbours
+        if self.index == EXACT or is_spelling(self.scorer):  # which n-grams find, among any number
+            kept.neighbours, lookup = None, Exact(keys, meaning, self.scorer)
+        else:
+            kept.neighbours = kept.neighbours or Neighbours()
+            lookup = Approximate(keys, meaning, self.scorer, kept.neighbours)
         kept.reader = reader = Reader(self, lookup, self._cutoff(lookup))
         return reader
 
@@ -672,13 +663,6 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         reader = self._kept.reader
         if reader is not None and reader.size != len(self):
             self._kept.reader = None
-
-    def _check(self) -> None:
-        """Assert that the arrays are those of the keys, whatever was written."""
-        with self._lock:
-            self._notice()
-            if self._kept.encoded is not None:
-                self._kept.encoded[1].check(list(self))
 
     # ---- what reads ask ---------------------------------------------------------------------
 

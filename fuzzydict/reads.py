@@ -22,7 +22,6 @@ from fuzzydict.results.answers import (
     Matches,
     MatchLists,
     as_queries,
-    has_words,
     is_match,
     naming_the_place,
     no_match,
@@ -42,7 +41,7 @@ from fuzzydict.results.pooling import (
     warn_of_doubt,
     weights_of,
 )
-from fuzzydict.search.keys import exact_text
+from fuzzydict.search.keys import exact_text, has_words
 from fuzzydict.search.lookup import Scored
 from fuzzydict.search.score import JudgedScore, is_probability
 

@@ -39,10 +39,9 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quo
 from fuzzydict.nn import scorers
 from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
-from fuzzydict.search.keys import Keys
+from fuzzydict.search.keys import Keys, has_words
 from fuzzydict.search.neighbours import EXACT, Neighbours
 from fuzzydict.search.taught import SynonymRules, checked_aliases
-from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -264,7 +263,7 @@ class SavedKeys(NamedTuple):
             FileFormatError: the vectors are of another length, or, if they are few, damaged.
         """
         require_same(self.embedding, meaning)
-        first = list(islice((k for k in self.keys if isinstance(k, str) and plain(k)), 1))
+        first = list(islice(filter(has_words, self.keys), 1))
         found = self.vectors.array.shape[1]
         try:
             size = meaning.of_keys(first).shape[1] if first else found
@@ -312,12 +311,12 @@ class SavedKeys(NamedTuple):
                 raise ValueError("its vectors are too long, so that products overflow")
             # A copy, since what is mapped from a file may change or go.
             kept = np.array(vectors) if self.at_once else vectors
-            keys = Keys(meaning.table)
-            keys.generation, changes = self.generation, keys.changes(self.keys)
-            count = 0 if changes is None else len(changes.new)
+            count = sum(map(has_words, self.keys))
             if count != len(kept):
                 raise ValueError(f"it has {len(kept)} vectors for {count} keys with words")
-            return keys if changes is None else keys.changed(changes, kept)
+            keys = Keys(meaning.table)
+            keys.generation = self.generation
+            return keys.updated(self.keys, lambda _: kept)
 
 
 def _are_too_long(inverse_lengths: NDArray[np.float32]) -> bool:

@@ -10,7 +10,7 @@ from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, MissingExtraError, NoMatchError, OptionError, quoted
 from fuzzydict.frames.match import as_dict
 from fuzzydict.mapping import FuzzyDict
-from fuzzydict.results.answers import has_words
+from fuzzydict.search.keys import has_words
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin

@@ -25,7 +25,7 @@ from fuzzydict.results.tables import (
     html_table,
 )
 from fuzzydict.search.keys import exact_text
-from fuzzydict.text.words import label, plain
+from fuzzydict.text.words import label
 
 if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Embedding
@@ -41,11 +41,6 @@ _COLUMNS = 8  # keys of a table of weights
 
 #: What a query is read as that was taught to have no key.
 NO_KEY: Any = object()
-
-
-def has_words(query: Any) -> bool:
-    """Tell whether a query is a text with letters or digits: one that has something to compare."""
-    return isinstance(query, str) and bool(plain(exact_text(query)))
 
 
 def as_queries(query: Any) -> list[Any]:

@@ -6,7 +6,7 @@ n keys, W words of a key at most, U different words, E numbers of a vector
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import compress, count, islice, repeat
@@ -174,19 +174,10 @@ class Statistics(NamedTuple):
     background: Background  # the cosines to expect of two of them
 
 
-class Changes(NamedTuple):
-    """What was written to a dict since its last keys were made."""
-
-    of_dict: Sequence[Any]  # all keys of the dict as they are now, in order
-    has_slot: NDArray[np.bool_]  # which of these are texts with words
-    alive: NDArray[np.bool_] | None  # which slots still hold a key, (n,); None if all do
-    new: list[str]  # the keys with words that came, m of them
-
-
 class Keys:
     """The text keys of a dict as arrays: n slots, in the dict's order. They never change.
 
-    `changed` returns other keys, which share the memory of these. So threads may compare with
+    `updated` returns other keys, which share the memory of these. So threads may compare with
     them at once, without a lock; what is computed when it is first needed is the same whoever
     computes it. A deleted key leaves its slot dead until the arrays are packed. A key without
     letters or digits has no slot: it is only found exactly. A key whose class has its own
@@ -196,8 +187,7 @@ class Keys:
     and ``strings`` more than the U + 1 words of these keys, of which the first is none.
 
     >>> keys = Keys.of(WordTable(None), ["red", "dark blue"], np.zeros((2, 0), np.float32))
-    >>> changes = keys.changes(["red", "grey"])
-    >>> longer = keys.changed(changes, np.zeros((1, 0), np.float32))
+    >>> longer = keys.updated(["red", "grey"], lambda new: np.zeros((len(new), 0), np.float32))
     >>> keys.living(), longer.living(), longer.names
     (['red', 'dark blue'], ['red', 'grey'], ['red', 'dark blue', 'grey'])
     """
@@ -220,8 +210,8 @@ class Keys:
         self.stems = dict[str, int]()
         self.members = dict[tuple[int, str], int]()  # of closed classes
         self.alive = np.zeros(0, np.bool_)  # which slots hold a key of the dict, (n,)
-        self.of_dict: Sequence[Any] = ()  # see `Changes`
-        self.has_slot = self.alive
+        self.of_dict: Sequence[Any] = ()  # all keys of the dict, in order
+        self.has_slot = self.alive  # which of these are texts with words
         self.generation = object()  # another one if the slots are numbered anew
         empty: dict[str, Any] = {name: (1, kind) for name, kind in _FACTS.items()}
         empty |= {"word_units": ((1, table.size), np.float32), "word_hashes": (1, np.uint32)}
@@ -241,8 +231,12 @@ class Keys:
     @classmethod
     def of(cls, table: WordTable, names: Sequence[str], vectors: NDArray[np.float32]) -> Keys:
         """Return keys, all different and with words, whose vectors are known, (n, E)."""
-        changes = Changes(names, np.ones(len(names), np.bool_), None, list(names))
-        return cls(table).changed(changes, vectors)
+        new = cls(table)
+        if len(names):
+            new._append(list(names), vectors)
+        new._show()
+        new.of_dict, new.has_slot = names, new.alive
+        return new
 
     def _show(self) -> None:
         """Show the rows as arrays, and count what is alive."""
@@ -268,15 +262,21 @@ class Keys:
 
     # ---- changes -------------------------------------------------------------------------------
 
-    def changes(self, of_dict: Sequence[Any]) -> Changes | None:
-        """Return what was written, given all keys of the dict as they are now; None if nothing."""
-        before, has_slot, alive = self.of_dict, self.has_slot, None
+    def updated(
+        self, of_dict: Sequence[Any], vectors_of: Callable[[list[str]], NDArray[np.float32]]
+    ) -> Keys:
+        """Return the keys of a dict, given all as they are now: these, if nothing was written.
+
+        ``vectors_of`` gives m texts that are new their vectors, (m, E).
+        """
+        before = self.of_dict
         differ = compress(count(), map(is_not, before, of_dict))
         same = next(differ, min(len(before), len(of_dict)))  # as many stand where they stood
         if same == len(before) == len(of_dict):
-            return None
+            return self
+        stays = np.ones(len(before), np.bool_)
         if same < len(before):
-            stays, gone = np.ones(len(before), np.bool_), len(before) - len(of_dict)
+            gone = len(before) - len(of_dict)
             if gone > 0 and all(map(is_, before[same + gone :], of_dict[same:])):
                 stays[same : same + gone] = False
                 same = len(of_dict)
@@ -289,35 +289,32 @@ class Keys:
                 stays[same:] = False
                 stays[places] = True
                 same += len(places)
-            alive = self.alive.copy()
-            alive[alive] = stays[has_slot]
-            has_slot = has_slot[stays]
-        rest = of_dict[same:]
-        are_new = [isinstance(key, str) and bool(plain(exact_text(key))) for key in rest]
-        has_slot = np.append(has_slot, np.array(are_new, np.bool_))
-        return Changes(of_dict, has_slot, alive, list(compress(rest, are_new)))
-
-    def changed(self, changes: Changes, vectors: NDArray[np.float32]) -> Keys:
-        """Return the keys after `changes`, given the vectors of those that are new, (m, E)."""
-        _, _, alive, names = changes
-        if alive is None and not names:
-            new = copy(self)
-        elif alive is not None and np.count_nonzero(~alive) > _DEAD_ALLOWED * len(alive):
-            left = [self.names[slot] for slot in np.flatnonzero(alive).tolist()]
-            new = Keys.of(self.table, left, self.vectors[alive])
-            return new.changed(changes._replace(alive=None), vectors)
-        else:
-            new = self._copy()
-            if alive is not None:
-                gone = self.columns[self.alive & ~alive].ravel()
-                new.alive = alive
-                new._word_counts = self._word_counts - np.bincount(
-                    gone, minlength=len(self.word_units)
-                )
-            if names:
-                new._append(names, vectors)
+        are_new = [has_words(key) for key in of_dict[same:]]
+        new = self._without(stays[self.has_slot])
+        if names := list(compress(of_dict[same:], are_new)):
+            vectors = vectors_of(list(map(exact_text, names)))
+            new = new._copy()
+            new._append(names, vectors)
             new._show()
-        new.of_dict, new.has_slot = changes.of_dict, changes.has_slot
+        elif new is self:
+            new = copy(self)
+        new.of_dict = of_dict
+        new.has_slot = np.append(self.has_slot[stays], np.array(are_new, np.bool_))
+        return new
+
+    def _without(self, stays: NDArray[np.bool_]) -> Keys:
+        """Return those of the living keys that stay, (S,); these, if all do."""
+        if stays.all():
+            return self
+        alive = self.alive.copy()
+        alive[alive] = stays
+        if np.count_nonzero(~alive) > _DEAD_ALLOWED * len(alive):
+            left = list(compress(self.names, alive.tolist()))
+            return Keys.of(self.table, left, self.vectors[alive])
+        new, gone = self._copy(), self.columns[self.alive & ~alive].ravel()
+        new.alive = alive
+        new._word_counts = self._word_counts - np.bincount(gone, minlength=len(self.word_units))
+        new._show()
         return new
 
     def _append(self, names: list[str], vectors: NDArray[np.float32]) -> None:
@@ -400,20 +397,6 @@ class Keys:
             **facts_of(new, stems, members),
         )
         return flat, sizes
-
-    def check(self, of_dict: Sequence[Any]) -> None:
-        """Assert that these are the keys of a dict but for `changes`, and that the arrays fit."""
-        changes = self.changes(of_dict)
-        known, new = self.living(), list[str]()
-        if changes is not None:
-            new = changes.new
-            known = known if changes.alive is None else list(compress(self.names, changes.alive))
-        assert list(map(id, known + new)) == list(map(id, texts_with_words(of_dict)))
-        assert len(self) == len(self.vectors) == len(self.columns) == len(self.inverse_lengths)
-        split = map(self.table.words_of, map(exact_text, self.names[: len(self)]))
-        assert self.texts[: len(self)] == list(map(" ".join, split))
-        slots = self.living_slots().tolist()
-        assert [self.slot_of(self.names[slot]) for slot in slots] == slots
 
     def slot_of(self, name: str) -> int | None:
         """Return the slot of a living key, or None if there is no such key."""
@@ -599,9 +582,9 @@ def exact_text(text: str) -> str:
     return text if type(text) is str else str.__str__(text)
 
 
-def texts_with_words(keys: Iterable[Any]) -> list[str]:
-    """Return the keys that are texts and have words."""
-    return [key for key in keys if isinstance(key, str) and plain(exact_text(key))]
+def has_words(query: Any) -> bool:
+    """Tell whether a key or query is a text with letters or digits, which can be compared."""
+    return isinstance(query, str) and bool(plain(exact_text(query)))
 
 
 # ---- cosines of unrelated texts ------------------------------------------------------------------

@@ -13,10 +13,9 @@ from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
-from fuzzydict.search.neighbours import EXACT, Neighbours
 from fuzzydict.search.one import best_of_one
 from fuzzydict.search.retrieve import candidates, glance
-from fuzzydict.search.score import NamedScore, as_score, is_spelling
+from fuzzydict.search.score import NamedScore, as_score
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import LONGEST, plain
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from fuzzydict.search.align import Query
     from fuzzydict.search.judge import Judged, Parts
     from fuzzydict.search.keys import Keys
+    from fuzzydict.search.neighbours import Neighbours
     from fuzzydict.search.retrieve import Glance
     from fuzzydict.search.score import Meaning
 
@@ -461,20 +461,3 @@ class Approximate(Exact):
 def sought(count: int | None) -> int:
     """Return how many of the nearest keys are sought if ``count`` are wanted."""
     return MOST if count is None else min(count + _SPARE, MOST)
-
-
-def lookup_by(
-    engine: str,
-    keys: Keys,
-    meaning: Meaning,
-    scorer: ScorerLike | None,
-    neighbours: Neighbours | None,
-) -> tuple[Exact, Neighbours | None]:
-    """Return a lookup that compares queries with every key, or with the keys that a graph finds.
-
-    Also return the graph, which is made if there is none.
-    """
-    if engine == EXACT or is_spelling(scorer):  # which n-grams find, among any number of keys
-        return Exact(keys, meaning, scorer), None
-    neighbours = neighbours or Neighbours()
-    return Approximate(keys, meaning, scorer, neighbours), neighbours

@@ -20,7 +20,7 @@ from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import OPTIONS, unknown_option
 from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY
-from fuzzydict.search.keys import Keys, exact_text, texts_with_words
+from fuzzydict.search.keys import Keys, exact_text, has_words
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
 from fuzzydict.stores.base import Alias, Counts, Row, is_address, untold
 from fuzzydict.stores.sampling import (
@@ -386,7 +386,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """Count the words of all keys, by the code that counts those of a `FuzzyDict`."""
         table, stems, total = self._current_meaning().table, Counter[str](), 0
         for page in self._store.pages(_PAGE):
-            names = texts_with_words(row.key for row in page)
+            names = [row.key for row in page if has_words(row.key)]
             keys = Keys.of(table, names, np.zeros((len(names), 0), np.float32))
             stems.update(keys.stem_counts())
             total += len(page)
@@ -510,7 +510,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
         """Return items as rows, encoded in one batch."""
         stored = {as_key(key): as_value(key, value) for key, value in items.items()}
-        names, meaning = texts_with_words(stored), self._current_meaning()
+        names, meaning = list(filter(has_words, stored)), self._current_meaning()
         vectors = units(meaning.of_keys(names)) if names else ()
         told = {
             name: (vector if vector.any() else None, " ".join(meaning.table.words_of(name)))

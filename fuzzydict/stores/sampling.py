@@ -94,10 +94,10 @@ class Sampling:
         self._hits |= found.hits
         left = [name for name in own.living() if name not in gone]
         # Sorted, so that of equal ones the same comes first for all.
-        changes = own.changes([*left, *sorted(new)])
-        if changes is not None:
-            vectors = stacked([new[name] for name in changes.new], self._size)
-            self._own = own = own.changed(changes, vectors)
+        self._own = own = own.updated(
+            [*left, *sorted(new)],
+            lambda names: stacked([new[name] for name in names], self._size),
+        )
         self._made, self._is_whole = None, len(found.ids) < SAMPLE
         self.keys, self.total = own, len(found.ids) if self._is_whole else found.total
         times = self.total / max(len(self._hits), 1)

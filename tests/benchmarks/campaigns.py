@@ -42,6 +42,7 @@ import numpy as np
 import fuzzydict
 from fuzzydict import DoubtfulPoolWarning, FuzzyDict, FuzzyDictError
 from tests.support.interrupting import at_line
+from tests.support.searching import check_keys
 
 from .crafted import opened
 from .hostile_files import FORMATS, damaged
@@ -78,7 +79,7 @@ def _encode(texts: list[str]) -> Any:
 def _check_like_new(d: FuzzyDict[Any], *queries: str, **options: Any) -> None:
     """Check that a dict answers as a new one of the same items."""
     new: FuzzyDict[Any] = FuzzyDict(dict(d), **options)
-    d._check()
+    check_keys(d)
     for query in queries:
         found, expected = d.most_similar(query, None), new.most_similar(query, None)
         scores = {match.key: match.score for match in found}

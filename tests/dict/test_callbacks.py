@@ -15,6 +15,7 @@ import pytest
 
 from fuzzydict import Attention, Explanation, FuzzyDict, FuzzyDictError, Match
 from tests.support.properties import SLOW
+from tests.support.searching import check_keys
 
 KEYS = [f"key {letter}" for letter in "abcdef"]
 Act = Callable[[FuzzyDict[Any], Callable[[str], bool]], Any]
@@ -157,7 +158,7 @@ def test_nothing_is_lost_or_doubled(where: str) -> None:
             assert found == "failed" or found in possible(outer, inner), note
             keys = [match.key for match in d.most_similar("key q", None)] if d else []
             assert sorted(map(str, keys)) == sorted(map(str, d)), note
-            d._check()
+            check_keys(d)
 
 
 def test_an_embedding_may_not_need_the_dict_whose_keys_it_encodes() -> None:

@@ -22,6 +22,7 @@ import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
 from tests.support.recording import Recording
+from tests.support.searching import check_keys
 
 VECTORS = {"color": [1.0, 0.0], "brand": [0.0, 1.0], "colour": [0.9, 0.1]}
 MODES = pytest.mark.parametrize("mode", ["nearest", "pool"])
@@ -222,8 +223,8 @@ def test_these_make_the_same_kind(way: str, mode: str, read_before: bool) -> Non
     other["colour"] = 5.0
     assert (d, d.aliases) == (items, {"hue": "color", "beige": None})
     assert d.synonyms == {"tint": "colour"}
-    other._check()
-    d._check()
+    check_keys(other)
+    check_keys(d)
 
 
 class Sub(FuzzyDict[Any]):
@@ -367,7 +368,7 @@ def test_a_copy_does_not_encode_its_keys_again() -> None:
     assert "colors" in recording.asked
     assert not {"color", "brand"} & set(recording.asked)
     for each in (d, other):
-        each._check()
+        check_keys(each)
 
 
 def test_what_a_class_says_is_kept() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.text.words import LONGEST
 from tests.support.properties import examples
+from tests.support.searching import check_keys
 
 MEGABYTE = 1_000_000
 
@@ -121,7 +122,7 @@ def test_a_megabyte_is_answered_in_little_memory(name: str) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60 * MEGABYTE
-    d._check()
+    check_keys(d)
 
 
 def test_of_a_long_text_the_beginning_is_compared_and_none_is_kept() -> None:

@@ -22,6 +22,7 @@ from fuzzydict.search.keys import Keys
 from tests.benchmarks.campaigns import campaign
 from tests.support.interrupting import at_line
 from tests.support.properties import SLOW
+from tests.support.searching import check_keys
 
 KEYS = st.one_of(
     st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),
@@ -175,7 +176,7 @@ class Writes(RuleBasedStateMachine):
         kept = {text: key for text, key in self.aliases.items() if key is None or key in self.plain}
         self.aliases = kept
         assert self.fuzzy.aliases == kept
-        self.fuzzy._check()
+        check_keys(self.fuzzy)
 
 
 TestWrites = pytest.mark.more(Writes.TestCase)
@@ -203,7 +204,7 @@ def test_an_index_whose_change_was_interrupted_is_made_anew(gone: int, monkeypat
             d.get("colour")
     assert d["colour"] == 1
     assert_same_outcome(d, FuzzyDict(d, embedding=by_letters), "brnd")
-    d._check()
+    check_keys(d)
 
 
 def test_keys_that_methods_of_dict_remove_are_noticed_by_the_next_write_or_read() -> None:
@@ -212,7 +213,7 @@ def test_keys_that_methods_of_dict_remove_are_noticed_by_the_next_write_or_read(
     dict.pop(d, "color")
     dict.__setitem__(d, "speed", 3)  # so that there are as many
     assert (d.get("colour"), d["sped"]) == (None, 3)
-    d._check()
+    check_keys(d)
     dict.pop(d, "brand")
     d["color"] = 4
     assert [match.key for match in d.most_similar("sped")] == ["speed", "color"]
@@ -235,7 +236,7 @@ def test_a_read_amid_a_write_sees_what_is_written() -> None:
         yield "speed", 3
 
     d.update(pairs())
-    d._check()
+    check_keys(d)
     assert [match.key for match in d.most_similar("sped")] == ["speed", "brand"]
 
 
@@ -331,4 +332,4 @@ def test_copies_and_their_original_each_go_on_with_their_own_keys() -> None:
             assert_same_outcome(one, new, query)
         for key in one:
             assert one.nearest(key).key == one.most_similar(key)[0].key == key
-        one._check()
+        check_keys(one)

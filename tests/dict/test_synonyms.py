@@ -19,6 +19,7 @@ from fuzzydict.search import taught as synonyms_module
 from tests.benchmarks.measuring import in_child
 from tests.support.damage import text, with_arrays
 from tests.support.recording import Recording
+from tests.support.searching import check_keys
 
 COSTS = {"cost center name": 1, "KST number": 2, "Acme Ltd": 3, "supplier": 4}
 SYNONYMS = {"KST": "cost center", "Ltd": ""}
@@ -205,7 +206,7 @@ def test_a_change_holds_from_the_next_read_on() -> None:
     assert (d.synonyms["kst"], dict(d.copy().synonyms)) == ("cost center", {"KST": "cost center"})
     del d.synonyms["kst"]
     assert dict(d.synonyms) == {}
-    d._check()
+    check_keys(d)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

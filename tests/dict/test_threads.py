@@ -17,6 +17,7 @@ from fuzzydict import FuzzyDict, NoMatchError
 from tests.benchmarks.campaigns import campaign
 from tests.support.properties import SLOW
 from tests.support.recording import one_hot
+from tests.support.searching import check_keys
 
 ROUNDS = 130 if SLOW else 40
 READERS = 4
@@ -106,7 +107,7 @@ def test_keys_are_those_before_or_after_a_write() -> None:
 
     beside(write, read, ranked)
     assert len(seen) > 1
-    d._check()
+    check_keys(d)
 
 
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
@@ -141,7 +142,7 @@ def test_every_kind_of_write_beside_every_kind_of_read() -> None:
         d.score_cutoff = 0.1
 
     beside(write, read, copies)
-    d._check()
+    check_keys(d)
     assert d.most_similar("color") == FuzzyDict(d, embedding=d.embedding).most_similar("color")
 
 
@@ -252,5 +253,5 @@ def test_copies_that_go_on_at_once_each_have_their_own_keys() -> None:
     with ThreadPoolExecutor(8) as pool:
         for i, other in enumerate(pool.map(go_on, range(50))):
             assert {m.key for m in other.most_similar("new")} == {"red", "blue", f"new {i}"}
-            other._check()
-    d._check()
+            check_keys(other)
+    check_keys(d)

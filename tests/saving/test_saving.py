@@ -34,7 +34,7 @@ from fuzzydict import saving as saved_keys
 from tests.support.damage import flip, with_arrays
 from tests.support.properties import examples
 from tests.support.recording import Recording, one_hot
-from tests.support.searching import assert_same
+from tests.support.searching import assert_same, check_keys
 
 
 def again(d: Any, tmp_path: Path, **options: Any) -> Any:
@@ -86,7 +86,7 @@ def test_items_of_every_type_come_back(tmp_path: Path) -> None:
     back = again(d, tmp_path, embedding=one_hot)
     assert type(back) is FuzzyDict
     assert alike(list(d.items()), list(back.items()))
-    back._check()
+    check_keys(back)
 
 
 VALUES = st.recursive(
@@ -105,7 +105,7 @@ def test_any_items_come_back(
     d = FuzzyDict(items, embedding=one_hot)
     back = again(d, tmp_path_factory.getbasetemp(), embedding=one_hot)
     assert alike(list(items.items()), list(back.items()))
-    back._check()
+    check_keys(back)
 
 
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
@@ -168,7 +168,7 @@ def test_a_loaded_dict_encodes_nothing_again_and_is_written_to(tmp_path: Path) -
     del back["key 5"]
     assert back.nearest("New One").value == 1
     assert "key 5" not in [match.key for match in back.most_similar("key 5", topn=None)]
-    back._check()
+    check_keys(back)
     for _ in range(2):  # over the file that it was loaded from, too
         back["more"] = 2
         assert again(back, tmp_path, embedding=one_hot) == back
@@ -348,7 +348,7 @@ def test_it_answers_as_a_new_dict(path: Path, change: Callable[[Any], Any]) -> N
     for query in ("colour", "blind", "colored", "top-speed", "max power", "brandt"):
         assert_same(opened.most_similar(query), fresh.most_similar(query))
         assert opened.get(query) in (None, fresh[query])
-    opened._check()
+    check_keys(opened)
 
 
 @pytest.mark.parametrize(
@@ -360,8 +360,8 @@ def test_an_early_copy_answers_alike(path: Path, again: Callable[[Any], Any]) ->
     del other["color"]
     assert opened["colour"] == KEYS.index("color")
     assert other["colour"] == KEYS.index("colour blind")
-    opened._check()
-    other._check()
+    check_keys(opened)
+    check_keys(other)
 
 
 def test_vectors_stay_in_the_file_which_may_be_replaced(path: Path) -> None:

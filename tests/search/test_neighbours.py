@@ -17,7 +17,7 @@ from fuzzydict.search import neighbours
 from fuzzydict.search.lookup import MOST
 from fuzzydict.search.neighbours import Neighbours
 from tests.support.properties import examples
-from tests.support.searching import COPIES, SCORERS, assert_same, compared, hashed
+from tests.support.searching import COPIES, SCORERS, assert_same, check_keys, compared, hashed
 
 pytest.importorskip("usearch", reason="graphs need the extra 'usearch'")
 CLOSE = 0.04  # cosines, for a graph keeps 8 bits a number
@@ -163,7 +163,7 @@ def test_a_random_actor_finds_what_a_new_dict_finds(seed: int) -> None:
             assert_same(d.most_similar(query), compared(d).most_similar(query))
             if query in d:
                 assert d.nearest(query).key == query
-        d._check()
+        check_keys(d)
 
 
 @pytest.mark.parametrize("moment", ["add", "_rounded"])

@@ -1,4 +1,4 @@
-"""What tests of graphs share: dicts that search by one, or compare with every key."""
+"""What tests share of the keys of a dict: checks of their arrays, and searches by a graph."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict
+from fuzzydict.search.keys import exact_text, has_words
 from fuzzydict.search.lookup import Exact
 
 #: Marks a test that asks a graph.
@@ -53,3 +54,19 @@ def assert_same(found: Any, expected: Any, rel: float = 2e-4) -> None:
     for i, (one, other) in enumerate(zip(found, expected, strict=True)):
         near = [s for j, s in enumerate(scores) if j != i and abs(s - scores[i]) <= rel * abs(s)]
         assert near or (one.key, one.value) == (other.key, other.value)
+
+
+def check_keys(d: FuzzyDict[Any]) -> None:
+    """Assert that the arrays of the keys are those of the dict, whatever was written."""
+    if d._kept.encoded is None:
+        return
+    before = d._kept.encoded[1]
+    size = before.vectors.shape[1]
+    keys = before.updated(list(d), lambda new: np.zeros((len(new), size), np.float32))
+    for each in (before, keys):
+        assert len(each) == len(each.vectors) == len(each.columns) == len(each.inverse_lengths)
+        split = map(each.table.words_of, map(exact_text, each.names[: len(each)]))
+        assert each.texts[: len(each)] == list(map(" ".join, split))
+        slots = each.living_slots().tolist()
+        assert [each.slot_of(each.names[slot]) for slot in slots] == slots
+    assert list(map(id, keys.living())) == list(map(id, filter(has_words, d)))
