@@ -110,9 +110,8 @@ class Configured:
     _adapted: tuple[Any, Any] = _UNSET, None  # an embedding as given, and what it stands for
     _meaning: tuple[Any, Any, Any, Meaning] | None = None  # and what it was made of
     _synonyms: SynonymRules | None = None
-    _learned: tuple[dict[str, Any], dict[str, Any]] | None = (
-        None  # before `fit`, and as it set them
-    )
+    # Before `fit`, and as it set them.
+    _learned: tuple[dict[str, Any], dict[str, Any]] | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -157,11 +156,7 @@ class Configured:
         return adapted
 
     def _current_meaning(self) -> Meaning:
-        """Return what keys and queries are compared by; it is made once.
-
-        Raises:
-            OptionError: the projections were learned for another embedding.
-        """
+        """Return what compares keys and queries; an OptionError if Q and K are of another one."""
         with self._lock:
             by_letters = is_spelling(self.scorer)
             adapted = None if by_letters else self._adapted_embedding()

@@ -32,7 +32,7 @@ from fuzzydict.results.answers import (
 )
 from fuzzydict.results.explanation import Explanation, Explanations, words_of
 from fuzzydict.results.pooling import (
-    PooledBlock,
+    Doubt,
     StackedValues,
     as_output,
     doubts_about,
@@ -453,12 +453,14 @@ class Reads(Configured, Generic[V, ReaderT]):
         """
         queries, score_cutoff = as_queries(query), as_cutoff(score_cutoff)
 
-        def pool(some: list[Any], reader: ReaderT) -> list[PooledBlock]:
+        def pool(
+            some: list[Any], reader: ReaderT
+        ) -> list[tuple[list[NoMatchError], list[Doubt], list[NDArray[np.float64]]]]:
             names = [self._read_as(one, reader) for one in some]
             refused = zip(some, names, strict=True)
             errors = [taught_none(one) for one, name in refused if name is NO_KEY]
             if errors:
-                return [PooledBlock(errors, [], [])]
+                return [(errors, [], [])]
             attended = self._attended(reader, names, attn_mask)
             best = [one for group in attended for one in group.best]
             cutoff = self._cutoff(reader.lookup, score_cutoff, pools=True)
@@ -467,15 +469,15 @@ class Reads(Configured, Generic[V, ReaderT]):
                 for text, name, one in zip(some, names, best, strict=True)
                 if not is_match(name, *one, cutoff)
             ]
-            doubts = doubts_about(attended)
-            return [PooledBlock(errors, doubts, [] if errors else self._pooled(attended, reader))]
+            pooled_values = [] if errors else self._pooled(attended, reader)
+            return [(errors, doubts_about(attended), pooled_values)]
 
         with naming_the_place(queries):
             blocks = self._of_blocks(queries, pool, at_once=attn_mask is not None)
-        if errors := [error for block in blocks for error in block.errors]:
+        errors, doubts, groups = (list(chain.from_iterable(of)) for of in zip(*blocks, strict=True))
+        if errors:
             raise no_matches(errors, "leave them out")
-        outputs = joined_outputs([output for block in blocks for output in block.outputs])
-        doubts = [one for block in blocks for one in block.doubts]
+        outputs = joined_outputs(groups)
         warn_of_doubt(queries, doubts, of_numbers=outputs.ndim == 1)
         return outputs if isinstance(query, list) else as_output(outputs[0])
 

@@ -80,12 +80,7 @@ def write_saved(
     keys: Keys,
     neighbours: Neighbours | None,
 ) -> None:
-    """Write a dict to a file, atomically; these are its keys as they are compared.
-
-    Raises:
-        ArgumentTypeError: a key or a value is of a type that cannot be saved, and the message
-            names the key; or the scorer is a function.
-    """
+    """Do what `FuzzyDict.save` says; these are the keys as they are compared."""
     if _are_too_long(keys.inverse_lengths[keys.alive]):
         raise ArgumentTypeError(
             f"vectors of keys that are longer than {_LONGEST:.0e} cannot be saved, for their "
@@ -125,11 +120,7 @@ def write_saved(
 
 
 def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Saved:
-    """Read what `write_saved` wrote.
-
-    If ``mapped``, vectors of over 1 MB stay in the file, not only those of over 64 MB. With
-    ``trust`` keys that are no texts are read however long that may take.
-    """
+    """Read what `write_saved` wrote, as `FuzzyDict.load` says."""
     meta, arrays, unchecked = read_arrays(path, _KIND, later=_LARGE)
     with as_format_errors(path):
         graph, labels = unchecked.get(_GRAPH), arrays.pop(_LABELS, None)
@@ -258,9 +249,7 @@ class SavedKeys(NamedTuple):
     def open(self, meaning: Meaning) -> Neighbours | None:
         """Return the engine with its graph, if the file has one.
 
-        Raises:
-            OptionError: the embedding is another one; the message names both.
-            FileFormatError: the vectors are of another length, or, if they are few, damaged.
+        Another embedding is an OptionError, and vectors of another length a FileFormatError.
         """
         require_same(self.embedding, meaning)
         first = list(islice(filter(has_words, self.keys), 1))
@@ -292,11 +281,7 @@ class SavedKeys(NamedTuple):
             return np.array(graph.checked())
 
     def restored(self, meaning: Meaning) -> Keys:
-        """Return the keys, whose vectors are checked if they were left in the file.
-
-        Raises:
-            FileFormatError: they are damaged.
-        """
+        """Return the keys; a FileFormatError if vectors that were left in the file are damaged."""
         with as_format_errors(self.path):
             try:
                 vectors: NDArray[np.float32] = self.vectors.checked()

@@ -28,15 +28,15 @@ from fuzzydict.learning.train import Learned, Settings, fit_pooling, fit_retriev
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.results.pooling import StackedValues
-from fuzzydict.search.align import Query, align
 from fuzzydict.search.keys import Keys
-from fuzzydict.search.retrieve import candidates, glance
+from fuzzydict.search.lookup import Exact, Listing
 from fuzzydict.search.score import Meaning, NamedScore, as_score, is_spelling
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fuzzydict.search.align import Query
     from fuzzydict.search.taught import SynonymRules
 
 
@@ -136,12 +136,11 @@ class DictState:
     def keys(self) -> Keys:
         """The keys that can be compared, projected as the options say."""
         found = self.found
-        if self.is_current and not len(found.dead):
-            return found
-        vectors = (
-            found.vectors[found.alive] if self.is_current else self.meaning.of_keys(self.names)
-        )
-        return Keys.of(self.meaning.table, self.names, vectors)
+        if not self.is_current:
+            return Keys.of(self.meaning.table, self.names, self.meaning.of_keys(self.names))
+        if len(found.dead):
+            return Keys.of(self.meaning.table, self.names, found.vectors[found.alive])
+        return found
 
     def asked(self, texts: Sequence[str], scorer: Any) -> list[Query]:
         """Return queries as a scorer compares them, with their vectors."""
@@ -334,32 +333,28 @@ def _scores(
     This is whether it is right, and its score, or the logarithm of its probability. At last comes
     the score of the best key if those that are right were not in the dict, (l,).
     """
-    score, layer = as_score(learned.scorer), learned.projections
-    keys, meaning = state.keys, state.meaning
+    layer, keys = learned.projections, state.keys
     if not layer.is_identity:
         vectors = layer.project_keys(keys.vectors)
         keys = keys.with_vectors(vectors.astype(np.float32, copy=False))
+    lookup = Exact(keys, state.meaning, learned.scorer)
     for some in slices(len(rights), int(np.clip(2**21 // len(keys), 1, _AT_ONCE))):
-        queries = asked[some]
-        vectors = layer.project_queries(np.array([query.vector for query in queries]))
+        vectors = layer.project_queries(np.array([query.vector for query in asked[some]]))
         vectors = vectors.astype(np.float32, copy=False)
-        right = np.zeros((len(queries), len(keys)), np.bool_)
+        right = np.zeros((len(vectors), len(keys)), np.bool_)
         for row, places in enumerate(rights[some]):
             right[row, places] = True
-        if isinstance(score, NamedScore):
-            scores = score.scores(vectors, keys).astype(np.float64)
+        if isinstance(lookup.score, NamedScore):
+            scores = lookup.score.scores(vectors, keys).astype(np.float64)
             yield right, scores, scores.max(1, where=~right, initial=-np.inf)
             continue
-        judge = meaning.judge
-        seen = glance(queries, keys, vectors, judge.glance, is_encoded=meaning.is_encoded)
-        found = candidates(seen)
-        features = align(queries, keys, found, judge.pair)
-        hashes = keys.hashes[found.slots]
-        said = judge.judge(features, hashes)
-        others = ~np.take_along_axis(right, found.slots, 1)
-        there = np.asarray(others.any(1))
-        otherwise = judge.judge(features, hashes, others | ~there[:, None]).of_best()
-        logs = judge.log_probabilities(said, found.slots, seen.odds)
+        pairs = zip(asked[some], vectors, strict=True)
+        queries = [query._replace(vector=vector) for query, vector in pairs]
+        slots, features, said, glanced = lookup.compared(Listing(queries, keys))
+        others = ~np.take_along_axis(right, slots, 1)
+        there, judge = np.asarray(others.any(1)), lookup.meaning.judge
+        otherwise = judge.judge(features, keys.hashes[slots], others | ~there[:, None]).of_best()
+        logs = judge.log_probabilities(said, slots, glanced)
         yield right, logs, np.where(there, otherwise, -np.inf)
 
 

@@ -10,13 +10,13 @@ from itertools import chain
 from numbers import Number
 from operator import is_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict._arrays import slices
-from fuzzydict.errors import DoubtfulPoolWarning, NoMatchError, PoolingError, quoted
+from fuzzydict.errors import DoubtfulPoolWarning, PoolingError, quoted
 from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
 
@@ -125,14 +125,6 @@ def warn_of_doubt(queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers
 def as_output(pooled_value: NDArray[np.float64]) -> Any:
     """Return the pooled value of one query: a float for pooled numbers, else an array."""
     return float(pooled_value) if pooled_value.ndim == 0 else pooled_value
-
-
-class PooledBlock(NamedTuple):
-    """What is pooled of some queries."""
-
-    errors: list[NoMatchError]  # of the queries that match nothing
-    doubts: list[Doubt]  # about each
-    outputs: list[NDArray[np.float64]]  # (L, *shape) for each group of queries; none after errors
 
 
 def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:

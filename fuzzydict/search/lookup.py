@@ -99,10 +99,8 @@ class Compared(NamedTuple):
 class Lookup(ABC):
     """Finds keys for queries, until a key or an option changes.
 
-    Args:
-        meaning: what keys and queries are compared by.
-        scorer: what compares vectors; None for the judged score.
-        count: the number of keys that a query may be compared with.
+    ``count`` is the number of keys that a query may be compared with; a scorer of None is the
+    judged score.
     """
 
     needs_lock = False  # whether one thread at a time may use it
@@ -115,9 +113,9 @@ class Lookup(ABC):
 
     @abstractmethod
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
-        """Yield the keys worth a look, if ``count`` are wanted (None: as many as there may be).
+        """Yield the queries in order, each in one listing of keys, with one that equals it.
 
-        The queries come in their order, each in one listing, together with a key that equals it.
+        There are ``count`` keys or more, as far as there are; by None as many as there may be.
         """
 
     # ---- reads ----------------------------------------------------------------------------
@@ -129,7 +127,7 @@ class Lookup(ABC):
             if self._is_named:
                 found += [one for (one,) in self._ranked(listing, 1)]
                 continue
-            keys, compared = listing.keys, self._compared(listing)
+            keys, compared = listing.keys, self.compared(listing)
             slots = compared.slots[np.arange(len(listing.asked)), compared.said.best].tolist()
             for one, slot, score in zip(
                 listing.asked, slots, compared.said.of_best().tolist(), strict=True
@@ -190,7 +188,7 @@ class Lookup(ABC):
                     others = [other for other in two if other.name != best.name]
                     explained.append(Explained(best, None, [*others, None][0], None, None))
                 continue
-            compared = self._compared(listing)
+            compared = self.compared(listing)
             logs = self._log_probabilities(listing, compared)
             for row in range(len(listing.asked)):
                 explained.append(self._reasons(listing, compared, row, logs[row]))
@@ -199,11 +197,7 @@ class Lookup(ABC):
     # ---- queries -----------------------------------------------------------------------------
 
     def _asked(self, asked: Sequence[str]) -> list[Query]:
-        """Return queries as they are compared, if there is a key to compare them with.
-
-        Raises:
-            NoMatchError: there is nothing to compare.
-        """
+        """Return queries as they are compared, or raise NoMatchError if nothing can be."""
         if not self.count:
             of = quoted(asked[0] if asked else asked)
             raise NoMatchError(
@@ -238,14 +232,14 @@ class Lookup(ABC):
             return np.zeros((len(asked), len(keys)))
         if isinstance(self.score, NamedScore):
             return self.score.scores(self.meaning.of_queries(asked, keys), keys)
-        return self._log_probabilities(listing, self._compared(listing))
+        return self._log_probabilities(listing, self.compared(listing))
 
     def _glance(self, asked: list[Query], keys: Keys) -> Glance:
         meaning, vectors = self.meaning, self.meaning.of_queries(asked, keys)
         return glance(asked, keys, vectors, meaning.judge.glance, is_encoded=meaning.is_encoded)
 
-    def _compared(self, listing: Listing) -> Compared:
-        """Compare queries with the keys found."""
+    def compared(self, listing: Listing) -> Compared:
+        """Compare queries with the keys found by their spelling and meaning."""
         asked, keys, judge = listing.asked, listing.keys, self.meaning.judge
         seen = self._glance(asked, keys)
         found = candidates(seen)
@@ -362,10 +356,7 @@ class Lookup(ABC):
 
 
 def left_by_equal(temperature: float) -> float:
-    """Return the log-probability that a key that equals the query leaves to the best other one.
-
-    At no temperature do the others weigh more than rounding.
-    """
+    """Return the log-probability that an equal key leaves to the best other: next to nothing."""
     return _LEFT * min(max(temperature, 1.0), 1e30)
 
 

@@ -48,14 +48,10 @@ def glance(
     *,
     is_encoded: bool = False,
 ) -> Glance:
-    """Return what is seen of all keys at a glance.
+    """Return what is seen of all keys at a glance, given the vectors of the queries, (L, E).
 
-    Args:
-        queries: L queries.
-        keys: n keys.
-        vectors: those of the queries, as the keys have theirs, (L, E).
-        weights: how to weigh what `GLANCE` names, (4,).
-        is_encoded: whether the vectors are those of an encoder of whole texts.
+    What `GLANCE` names is weighed by ``weights``, (4,); the vectors are those of words or, if
+    ``is_encoded``, those of an encoder of whole texts.
     """
     L, n = len(queries), len(keys)
     likeness = keys.postings.likeness([ngrams(query.text) for query in queries])

@@ -175,13 +175,9 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
 def checked_aliases(
     require_key: Callable[[str, Any], None], /, *args: Any, **kwargs: Any
 ) -> dict[str, Any]:
-    """Return what aliases are made of: texts with words, each given one key.
+    """Return what aliases are made of, or raise as `Aliases` documents.
 
-    ``require_key`` raises OptionError unless an alias may be given this key.
-
-    Raises:
-        OptionError: a text has no letters or digits, or two that are one are given two keys.
-        ArgumentTypeError: an alias is no text, or aliases are no mapping.
+    ``require_key`` raises unless an alias may be given this key.
     """
     try:
         given = dict(*args, **kwargs)
