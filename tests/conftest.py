@@ -24,8 +24,7 @@ from tests.support.properties import ALL, SLOW, SOME
 
 #: What a test file imports that does something beside the test, or at a moment of its own.
 _BUSY = re.compile(
-    r"^ *(?:from|import) (?:concurrent|multiprocessing|signal|socket|subprocess|threading)",
-    re.M,
+    r"^ *(?:from|import) (?:concurrent|multiprocessing|signal|socket|subprocess|threading)", re.M
 )
 _PASSED = "fuzzydict/passed"  # in pytest's cache: the tests that passed in the last run
 

@@ -48,8 +48,6 @@ from .crafted import opened
 from .hostile_files import FORMATS, damaged
 from .measuring import forked, in_child
 
-__all__ = ["ATTACKS", "campaign"]
-
 
 def campaign(
     attack: str, count: int, seed: int = 0, first: int = 0

@@ -46,8 +46,6 @@ from fuzzydict.search import neighbours
 
 from .measuring import in_child, resident
 
-__all__ = ["opened"]
-
 _MEGABYTES = 200.0
 _ROOM = 4 << 30  # bytes of addresses that a child may use beyond those of its parent
 _WORDS = ["color", "brand", "model", "speed", "price", "weight", "red", "blue", "sky", "sea"]

@@ -30,8 +30,6 @@ from fuzzydict.io.review import DecidedFile, read_examples
 
 from .measuring import print_report, timed
 
-__all__ = ["ATTACKS", "FORMATS", "damaged", "reading"]
-
 Maker = Callable[[int], str]  # from about how many characters to a text
 _LEAST = 0.02  # seconds; what is shorter is noise
 
@@ -192,7 +190,7 @@ _TEXTS = {
 _PARTS = {
     "json": ["NaN", "1e999", "9" * 5000, "[" * 2000, '"\\ud800"', "-", "\\u", "{", "}", "]", '"'],
     "toml": [
-        *("0x" + "f" * 5000, "a." * 40, "[[", "]]", "'''", '"""', "\\", "{", "}", "nan", "99:99"),
+        *("0x" + "f" * 5000, "a." * 40, "[[", "]]", "'''", '"""', "\\", "{", "}", "nan", "99:99")
     ],
     "yaml": [
         *("!!int", "!!set", "!!omap", "!!binary", "!!timestamp", "!!merge", "%YAML 1.1\n---\n"),

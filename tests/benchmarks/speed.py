@@ -20,17 +20,7 @@ from fuzzydict import FuzzyDict, attention, join
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
 from .measuring import Case, each, optional, run_process, script
-from .queries import (
-    KINDS,
-    SLIPS,
-    Kind,
-    any_slips,
-    in_turns,
-    key_texts,
-    keys_of,
-    known,
-    made_up,
-)
+from .queries import KINDS, SLIPS, Kind, any_slips, in_turns, key_texts, keys_of, known, made_up
 from .queries import cells as cells_like
 
 _SAMPLES = 21

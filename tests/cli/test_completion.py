@@ -54,9 +54,6 @@ def test_bash_completes_once_the_line_of_its_page_is_run() -> None:
     """
     path = f"{Path(SCRIPT).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", program],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        timeout=60,
+        ["bash", "-c", program], env={**os.environ, "PATH": path}, capture_output=True, timeout=60
     )
     assert (done.stdout, done.stderr) == (b"lookup\n", b"")

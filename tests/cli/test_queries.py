@@ -237,8 +237,7 @@ def test_nothing_to_attend_to_is_exit_1(car: Path, arguments: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "begin"),
-    [("w.png", b"\x89PNG"), ("w.svg", b"<?xml"), ("w.HTML", b"<!DOCTYPE html>")],
+    ("name", "begin"), [("w.png", b"\x89PNG"), ("w.svg", b"<?xml"), ("w.HTML", b"<!DOCTYPE html>")]
 )
 def test_pictures_and_pages_are_drawn_alike_each_time(
     car: Path, monkeypatch: pytest.MonkeyPatch, name: str, begin: bytes

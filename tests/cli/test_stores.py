@@ -272,26 +272,6 @@ def test_a_store_in_which_nothing_was_created_is_one_error(store: MemoryStore) -
 
 
 @pytest.mark.more
-def test_a_table_of_postgresql_is_pushed_and_read(car: Path) -> None:
-    url = server().url(table="cars of 'the' command line")
-    assert run("push", car, url).stdout.startswith("4 keys: postgresql://")
-    assert run("push", car, url, "--index").stdout.startswith("4 keys: postgresql://")
-    assert run("lookup", url, "colour", "TopSpeed").stdout == "black\n260\n"
-    assert run("explain", url, "colour").exit_code == 0
-    Path("table.csv").write_text("field\ncolour\nqwzzt\n\n")
-    mapped = run("map", url, "table.csv", "--column", "field")
-    assert [line.split(",")[:3] for line in mapped.stdout.splitlines()[1:3]] == [
-        ["colour", "color", "black"],
-        ["qwzzt", "", ""],
-    ]
-    several = ["--jobs", "2", "-o", "out.csv"]
-    assert run("map", url, "table.csv", "--column", "field", *several).exit_code == 0
-    assert Path("out.csv").read_text() == mapped.stdout
-    nothing = refused("lookup", server().url(table="nothing"), "colour")
-    assert "no keys were written there" in nothing
-
-
-@pytest.mark.more
 def test_several_processes_map_by_a_table_of_postgresql(
     car: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

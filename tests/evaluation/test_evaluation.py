@@ -19,13 +19,7 @@ from rapidfuzz import fuzz
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from fuzzydict import (
-    FileFormatError,
-    FuzzyDict,
-    MissingExtraError,
-    NoMatchError,
-    OptionError,
-)
+from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, NoMatchError, OptionError
 from fuzzydict.evaluation import systems
 from fuzzydict.evaluation.datasets import (
     Dictionary,

@@ -8,14 +8,11 @@ import json
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import openpyxl
 import pytest
 
 from fuzzydict.io.columns import Cleaned, Deciding, Source, clean_column, join_tables
 from fuzzydict.io.tables import open_table
 from fuzzydict.io.text_tables import Reading, as_python
-
-__all__ = ["FORMATS", "Trickle", "clean", "join", "pyarrow", "read", "write", "written"]
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx")
 
@@ -44,6 +41,11 @@ def pyarrow() -> tuple[Any, Any]:
     return tuple(pytest.importorskip(name, reason=why) for name in ("pyarrow", "pyarrow.parquet"))
 
 
+def workbooks() -> Any:
+    """Return openpyxl."""
+    return pytest.importorskip("openpyxl", reason="workbooks need the extra 'excel'")
+
+
 def write(path: Path, names: list[str], rows: list[tuple[Any, ...]]) -> Path:
     """Write a table in the format that the file's ending says."""
     match path.suffix:
@@ -61,7 +63,7 @@ def write(path: Path, names: list[str], rows: list[tuple[Any, ...]]) -> Path:
             table = dict(zip(names, map(list, columns), strict=True))
             parquet.write_table(arrow.table(table), path)
         case ".xlsx":
-            book = openpyxl.Workbook()
+            book = workbooks().Workbook()
             for row in [names, *rows]:
                 book.active.append(row)
             book.save(path)

@@ -9,13 +9,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned, Source, join_tables
-from fuzzydict.io.text_tables import Reading
-from tests.io.files import FORMATS, join, pyarrow, read, write, written
+from tests.io.files import FORMATS, join, pyarrow, read, workbooks, write, written
 
 LEFT = [("1", "Germny"), ("2", "qwzzt"), ("3", ""), ("4", "FRANCE"), ("5", "Germny")]
 RIGHT: list[tuple[Any, ...]] = [("France", "FR", 33), ("Germany", "DE", 49), ("Spain", "ES", 34)]
@@ -89,7 +87,7 @@ def test_columns_suffix_score_and_cutoff_are_chosen(tmp_path: Path) -> None:
 
 def test_columns_without_a_name_in_the_right_workbook_are_left_out(tmp_path: Path) -> None:
     left, _ = tables(tmp_path)
-    book = openpyxl.Workbook()
+    book = workbooks().Workbook()
     for row in [["country", None, "code", None], ["Germany", "=A1", "DE", "note"]]:
         book.active.append(row)
     book.save(tmp_path / "right.xlsx")
@@ -102,7 +100,7 @@ def test_columns_without_a_name_in_the_right_workbook_are_left_out(tmp_path: Pat
 def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -> None:
     _, right = tables(tmp_path)
     left, output, day = tmp_path / "l.xlsx", tmp_path / "o.xlsx", datetime(2024, 2, 29, 13, 45)
-    book = openpyxl.Workbook()
+    book = workbooks().Workbook()
     for row in [["country", "x", "at"], ["qwzzt", 1, 2], ["Germny", "#DIV/0!", day], ["France", 3]]:
         book.active.append(row)
     book.active["B3"].data_type = "e"
@@ -118,7 +116,7 @@ def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -
     assert left.read_bytes() == before
     with pytest.warns(UserWarning, match=r"only rows of sheet 'Sheet' are written, .* nor 'Notes'"):
         join(left, right, output, how="inner", add_score=False)
-    sheet = openpyxl.load_workbook(output).active
+    sheet = workbooks().load_workbook(output).active
     assert [[*row] for row in sheet.iter_rows(values_only=True)] == [
         ["country", "x", "at", None, None, "country_right", "code", "n"],
         ["Germny", "#DIV/0!", day, None, None, "Germany", "DE", "49"],
@@ -129,29 +127,6 @@ def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -
     book.save(left)
     with pytest.raises(FileFormatError, match=r"has no value of the formula in E3"):
         join(left, right, output, how="inner")
-
-
-@pytest.mark.parametrize(
-    ("on", "options", "message"),
-    [
-        ("country", {"how": "outer"}, "how: expected one of left, inner, anti, got 'outer'"),
-        ("cuontry", {}, r"right.csv: has no column 'cuontry' (did you mean 'country'?)"),
-        ("country", {"suffix": ""}, "two columns 'country'; choose another suffix"),
-        ("country", {"output": "right.csv"}, "right.csv is the right table; write to another file"),
-    ],
-)
-def test_misuse_is_an_error_and_writes_nothing(
-    tmp_path: Path, on: str, options: dict[str, Any], message: str
-) -> None:
-    left, right = tables(tmp_path)
-    output = tmp_path / options.pop("output", "out.csv")
-    with pytest.raises((OptionError, FileFormatError)) as caught:
-        join(left, right, output, on, **options)
-    assert message in str(caught.value)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["left.csv", "right.csv"]
-    wrong = Source(right, "country", Reading(sheet="x"))
-    with pytest.raises(OptionError, match=r"right.csv is csv, which has no sheets"):
-        join_tables(Source(left, "country"), wrong, tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned
-from fuzzydict.io.review import (
-    Decided,
-    Doubt,
-    Review,
-    read_examples,
-    with_formula,
-    without_formula,
-)
+from fuzzydict.io.review import Decided, Doubt, Review, read_examples, with_formula, without_formula
 from fuzzydict.text.words import same_text
 from tests.io.files import clean, written
 from tests.support.properties import examples

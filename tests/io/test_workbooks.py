@@ -11,11 +11,7 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
-from openpyxl.drawing.image import Image as Picture
-from openpyxl.styles import Font
-from PIL import Image
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io import tables
@@ -23,6 +19,9 @@ from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import open_dict, read_dict
 from fuzzydict.io.text_tables import Reading, cell_text
 from tests.io.files import clean
+
+openpyxl: Any = pytest.importorskip("openpyxl", reason="workbooks need the extra 'excel'")
+Image: Any = pytest.importorskip("PIL.Image", reason="pictures in workbooks need Pillow")
 
 COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "5": 5.5, "2024-02-29": date(2024, 2, 29)})
 
@@ -81,7 +80,7 @@ SHEET = "xl/worksheets/sheet1.xml"
 def test_new_columns_are_written_and_all_else_stays(tmp_path: Path) -> None:
     def change(book: Any) -> None:
         sheet, other = book.active, book.create_sheet("Other")
-        sheet["B1"].font, sheet["C2"] = Font(bold=True), "=A2*2"
+        sheet["B1"].font, sheet["C2"] = openpyxl.styles.Font(bold=True), "=A2*2"
         sheet.column_dimensions["B"].width = 33
         other["A1"], other["B2"] = "=Sheet!A2", "text"
 
@@ -149,9 +148,8 @@ def with_picture(path: Path, width: int) -> Path:
     """Make a workbook with a picture, which says that it is so wide."""
     picture = io.BytesIO()
     Image.new("RGB", (1, 1)).save(picture, "png")
-    workbook(
-        path, ["c"], ["Germany"], change=lambda book: book.active.add_image(Picture(picture), "D5")
-    )
+    image = openpyxl.drawing.image.Image(picture)
+    workbook(path, ["c"], ["Germany"], change=lambda book: book.active.add_image(image, "D5"))
     header = b"IHDR" + struct.pack(">II", width, width) + b"\x08\x02\0\0\0"
     checked = header + struct.pack(">I", zlib.crc32(header))
     return repacked(path, MEDIA, lambda data: data[:12] + checked + data[12 + len(checked) :])

@@ -377,33 +377,6 @@ def test_an_exception_at_any_line_of_a_read_leaves_no_connection_amid_something(
     assert store.count() == 2
 
 
-def test_connections_that_end_amid_reads_are_made_again(
-    postgres: Server, store: PostgresStore
-) -> None:
-    """Whatever a read is doing when the server ends it, this read or the next one answers."""
-    store.write([row("red", 1)])
-    stop = Event()
-
-    def end_some() -> None:
-        while not stop.wait(0.02):
-            end_connections(postgres)
-
-    def read(_: int) -> bool:
-        try:
-            return store.rows(["red"]).values == {"red": 1}
-        except StoreError:  # ended twice
-            return False
-
-    with ThreadPoolExecutor(5) as pool:
-        ending = pool.submit(end_some)
-        found = list(pool.map(read, range(200)))
-        stop.set()
-        ending.result()
-    assert any(found)
-    for _ in range(9):
-        assert store.rows(["red"]).values == {"red": 1}
-
-
 def test_a_connection_that_ends_amid_a_write_writes_all_once(
     postgres: Server, store: PostgresStore, table: str
 ) -> None:

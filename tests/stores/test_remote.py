@@ -25,12 +25,7 @@ from fuzzydict import (
     StoreError,
     connect,
 )
-from fuzzydict.stores.base import (
-    Alias,
-    Hits,
-    Known,
-    Search,
-)
+from fuzzydict.stores.base import Alias, Hits, Known, Search
 from fuzzydict.stores.values import Condition
 from tests.stores.conftest import Connect, maker_of
 from tests.support.memory_store import MemoryStore

@@ -319,15 +319,6 @@ def test_what_has_no_vector_or_ngrams_finds_and_is_found_by_the_other(store: Sto
     assert by_none == ([], [])
 
 
-def test_the_opposite_vector_is_found_last(store: Store) -> None:
-    one = row("amber")
-    assert one.vector is not None
-    store.write([one, row("opposite")._replace(vector=-one.vector), row("azure")])
-    (hits,) = store.search([search("amber", 3, 0)])
-    assert keys_of(hits.near) == ["amber", "azure", "opposite"]
-    assert hits.spelled == []
-
-
 # ---- where ----------------------------------------------------------------------------------
 
 FIELDS: list[Any] = [
@@ -406,20 +397,6 @@ def test_the_aliases_of_a_key_go_with_it(store: Store) -> None:
 
 
 # ---- several at once ------------------------------------------------------------------------
-
-
-def test_another_client_reads_what_was_written(connect: Connect, store: Store) -> None:
-    other = connect()
-    store.write([row("red", 1)])
-    assert other.rows(["red"]).values == {"red": 1}
-    other.write([row("red", 2), row("blue", 3)])
-    other.teach([Alias("crimson", "crimson", "red")])
-    values, aliases, _ = store.rows(["red", "blue"], ["crimson"])
-    assert (values, aliases) == ({"red": 2, "blue": 3}, {"crimson": "red"})
-    assert other.remove(["red"]) == 1
-    assert store.count() == 1
-    other.close()
-    assert store.rows(["blue"]).values == {"blue": 3}
 
 
 @pytest.mark.parametrize("clients", [1, 2])

@@ -16,13 +16,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError
 from fuzzydict.errors import FuzzyDictError
-from fuzzydict.stores.values import (
-    as_key,
-    as_value,
-    conditions_of,
-    is_storable,
-    satisfies,
-)
+from fuzzydict.stores.values import as_key, as_value, conditions_of, is_storable, satisfies
 
 
 class Color(enum.StrEnum):

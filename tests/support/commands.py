@@ -11,8 +11,6 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-__all__ = ["COMMANDS", "SCRIPT", "main", "posix", "refused", "run"]
-
 main: click.Group = import_module("fuzzydict.cli").main
 COMMANDS = main.list_commands(click.Context(main))
 # The script stands beside the interpreter of the environment that the package is installed in.

@@ -13,8 +13,6 @@ from urllib.parse import urlencode, urlsplit
 from fuzzydict import FuzzyDict
 from fuzzydict.io.explore.server import ExploreServer
 
-__all__ = ["BYTES", "JSON", "answered", "asked", "posted", "request", "serving", "upload"]
-
 JSON, BYTES = "application/json", "application/octet-stream"
 
 

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-__all__ = ["ALL", "SLOW", "SOME", "examples", "one_process"]
-
 SLOW = "FUZZYDICT_SLOW" in os.environ
 ALL = 100  # examples of most properties
 SOME = 15

@@ -9,8 +9,6 @@ from pathlib import Path
 from threading import Thread
 from time import sleep
 
-__all__ = ["Proxy", "proxy"]
-
 
 class Proxy:
     """Hands what clients and the server send to the other, until it is closed.

@@ -27,8 +27,6 @@ import qdrant_edge as edge
 from qdrant_client import grpc, models
 from qdrant_client.conversions.conversion import GrpcToRest, RestToGrpc
 
-__all__ = ["Server", "run"]
-
 _DONE = grpc.UpdateResult(status=grpc.UpdateStatus.Completed)
 _ROOT = Path(__file__).parents[2]
 

@@ -29,9 +29,6 @@ from fuzzydict.text.lexicon import (
 )
 from fuzzydict.text.ngrams import ngrams
 
-__all__ = ["Reference", "assert_probabilities", "cosine_of"]
-
-
 _CONTRARY = ("opposites", "other members of a class")
 
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import fuzzydict
 
-__all__ = ["LIBRARY", "MODULES", "imports", "syntax"]
-
 
 def _found(package: str, folder: Path) -> Iterator[tuple[str, Path]]:
     for path in sorted(folder.rglob("*.py")):

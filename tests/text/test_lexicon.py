@@ -83,19 +83,6 @@ def test_a_word_is_of_some_kinds(told: str) -> None:
     assert [name for name in names if getattr(entry, name)] == flags.split()
 
 
-OPPOSITES = "valid invalid, paid unpaid, max min, max minimum, highest lowest, upload downloads, "
-OPPOSITES += (
-    "increases decreasing, cord cordless, organised disorganised, fiction nonfiction, stop nonstop"
-)
-
-
-@pytest.mark.parametrize("pair", OPPOSITES.split(", "))
-def test_opposites_are_mutual(pair: str) -> None:
-    a, b = map(look_up, pair.split())
-    assert a.opposites & {b.word, b.stem}
-    assert b.opposites & {a.word, a.stem}
-
-
 @pytest.mark.parametrize(
     ("text", "other", "are_one"),
     [
@@ -148,15 +135,6 @@ def test_a_word_abbreviates_another(pair: str, kind: int) -> None:
     short, long = pair.split()
     assert abbreviates(short, long) == abbreviates(long, short) == kind
     assert abbreviates("", long) == 0
-
-
-DIRECTED = ["USD/EUR", "usd to eur", "from_usd_to_eur", "A -> B", "a>b", "km/h", "3 x 4"]
-UNDIRECTED = ["top-speed", "price w/o tax", "n/a", "to do", "created_by", "10/12/2023", "x", ""]
-
-
-@pytest.mark.parametrize("text", [*DIRECTED, *UNDIRECTED])
-def test_some_texts_have_a_direction(text: str) -> None:
-    assert is_directed(text) == (text in DIRECTED)
 
 
 @given(TEXTS)

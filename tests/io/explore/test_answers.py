@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -97,21 +97,6 @@ def test_a_key_outside_the_width_of_a_scorer_has_no_weight() -> None:
     assert {row["key"]: row["score"] for row in near["keys"]} == {"a": 0.0, "b": None}
     assert (far["matches"], [row["weight"] for row in far["keys"]]) == (False, [0, 0])
     assert "nothing to attend to" in far["not_pooled"]
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        *(lambda a, t=t: a.answer("red", t) for t in (0, -1, math.inf, math.nan, "1", True)),
-        *(lambda a, q=q: a.heat(q) for q in ([], ["a"] * 21, [1], ["?!"])),
-        lambda answers: answers.heat(["a" * 501]),
-        lambda answers: answers.answer("a" * 501),
-        lambda answers: answers.keys_like("a" * 501),
-    ],
-)
-def test_what_cannot_be_answered_is_refused(ask: Callable[[Answers], Any]) -> None:
-    with pytest.raises(fuzzydict.FuzzyDictError, match=r"temperature|queries|query: "):
-        ask(Answers(FuzzyDict(COLORS)))
 
 
 # ---- every kind of dict -----------------------------------------------------------------------

@@ -143,6 +143,8 @@ def test_why_a_long_body_is_refused_can_be_read(
         *(b'{"query": "red", "temperature": %s}' % t for t in (b"0", b'"warm"', b"true", b"1e999")),
         b'{"query": "%s", "temperature": null}' % (b"a" * 501),
         *(b'{"queries": %s, "temperature": null}' % q for q in (b'"text"', b"null", b'{"a": 1}')),
+        *(b'{"queries": %s, "temperature": 1}' % q for q in (b"[]", b"[1]")),
+        b'{"queries": ["a"%s], "temperature": 1}' % (b', "a"' * 20),
         *(b'{"decisions": %s}' % d for d in (b'"text"', b"null", b'{"a": 1}')),
     ],
 )
