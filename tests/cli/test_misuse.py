@@ -91,7 +91,7 @@ MAP t.csv --scheduler tcp://x:1 -o o.csv -> give --engine dask, too
 MAP t.csv --engine dask --scheduler tcp://x:1 --jobs 2 -o o.csv -> its own number of workers; leave
 join t.csv right.csv -> no column to join on; give --on, or --left-on and --right-on
 JOIN t.csv right.csv --left-on n -> --on names a column of both; drop it, or --l
-JOIN t.csv right.csv --how outer -> 'outer' (did you mean
+JOIN t.csv right.csv --how outer -> '--how': 'outer'; valid are left, inner, anti
 join t.csv right.csv --on cuontry -> has no column 'cuontry' (did you mean 'country'?)
 JOIN t.csv right.csv --suffix= -> choose another suffix than ''
 JOIN t.csv right.csv -o right.csv -> right.csv is the right table; write the
