@@ -90,7 +90,7 @@ _PARTITION = """
 CREATE TABLE {part} PARTITION OF {keys}
     FOR VALUES WITH (MODULUS {parts}, REMAINDER {number}) {room};
 """
-_ROOM = SQL("WITH (fillfactor = 80)")
+_ROOM = SQL("WITH (fillfactor = 90)")
 #: The tables that hold the keys, which is the table itself or its partitions, with their graphs.
 _GRAPHS = SQL("""
 SELECT leaf.oid::regclass::text, graph.oid::regclass::text, indisvalid FROM pg_class AS leaf

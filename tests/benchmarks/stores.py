@@ -61,6 +61,7 @@ def _postgres(latency: float, embedding: str | None) -> Engine:
 
     running = server()
     running.run("ALTER SYSTEM SET shared_buffers = '2GB'")
+    running.run("ALTER SYSTEM SET maintenance_work_mem = '2GB'")  # in which the graph has room
     running.kill()
     running.start()
     between = Proxy(running.sockets, latency)
