@@ -152,7 +152,8 @@ class QdrantStore(Store):
                     return getattr(client, method)(self._collection, *args, **options)
             except Exception as error:  # whatever the client, httpx and grpc raise
                 is_lost, told = _told(error)
-                is_lost = is_lost or client is not self._client  # another thread closed it
+                if client is not self._client:  # another thread closed it, for it was lost
+                    is_lost, told = True, f"cannot be reached: {error}"
                 if is_second or not is_lost:
                     raise StoreError(f"{self.place} {told}") from error
             is_second = True
@@ -173,6 +174,8 @@ class QdrantStore(Store):
                         api_key=options.get("api_key"),
                         https=options.get("https", str(int("api_key" in options))) == "1",
                         timeout=_TIMEOUT,
+                        # Or else a new client waits as long as the last one before it connects.
+                        grpc_options={"grpc.use_local_subchannel_pool": 1},
                         check_compatibility=False,
                     )
             return self._client

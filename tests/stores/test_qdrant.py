@@ -166,6 +166,19 @@ def test_a_killed_server_is_told_and_found_again(server: Server) -> None:
     store.close()
 
 
+def test_a_client_that_another_thread_closed_is_not_said_to_be_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Closed:
+        def collection_exists(self, _: str) -> bool:
+            raise ValueError("Cannot invoke RPC on closed channel!")
+
+    store = QdrantStore("qdrant://localhost/words")
+    monkeypatch.setattr(store, "_connected", Closed)
+    with pytest.raises(StoreError, match=r"words cannot be reached: .*closed channel"):
+        store.meta()
+
+
 @pytest.mark.more
 def test_what_was_acknowledged_of_a_broken_load_is_there(server: Server) -> None:
     store = _open(server)
