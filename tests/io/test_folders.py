@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -209,6 +212,44 @@ def test_a_run_that_ends_as_its_first_part_is_put_in_place_is_gone_on_with(
         with pytest.raises(KeyboardInterrupt):
             run.map()
     assert (run.map()._asdict(), files(run.out)) == run.expected()
+
+
+CODE = """
+import sys, time
+from pathlib import Path
+from fuzzydict import FuzzyDict
+from fuzzydict.io.columns import Source
+from fuzzydict.io.folders import map_parts
+
+def progress(done, total):
+    if list(Path("out").rglob("*.csv")):
+        print("there", flush=True)
+        time.sleep(60)
+map_parts(FuzzyDict.load("d.fuzzydict"), Source(Path("in"), "country"), Path("out"),
+          progress=progress)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed as POSIX has it")
+@pytest.mark.slow("it starts a process and kills it")
+def test_a_run_that_was_killed_is_gone_on_with(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, expected = run.expected()
+    D.save(tmp_path / "d.fuzzydict")
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", CODE], cwd=tmp_path, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"there\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    found = {name: data for name, data in files(run.out).items() if not name.startswith(".")}
+    assert found.items() <= expected.items()
+    monkeypatch.chdir(tmp_path)
+    assert Run(Path("in"), Path("out")).map()._asdict() == counts
+    assert files(run.out) == expected
 
 
 @pytest.mark.parametrize("content", ["country\nx\n", None], ids=["changed", "gone"])

@@ -129,6 +129,14 @@ def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -
         join(left, right, output, how="inner")
 
 
+def test_the_right_table_is_not_written(tmp_path: Path) -> None:
+    left, right = tables(tmp_path)
+    before = right.read_bytes()
+    with pytest.raises(OptionError, match=r"right\.csv is the right table; write to another file"):
+        join(left, right, right)
+    assert right.read_bytes() == before
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_text_that_comes_twice_on_the_right_is_named_with_its_lines(
     tmp_path: Path, form: str

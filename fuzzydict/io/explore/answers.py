@@ -222,7 +222,8 @@ class Answers:
             raise OptionError(f"queries: expected a list of 1 to {_MOST_QUERIES} texts")
         for query in queries:
             check_query(query)
-        rows = [_at_temperature(one, temperature) for one in self.dict.attend(queries)]
+        rows = self.dict.attend(queries)
+        rows = [_at_temperature(one, temperature) if one.names else one for one in rows]
         in_turn = zip_longest(*(one.top(_MOST_COLUMNS) for one in rows))
         best = dict.fromkeys(item[0] for some in in_turn for item in some if item)
         if not best:

@@ -227,7 +227,7 @@ def test_a_heat_map_has_the_best_keys_of_each_query() -> None:
         assert weights == pytest.approx([rows[key] for key in heat["keys"]], abs=1e-5)
         assert others == pytest.approx(1 - sum(weights), abs=1e-9)
         assert max(rows, key=rows.__getitem__) in heat["keys"]
-    few = Answers(FuzzyDict(COLORS)).heat(["navy", "?!"])
+    few = Answers(FuzzyDict(COLORS)).heat(["navy", "?!"], 1.0)
     assert (set(few["keys"]), few["others"]) == (set(COLORS), [pytest.approx(0, abs=1e-9), 0])
     assert sum(few["weights"][1]) == 0
 
