@@ -160,7 +160,7 @@ def derived_from(word: str, known: Ranks) -> str:
     >>> derived_from("payment", {"pay": 0})
     'pay'
     """
-    if not _DERIVED.fullmatch(word) or "v" in _parts(word):
+    if not _DERIVED.fullmatch(word) or "v" in _parts(word) or _is_workshop(word):
         return ""
     found = set[str]()
     for lemma in _lemmas().get(word, ()):
@@ -174,6 +174,12 @@ def derived_from(word: str, known: Ranks) -> str:
     near = [one for one, n in shared.items() if max(len(one) - 2, 3) <= n]
     near = [one for one in near if len(one) < len(word) and one not in _irregular()]
     return max(near, key=lambda one: (shared[one], -known[one]), default="")
+
+
+def _is_workshop(word: str) -> bool:
+    """Tell whether a word names a place of work, which is no form of the verb: a "winery"."""
+    senses = [lemma.synset() for lemma in _lemmas().get(word, ())]
+    return word.endswith("ery") and any(one.lexname() == "noun.artifact" for one in senses[:1])
 
 
 @cache
@@ -229,7 +235,7 @@ def tables() -> dict[str, Iterable[str]]:
         "irregular": irregular_forms(known),
         "forms": other_forms(known, spelled),
         "variants": (f"{british} {american}" for british, american in spelled.items()),
-        "common": sorted(w for w, n in counts.items() if n >= 3 and 3 <= len(w) <= 7),
+        "common": sorted(w for w, n in counts.items() if n >= 2 and len(w) >= 3),
     }
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from fuzzydict.text.lexicon import is_compound, stem_of
+from fuzzydict.text.lexicon import part_of, stem_of
 from fuzzydict.text.words import plain
 
 from . import codes, things
@@ -133,7 +133,7 @@ def _rewritten(text: str, rng: Random, ways: Sequence[float] = (3, 3, 3)) -> tup
 def _frequent_words() -> list[str]:
     """Return the words of WordNet's frequent terms, in lower case."""
     names = {name.lower() for term in terms().frequent() for name in term.names}
-    return sorted(name for name in names if name.isalpha() and len(name) > 3)
+    return sorted(name for name in names if name.isalpha() and len(name) > 2)
 
 
 @cache
@@ -294,11 +294,11 @@ def _compounds(rng: Random) -> _Made:
         if rng.random() < 0.4:
             query = f"{rng.choice(listed('adjectives'))} {name}"
             asked.append(Asked(query, frozenset([style(name)]), "narrower"))
-        closed = [one for one in longer.get(name, ()) if is_compound(one, name)]
+        closed = [one for one in longer.get(name, ()) if part_of(name, one)]
         query = rng.choice(closed or compounds.get(name) or [name])
         if rng.random() < 0.3:
             query = rng.choice(compounds.get(name) or [query])
-        if query.endswith(name) and terms().means(query) & keys == {name}:
+        if name in terms().kinds_of(query) and query.endswith(name):
             asked.append(Asked(query, frozenset([style(name)]), "narrower"))
         elif _is_another(query, keys) and (not query.endswith(f" {name}") or rng.random() < 0.4):
             asked += _absent([query], "misleading")
@@ -521,8 +521,8 @@ KINDS: dict[str, tuple[float, Callable[[Random], _Made]]] = {
     "terms": (16, _terms),
     "everyday": (70, _everyday),
     "singles": (20, _singles),
-    "look-alikes": (5, _look_alikes),
-    "compounds": (12, _compounds),
+    "look-alikes": (9, _look_alikes),
+    "compounds": (14, _compounds),
     "spellings": (2, _spellings),
     "nested": (7, _nested),
     "shared words": (9, lambda rng: _of_things(rng, things.sharing_words(rng), 60)),

@@ -16,6 +16,7 @@ from random import Random
 from string import ascii_lowercase
 from typing import Any
 
+from fuzzydict.text.lexicon import look_up
 from fuzzydict.text.words import word_list
 
 __all__ = ["LISTS", "STYLES", "abbreviation", "form", "kebab", "listed", "respelled", "rows_of"]
@@ -75,7 +76,7 @@ def _one_slip(text: str, rng: Random) -> str:
     word = text[start:end]
     for _ in range(5):
         slipped = _slipped(word, rng)
-        if slipped.lower() != word.lower():
+        if slipped.lower() != word.lower() and not look_up(slipped.lower()).is_common:
             return text[:start] + slipped + text[end:]
     return text
 

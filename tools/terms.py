@@ -68,6 +68,14 @@ class Terms:
         """Return the terms right above one."""
         return [self.by_id[other] for kind, other, *_ in term.pointers if kind == "@"]
 
+    def kinds_of(self, text: str) -> set[str]:
+        """Return all that a text is a kind of, in lower case: a "forename" is a "name"."""
+        found, last = dict[int, Term](), self.of(text)
+        while last:
+            found.update((id(term), term) for term in last)
+            last = [b for term in last for b in self.broader(term) if id(b) not in found]
+        return {name.lower() for term in found.values() for name in term.names}
+
     def below(self, term: Term, depth: int = 3) -> list[Term]:
         """Return the terms below one, or beside an adjective, each once."""
         is_adjective = term.part in "as"

@@ -13,16 +13,16 @@ import numpy as np
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
-from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, shares_of
+from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, letters_of, shares_of
 from fuzzydict.text.lexicon import (
     abbreviates,
-    is_compound,
     is_directed,
     is_numeronym,
     is_one_text,
     numbers_of,
     other_code,
     other_number,
+    part_of,
     same_terms,
     stem_of,
 )
@@ -131,17 +131,20 @@ CONTEXT = WORDS  # the first feature without a direction
 #: What is compared of two words; the judge weighs it. Kinds of abbreviations follow "one stem" as
 #: `abbreviates` numbers them.
 PAIR = (
-    *("bias", "edits", "edits squared", "edits squared, both known", "edits squared, short"),
+    *("bias", "edits", "edits squared", "edits squared, both known"),
+    *("edits squared, both common", "edits squared, short and not both known"),
     *("one stem", "conventional abbreviation", "beginning", "without vowels", "letters in order"),
     *("share of the letters", "cosine", "cosine squared", "cosine by a slip"),
-    *("opposites", "other members of a class", "other digits", "holds the other"),
+    *("opposites", "other members of a class", "other digits"),
+    *("other thing that holds the other", "kind of the other"),
 )
-BIAS, OF_EDITS, SQUARED, BOTH_KNOWN, SHORT_WORD, ONE_STEM, CONVENTION = range(7)
-OF_LETTERS, COSINE, COSINE_SQUARED, BY_SLIP = range(10, 14)
-OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS = range(14, 18)
+BIAS, OF_EDITS, SQUARED, BOTH_KNOWN, BOTH_COMMON, SHORT_WORD, ONE_STEM, CONVENTION = range(8)
+OF_LETTERS, COSINE, COSINE_SQUARED, BY_SLIP = range(11, 15)
+OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = range(15, 20)
 _OF_MEANING = slice(COSINE, BY_SLIP + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
+_PLURAL = np.uint32(letters_of("s"))
 
 
 # ---- the words of queries ---------------------------------------------------------------------
@@ -197,7 +200,7 @@ class Pairs(NamedTuple):
     """How P pairs of words compare.
 
     Attributes:
-        evidence: what `PAIR` names, (P, 18).
+        evidence: what `PAIR` names, (P, 20).
         same: whether the two are one word, (P,).
         real: whether both are words, (P,).
     """
@@ -222,9 +225,10 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
     phi[:, OF_EDITS] = edits
     square = edits * edits
     phi[:, SQUARED] = square
-    phi[:, BOTH_KNOWN] = square * (x["known"] & y["known"])
-    shorter = np.minimum(x["length"], y["length"])
-    phi[:, SHORT_WORD] = square * (shorter <= SHORT)
+    both_known, both_common = x["known"] & y["known"], x["common"] & y["common"]
+    phi[:, BOTH_KNOWN], phi[:, BOTH_COMMON] = square * both_known, square * both_common
+    is_short = np.minimum(x["length"], y["length"]) <= SHORT
+    phi[:, SHORT_WORD] = square * (is_short & ~(both_known | both_common))
     phi[:, ONE_STEM] = x["stem"] == y["stem"]
     sure = x["sure"] & y["sure"]
     different, places = _numbered(b, len(keys.word_units))
@@ -236,9 +240,11 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
     of_one_member = (x["member"] == y["member"]) & (y["member"] > 0) & ~same
     phi[:, CONVENTION] = of_one_member
     both = x["letters"] & y["letters"]
-    may = (both == y["letters"]) & x["known"] & y["known"]
+    may = ((both | _PLURAL) == (y["letters"] | _PLURAL)) & (x["length"] > y["length"])
+    may &= (x["sure"] | x["common"]) & (y["sure"] | y["common"])
     for i in np.flatnonzero(may).tolist():  # not the key the query, which may be an abbreviation
-        phi[i, HOLDS] = is_compound(left[i], right[i])
+        if kind := part_of(right[i], left[i]):
+            phi[i, HOLDS + kind - 1] = 1
     may = (x["first"] == y["first"]) & (x["length"] != y["length"])
     may &= real & ~same & ~of_one_member
     may &= (both == x["letters"]) | (both == y["letters"]) | x["abbreviation"] | y["abbreviation"]
@@ -333,7 +339,7 @@ def align(
 ) -> NDArray[np.float32]:
     """Return the `FEATURES` of the candidates of L queries with words, (L, C, F).
 
-    ``weights`` weigh what `PAIR` names, (18,).
+    ``weights`` weigh what `PAIR` names, (20,).
     """
     asked = Asked.of(queries, keys)
     slots = found.slots
@@ -410,13 +416,15 @@ class Table(NamedTuple):
             places, back = np.unique(numbers.ravel(), return_inverse=True)
         pairs = pairs_of(asked, keys, *np.divmod(places, size))
         matched, spelled = strengths(pairs, weights)
-        meant = np.where(pairs.same, 1, pairs.evidence[:, COSINE]) * pairs.real
 
         def whole(one: NDArray[np.float32]) -> NDArray[np.float32]:
             return (one if back is None else one[back]).reshape(numbers.shape)
 
-        alike = np.maximum(pairs.evidence[:, BOTH_KNOWN], pairs.evidence[:, HOLDS])
-        unlike = alike * ~pairs.evidence[:, [ONE_STEM, CONVENTION]].any(axis=1) * ~pairs.same
+        evidence, meant = pairs.evidence, pairs.evidence[:, COSINE]
+        unlike = evidence[:, [BOTH_KNOWN, BOTH_COMMON, IS_KIND]].max(axis=1) * (1 - meant)
+        unlike = np.maximum(unlike, evidence[:, HOLDS])
+        unlike *= ~(evidence[:, [ONE_STEM, CONVENTION]].any(axis=1) | pairs.same)
+        meant = np.where(pairs.same, 1, meant) * pairs.real
         against = [
             whole(pairs.evidence[:, i] * pairs.real) if pairs.evidence[:, i].any() else None
             for i in (CONVENTION, OPPOSITES, OTHER_MEMBERS)

@@ -188,7 +188,7 @@ class Judge:
     """
 
     glance: NDArray[np.float32]  # weighs what is seen of all keys, (4,)
-    pair: NDArray[np.float32]  # weighs what is seen of two words, (18,)
+    pair: NDArray[np.float32]  # weighs what is seen of two words, (20,)
     center: NDArray[np.float32]  # of the features, (F,)
     scale: NDArray[np.float32]  # likewise
     which: Net

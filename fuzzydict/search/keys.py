@@ -118,6 +118,7 @@ _FACTS: dict[str, Any] = {
     **dict.fromkeys(("weight", "trust"), np.float32),
     "known": np.bool_,  # whether it is in the table of vectors
     "sure": np.bool_,  # whether its trust is 1
+    "common": np.bool_,  # whether texts often have it
     "brief": np.bool_,  # whether it has few letters
     "abbreviation": np.bool_,  # whether it may stand for a longer word
     **dict.fromkeys(("filler", "function", "digit", "denies", "marked"), np.bool_),
@@ -135,7 +136,7 @@ def facts_of(
         (
             *(stem, ord(word.text[0]), len(word.text), word.entry.group, member),
             *(letters_of(word.text), word.weight, word.trust, word.is_known, word.trust == 1),
-            len(word.text) <= SHORT,
+            *(word.entry.is_common, len(word.text) <= SHORT),
             *(is_short_form(word.text), word.entry.is_filler, word.entry.is_function),
             *(word.entry.has_digit, word.entry.denies, word.entry.denies or word.entry.has_digit),
         )

@@ -20,7 +20,7 @@ from fuzzydict.search import align as a
 from fuzzydict.search.judge import OF_BEST
 from fuzzydict.search.keys import SHORT, letters_of
 from fuzzydict.search.retrieve import CANDIDATES, largest
-from fuzzydict.text.lexicon import abbreviates, is_compound, is_short_form
+from fuzzydict.text.lexicon import abbreviates, is_short_form, part_of
 from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
@@ -195,18 +195,20 @@ def _compare(
     weights = (-pair).tolist()  # of the log-odds against
     found = np.zeros((3, *edits.shape), np.float32)
     units = keys.word_units.take(flat, axis=0)
-    unlike = np.zeros_like(edits)
     against: dict[int, NDArray[np.float32]] = {}
+    unlike, same = np.zeros_like(edits), edits == 1
+    are_one, holding = same.copy(), list[tuple[int, int]]()
     for i, word in enumerate(words):
         row = found[1, i]
         if keys.table.size:
             np.dot(units, word.unit, out=found[0, i])
-        _weigh_spelling(row, unlike[i], edits[i], word, strings, facts, flat, weights)
+        held = _weigh_spelling(row, unlike[i], edits[i], word, strings, facts, flat, weights)
+        holding += [(i, j) for j in held]
         stem = keys.stems.get(word.entry.stem)
         if stem is not None:
             is_form = facts["stem"][flat] == stem
             row += weights[a.ONE_STEM] * is_form
-            unlike[i][is_form] = 0
+            are_one[i] |= is_form
         is_member = None
         if word.entry.group >= 0 and (member := keys.known_member(word)) > 0:
             is_member = (facts["member"][flat] == member) & (edits[i] < 1)
@@ -217,7 +219,7 @@ def _compare(
             are_short[short] = 1
             if is_member is not None:
                 are_short[is_member] = 1
-            unlike[i][are_short > 0] = 0
+            are_one[i] |= are_short > 0
         for place, are in (
             (a.OPPOSITES, a.are_opposites(word, keys, flat)),
             (a.OTHER_MEMBERS, _are_others(word, keys, flat) if word.entry.group >= 0 else None),
@@ -228,10 +230,12 @@ def _compare(
         if word.entry.has_digit:
             row += weights[a.OTHER_DIGITS] * (facts["digit"][flat] & (edits[i] < 1))
     _set_strengths(found, asked, keys, flat, weights)
-    same = edits == 1
+    unlike *= 1 - found[0]
+    for i, j in holding:
+        unlike[i, j] = 1
+    np.copyto(unlike, 0, where=are_one)
     if np.count_nonzero(same):
         np.copyto(found, 1, where=same)
-        np.copyto(unlike, 0, where=same)
     places = (a.CONVENTION, a.OPPOSITES, a.OTHER_MEMBERS)
     return _Compared(found, unlike, *map(against.get, places))
 
@@ -245,29 +249,40 @@ def _weigh_spelling(
     facts: dict[str, NDArray[Any]],
     flat: NDArray[np.intp],
     weights: list[float],
-) -> None:
+) -> list[int]:
     """Set the odds against some words, (P,), by how few edits are between them and a word.
 
-    Also set how far they are other words of like letters, or part of a compound.
+    Also set how far they are others of like letters. Return the places of those of which the word
+    holds one and is another thing.
     """
-    known = facts["known"][flat] if word.is_known else None
-    if len(word.text) > SHORT:
-        np.multiply(facts["brief"][flat], weights[a.SHORT_WORD], out=row)
-        row += weights[a.SQUARED]
-    else:
-        row += weights[a.SQUARED] + weights[a.SHORT_WORD]
-    if known is not None:
-        row += weights[a.BOTH_KNOWN] * known
+    known, common = facts["known"][flat], facts["common"][flat]
+    are_short = facts["brief"][flat] | (len(word.text) <= SHORT)
+    for is_so, are, weight in (
+        (word.is_known, known, weights[a.BOTH_KNOWN]),
+        (word.entry.is_common, common, weights[a.BOTH_COMMON]),
+    ):
+        if is_so:
+            row += weight * are
+            np.maximum(unlike, are, out=unlike)
+            are_short &= ~are
+    row += weights[a.SHORT_WORD] * are_short
+    row += weights[a.SQUARED]
     row *= edits
     row += weights[a.OF_EDITS]
     row *= edits
     row += weights[a.BIAS]
-    if known is not None:
-        np.multiply(edits * edits, known, out=unlike)
-        for j in [j for j, one in enumerate(strings) if one and one in word.text]:
-            if known[j] and is_compound(word.text, strings[j]):
-                row[j] += weights[a.HOLDS]
-                unlike[j] = 1
+    unlike *= edits * edits
+    held = list[int]()
+    if word.trust == 1 or word.entry.is_common:
+        for j in [j for j, one in enumerate(strings) if one and one[:-1] in word.text]:
+            is_word = facts["sure"][flat[j]] or common[j]
+            if is_word and (kind := part_of(strings[j], word.text)):
+                row[j] += weights[a.HOLDS + kind - 1]
+                if kind == 1:
+                    held.append(j)
+                else:
+                    unlike[j] = 1
+    return held
 
 
 def _weigh_abbreviations(

@@ -27,6 +27,7 @@ class Entry(NamedTuple):
     denies: bool  # whether it denies other words
     is_number: bool  # whether it is digits or a number word
     has_digit: bool
+    is_common: bool  # whether it is a word that texts often have
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites; see `denials_of`
 
     def by_spelling(self) -> Entry:
@@ -54,9 +55,10 @@ def look_up(word: str) -> Entry:
     is_legal, denies = "legal" in kinds, "denial" in kinds or word.endswith("n't")
     has_digit = not word.isalpha() and any(map(str.isdigit, word))
     flags = is_legal or "function" in kinds, is_legal, denies, form.isdigit(), has_digit
+    is_common = word in _table("common") or stem in _table("common")
     opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
     all_of_them = frozenset(denials_of(word)).union(*opposites) - {stem}
-    return Entry(word, form, stem, group, member, *flags, all_of_them)
+    return Entry(word, form, stem, group, member, *flags, is_common, all_of_them)
 
 
 #: What is denied by each prefix.
@@ -231,19 +233,29 @@ def _opposites() -> dict[str, set[str]]:
 _SHORTEST_PART = 3  # letters
 
 
-def is_compound(word: str, part: str) -> bool:
-    """Tell whether a word is another with more before it, or behind it but for a suffix.
+def part_of(part: str, word: str) -> int:
+    """Tell whether the stem of a word is that of another one with more before or behind it.
 
-    >>> is_compound("cheesecake", "cheese"), is_compound("seahorse", "horse")
-    (True, True)
-    >>> is_compound("friendship", "friend"), is_compound("cheese", "cheesecake")
-    (False, False)
+    Returns:
+        0: it is not, or what is more is a suffix; 1: it is, and the word is another thing; 2: it is
+        the end, behind no prefix, so that the word may be a kind of it.
+
+    >>> part_of("cheese", "cheesecake"), part_of("order", "reorders"), part_of("storm", "snowstorm")
+    (1, 1, 2)
+    >>> part_of("friend", "friendship"), part_of("cheesecake", "cheese")
+    (0, 0)
     """
+    if part[:-1] not in word:  # but for a plural; most are not
+        return 0
+    part, word = look_up(part).stem, look_up(word).stem
     more = len(word) - len(part)
     if more < 2 or len(part) < _SHORTEST_PART:
-        return False
-    is_first = word.startswith(part) and word[-more:] not in _table("suffixes")
-    return is_first or word.endswith(part)
+        return 0
+    affixes = _table("affixes")
+    if word.endswith(part):
+        return 1 if f"{word[:more]}-" in affixes else 2
+    endings = {f"-{word[-more:]}", f"-{word[-more:].removeprefix(part[-1])}"}  # "reddish"
+    return int(word.startswith(part) and endings.isdisjoint(affixes))
 
 
 # ---- abbreviations ------------------------------------------------------------------------------

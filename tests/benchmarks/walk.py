@@ -27,7 +27,7 @@ from .measuring import print_report
 _CAR = ["brand", "model", "color", "price", "top speed", "seats", "fuel"]
 #: What is asked, and the most calls and files that it may take.
 READS = {
-    "two known words": ("maximum speed", 84, 15),
+    "two known words": ("maximum speed", 85, 15),
     "a slip": ("commtitee", 66, 14),
     "another slip": ("univresity", 66, 14),
     "a known word": ("velocity", 66, 14),

@@ -67,6 +67,15 @@ color, Porsche, collar, porch: colur = color; porshe = Porsche; Colours = color
 automobile, banana, carpet: vehicle = automobile
 cost of, the engine: engine of the = the engine
 date_of_birth, name, address: dob = date_of_birth
+phone, fax, email: smartphone = phone
+host, port, time: hostname = host; timestamp = time
+storm, drought, flood: snowstorm = storm
+red, green, navy: reddish = red
+pay, receive, send: payment = pay
+teach, learn, read: teacher = teach
+gold, silver, iron: golden = gold
+danger, safety: dangerous = danger
+sun, moon, sky: sunny = sun
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -95,7 +104,9 @@ second floor: first floor, garden; metre: kilometre, gram; gram: kilogram, litre
 second: millisecond, hour; mb: gb, pixel; size in MB: size in GB, name;
 degrees celsius: degrees fahrenheit, bar; price per week: price per month, deposit;
 DB_PORT: DB_PASSWORD, DB_HOST; smtp_password: smtp_host, smtp_sender;
-cheesecake: cheese, butter; waterfall: water, river; seahorse: horse, cow; armchair: arm, leg;
+cheesecake: cheese, butter; waterfall: water, river; pineapple: apple, pear; armchair: arm, leg;
+teapot: tea, milk; reorder: order, cancel; frog: fog, honey, violin; chair: hair, summer, gravel;
+loud: cloud, rain, zebra; nursery: nurse, station, jacket; winery: wine, window, violin;
 barn owner: barn height, barn colour, tractor; guest passport: guest name, guest phone, room
 """
 

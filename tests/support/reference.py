@@ -17,7 +17,6 @@ from fuzzydict.search.judge import LEAD, WHICH, Net
 from fuzzydict.search.keys import Word, compared_words
 from fuzzydict.text.lexicon import (
     abbreviates,
-    is_compound,
     is_directed,
     is_numeronym,
     is_one_text,
@@ -25,6 +24,7 @@ from fuzzydict.text.lexicon import (
     numbers_of,
     other_code,
     other_number,
+    part_of,
     same_terms,
 )
 from fuzzydict.text.ngrams import ngrams
@@ -55,12 +55,15 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
     may = a.text[0] == b.text[0] and len(a.text) != len(b.text)
     kind = abbreviates(a.text, b.text) if may else 0
     kind = 1 if is_of_class and is_member and a.text != b.text else kind
+    are_known, are_common = a.is_known and b.is_known, ours.is_common and theirs.is_common
+    is_short = min(len(a.text), len(b.text)) <= 4 and not (are_known or are_common)
     found = dict.fromkeys(PAIR, 0.0) | {
         "bias": 1,
         "edits": edits,
         "edits squared": edits**2,
-        "edits squared, both known": edits**2 * (a.is_known and b.is_known),
-        "edits squared, short": edits**2 * (min(len(a.text), len(b.text)) <= 4),
+        "edits squared, both known": edits**2 * are_known,
+        "edits squared, both common": edits**2 * are_common,
+        "edits squared, short and not both known": edits**2 * is_short,
         "one stem": ours.stem == theirs.stem,
         "cosine": cosine * are_sure,
         "cosine squared": (cosine * are_sure) ** 2,
@@ -68,10 +71,12 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
         "opposites": not ours.opposites.isdisjoint({b.text, theirs.stem}),
         "other members of a class": is_of_class and not is_member,
         "other digits": ours.has_digit and theirs.has_digit and a.text != b.text,
-        "holds the other": a.is_known and b.is_known and is_compound(a.text, b.text),
     }
+    if all(word.trust == 1 or word.entry.is_common for word in (a, b)):
+        part = part_of(b.text, a.text)
+        found["other thing that holds the other"], found["kind of the other"] = part == 1, part == 2
     if kind:
-        found[PAIR[5 + kind]] = 1
+        found[PAIR[6 + kind]] = 1
         found["share of the letters"] = (kind > 1) * _ratio(len(a.text), len(b.text))
     return found
 
@@ -177,7 +182,9 @@ class Reference:
                 table["spelled"][i, j] = same or expit(sum(odds.values()) - by_meaning)
                 table["meant"][i, j] = same or seen["cosine"]
                 is_one = same or seen["one stem"] or seen["conventional abbreviation"]
-                alike = max(seen["edits squared, both known"], seen["holds the other"])
+                alike = max(seen[f"edits squared, both {kind}"] for kind in ("known", "common"))
+                alike = max(alike, seen["kind of the other"]) * (1 - seen["cosine"])
+                alike = max(alike, seen["other thing that holds the other"])
                 table["unlike"][i, j] = 0 if is_one else alike
                 for name in _CONTRARY:
                     table[name][i, j] = seen[name]
