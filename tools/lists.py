@@ -160,7 +160,7 @@ def derived_from(word: str, known: Ranks) -> str:
     >>> derived_from("payment", {"pay": 0})
     'pay'
     """
-    if not _DERIVED.fullmatch(word) or "v" in _parts(word) or _is_workshop(word):
+    if not _DERIVED.fullmatch(word) or "v" in _parts(word) or _is_workplace(word):
         return ""
     found = set[str]()
     for lemma in _lemmas().get(word, ()):
@@ -176,10 +176,11 @@ def derived_from(word: str, known: Ranks) -> str:
     return max(near, key=lambda one: (shared[one], -known[one]), default="")
 
 
-def _is_workshop(word: str) -> bool:
-    """Tell whether a word names a place of work, which is no form of the verb: a "winery"."""
-    senses = [lemma.synset() for lemma in _lemmas().get(word, ())]
-    return word.endswith("ery") and any(one.lexname() == "noun.artifact" for one in senses[:1])
+def _is_workplace(word: str) -> bool:
+    """Tell whether a word such as "winery" is, in the first place, where people work."""
+    senses = [lemma.synset() for lemma in _lemmas().get(word, ())] if word.endswith("ery") else []
+    above = {one.name() for sense in senses[:1] for path in sense.hypernym_paths() for one in path}
+    return not above.isdisjoint({"structure.n.01", "workplace.n.01"})
 
 
 @cache
@@ -235,7 +236,7 @@ def tables() -> dict[str, Iterable[str]]:
         "irregular": irregular_forms(known),
         "forms": other_forms(known, spelled),
         "variants": (f"{british} {american}" for british, american in spelled.items()),
-        "common": sorted(w for w, n in counts.items() if n >= 2 and len(w) >= 3),
+        "common": (f"{w} {n}" for w, n in sorted(counts.items()) if n >= 2 and len(w) >= 3),
     }
 
 

@@ -298,7 +298,9 @@ def _compounds(rng: Random) -> _Made:
         query = rng.choice(closed or compounds.get(name) or [name])
         if rng.random() < 0.3:
             query = rng.choice(compounds.get(name) or [query])
-        if name in terms().kinds_of(query) and query.endswith(name):
+        if query == name:
+            continue
+        if terms().kinds_of(query) & keys == {name} and query.endswith(name):
             asked.append(Asked(query, frozenset([style(name)]), "narrower"))
         elif _is_another(query, keys) and (not query.endswith(f" {name}") or rng.random() < 0.4):
             asked += _absent([query], "misleading")

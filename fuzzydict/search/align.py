@@ -13,8 +13,9 @@ import numpy as np
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
-from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, letters_of, shares_of
+from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, shares_of
 from fuzzydict.text.lexicon import (
+    Part,
     abbreviates,
     is_directed,
     is_numeronym,
@@ -132,7 +133,7 @@ CONTEXT = WORDS  # the first feature without a direction
 #: `abbreviates` numbers them.
 PAIR = (
     *("bias", "edits", "edits squared", "edits squared, both known"),
-    *("edits squared, both common", "edits squared, short and not both known"),
+    *("edits squared, both common", "edits squared, short, one is no word"),
     *("one stem", "conventional abbreviation", "beginning", "without vowels", "letters in order"),
     *("share of the letters", "cosine", "cosine squared", "cosine by a slip"),
     *("opposites", "other members of a class", "other digits"),
@@ -144,7 +145,8 @@ OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = range(15, 20)
 _OF_MEANING = slice(COSINE, BY_SLIP + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
-_PLURAL = np.uint32(letters_of("s"))
+#: Which of `PAIR` tells of a word of a key that is part of a word of a query.
+HELD = {Part.OF_ANOTHER: HOLDS, Part.OF_ITS_KIND: IS_KIND}
 
 
 # ---- the words of queries ---------------------------------------------------------------------
@@ -240,11 +242,11 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
     of_one_member = (x["member"] == y["member"]) & (y["member"] > 0) & ~same
     phi[:, CONVENTION] = of_one_member
     both = x["letters"] & y["letters"]
-    may = ((both | _PLURAL) == (y["letters"] | _PLURAL)) & (x["length"] > y["length"])
-    may &= (x["sure"] | x["common"]) & (y["sure"] | y["common"])
+    of_stem = y["letters of the stem"]
+    may = (of_stem & x["letters of the stem"] == of_stem) & x["word"] & y["word"]
     for i in np.flatnonzero(may).tolist():  # not the key the query, which may be an abbreviation
-        if kind := part_of(right[i], left[i]):
-            phi[i, HOLDS + kind - 1] = 1
+        if part := part_of(right[i], left[i]):
+            phi[i, HELD[part]] = 1
     may = (x["first"] == y["first"]) & (x["length"] != y["length"])
     may &= real & ~same & ~of_one_member
     may &= (both == x["letters"]) | (both == y["letters"]) | x["abbreviation"] | y["abbreviation"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import compress, count, islice, repeat
 from operator import is_, is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -114,11 +114,13 @@ class WordTable:
 #: What is compared of a word, beside its letters and its vector.
 _FACTS: dict[str, Any] = {
     **dict.fromkeys(("stem", "first", "length", "group", "member"), np.int32),
-    "letters": np.uint32,  # a bit for each, so that a word without one may be told
+    # A bit for each letter of the word, and of its stem, so that one without them may be told.
+    **dict.fromkeys(("letters", "letters of the stem"), np.uint32),
     **dict.fromkeys(("weight", "trust"), np.float32),
     "known": np.bool_,  # whether it is in the table of vectors
     "sure": np.bool_,  # whether its trust is 1
     "common": np.bool_,  # whether texts often have it
+    "word": np.bool_,  # whether it is common, or its trust is 1
     "brief": np.bool_,  # whether it has few letters
     "abbreviation": np.bool_,  # whether it may stand for a longer word
     **dict.fromkeys(("filler", "function", "digit", "denies", "marked"), np.bool_),
@@ -135,8 +137,9 @@ def facts_of(
     rows = [
         (
             *(stem, ord(word.text[0]), len(word.text), word.entry.group, member),
-            *(letters_of(word.text), word.weight, word.trust, word.is_known, word.trust == 1),
-            *(word.entry.is_common, len(word.text) <= SHORT),
+            *(letters_of(word.text), letters_of(word.entry.stem), word.weight, word.trust),
+            *(word.is_known, word.trust == 1, word.entry.is_common, is_word(word)),
+            len(word.text) <= SHORT,
             *(is_short_form(word.text), word.entry.is_filler, word.entry.is_function),
             *(word.entry.has_digit, word.entry.denies, word.entry.denies or word.entry.has_digit),
         )
@@ -149,6 +152,12 @@ def facts_of(
     }
 
 
+def is_word(word: Word) -> bool:
+    """Tell whether a word is known or a form of one, and no slip."""
+    return word.trust == 1 or word.entry.is_common
+
+
+@lru_cache(maxsize=1 << 14)
 def letters_of(text: str) -> int:
     """Return the letters of a text as bits; two may share one."""
     bits = 0

@@ -20,7 +20,7 @@ from fuzzydict.search import align as a
 from fuzzydict.search.judge import OF_BEST
 from fuzzydict.search.keys import SHORT, letters_of
 from fuzzydict.search.retrieve import CANDIDATES, largest
-from fuzzydict.text.lexicon import abbreviates, is_short_form, part_of
+from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, part_of
 from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
@@ -202,8 +202,8 @@ def _compare(
         row = found[1, i]
         if keys.table.size:
             np.dot(units, word.unit, out=found[0, i])
-        held = _weigh_spelling(row, unlike[i], edits[i], word, strings, facts, flat, weights)
-        holding += [(i, j) for j in held]
+        others = _weigh_spelling(row, unlike[i], edits[i], word, strings, facts, flat, weights)
+        holding += [(i, j) for j in others]
         stem = keys.stems.get(word.entry.stem)
         if stem is not None:
             is_form = facts["stem"][flat] == stem
@@ -252,8 +252,8 @@ def _weigh_spelling(
 ) -> list[int]:
     """Set the odds against some words, (P,), by how few edits are between them and a word.
 
-    Also set how far they are others of like letters. Return the places of those of which the word
-    holds one and is another thing.
+    Also set how far they are others of like letters. Return the places of those that are part of
+    the word, which is another thing for sure.
     """
     known, common = facts["known"][flat], facts["common"][flat]
     are_short = facts["brief"][flat] | (len(word.text) <= SHORT)
@@ -272,17 +272,17 @@ def _weigh_spelling(
     row *= edits
     row += weights[a.BIAS]
     unlike *= edits * edits
-    held = list[int]()
-    if word.trust == 1 or word.entry.is_common:
-        for j in [j for j, one in enumerate(strings) if one and one[:-1] in word.text]:
-            is_word = facts["sure"][flat[j]] or common[j]
-            if is_word and (kind := part_of(strings[j], word.text)):
-                row[j] += weights[a.HOLDS + kind - 1]
-                if kind == 1:
-                    held.append(j)
-                else:
-                    unlike[j] = 1
-    return held
+    others = list[int]()
+    if word.trust == 1 or word.entry.is_common:  # as `is_word` has it
+        theirs, own = facts["letters of the stem"][flat], letters_of(word.entry.stem)
+        may = (theirs & np.uint32(own) == theirs) & facts["word"][flat]
+        for j in may.nonzero()[0].tolist():
+            if part := part_of(strings[j], word.text):
+                row[j] += weights[a.HELD[part]]
+                unlike[j] = 1
+                if part == Part.OF_ANOTHER:
+                    others.append(j)
+    return others
 
 
 def _weigh_abbreviations(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -55,7 +56,7 @@ def look_up(word: str) -> Entry:
     is_legal, denies = "legal" in kinds, "denial" in kinds or word.endswith("n't")
     has_digit = not word.isalpha() and any(map(str.isdigit, word))
     flags = is_legal or "function" in kinds, is_legal, denies, form.isdigit(), has_digit
-    is_common = word in _table("common") or stem in _table("common")
+    is_common = not _table("common").keys().isdisjoint((word, form, word.removesuffix("s")))
     opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
     all_of_them = frozenset(denials_of(word)).union(*opposites) - {stem}
     return Entry(word, form, stem, group, member, *flags, is_common, all_of_them)
@@ -233,29 +234,36 @@ def _opposites() -> dict[str, set[str]]:
 _SHORTEST_PART = 3  # letters
 
 
-def part_of(part: str, word: str) -> int:
-    """Tell whether the stem of a word is that of another one with more before or behind it.
+class Part(IntEnum):
+    """How the stem of a word stands in that of another one with more letters."""
 
-    Returns:
-        0: it is not, or what is more is a suffix; 1: it is, and the word is another thing; 2: it is
-        the end, behind no prefix, so that the word may be a kind of it.
+    NONE = 0  # it does not, or what is more is a suffix: "friend", "friendship"
+    OF_ANOTHER = 1  # at the beginning, or behind a prefix: "cheese", "cheesecake"
+    OF_ITS_KIND = 2  # at the end, so that the other may be a kind of it: "storm", "snowstorm"
 
-    >>> part_of("cheese", "cheesecake"), part_of("order", "reorders"), part_of("storm", "snowstorm")
-    (1, 1, 2)
-    >>> part_of("friend", "friendship"), part_of("cheesecake", "cheese")
-    (0, 0)
+
+#: Suffixes before which the last letter of a word is doubled: "red", "reddish".
+_DOUBLING = {"-ish", "-y", "-ed", "-er", "-en", "-ing"}
+
+
+def part_of(part: str, word: str) -> Part:
+    """Return how the stem of a word stands in that of another one.
+
+    >>> [part_of(*pair.split()).name for pair in ("berry strawberries", "order reorders")]
+    ['OF_ITS_KIND', 'OF_ANOTHER']
+    >>> [part_of(*pair.split()).name for pair in ("red reddish", "cheesecake cheese")]
+    ['NONE', 'NONE']
     """
-    if part[:-1] not in word:  # but for a plural; most are not
-        return 0
     part, word = look_up(part).stem, look_up(word).stem
     more = len(word) - len(part)
-    if more < 2 or len(part) < _SHORTEST_PART:
-        return 0
-    affixes = _table("affixes")
+    if more < 2 or len(part) < _SHORTEST_PART or part not in word:
+        return Part.NONE
+    affixes, rest = _table("affixes"), f"-{word[-more:]}"
     if word.endswith(part):
-        return 1 if f"{word[:more]}-" in affixes else 2
-    endings = {f"-{word[-more:]}", f"-{word[-more:].removeprefix(part[-1])}"}  # "reddish"
-    return int(word.startswith(part) and endings.isdisjoint(affixes))
+        return Part.OF_ANOTHER if f"{word[:more]}-" in affixes else Part.OF_ITS_KIND
+    is_doubled = word[-more] == part[-1] and f"-{rest[2:]}" in _DOUBLING
+    is_other = word.startswith(part) and rest not in affixes and not is_doubled
+    return Part.OF_ANOTHER if is_other else Part.NONE
 
 
 # ---- abbreviations ------------------------------------------------------------------------------
@@ -349,7 +357,8 @@ def _shorts() -> dict[str, set[str]]:
 def _ordinary() -> set[str]:
     """Return the words that abbreviate no others but those listed."""
     members = {member for _, member in _classes().values()}
-    return members.union(*map(_table, ("common", "kinds", "numbers")))
+    often = [word for word, (n,) in _table("common").items() if int(n) > 2 and len(word) < 8]
+    return members.union(often, *map(_table, ("kinds", "numbers")))
 
 
 # ---- texts --------------------------------------------------------------------------------------

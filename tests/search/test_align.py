@@ -102,7 +102,6 @@ unencrypted | encrypted = opposites; not smoking | smoking = denied;
 cheesecake | cheese = another word of like letters;
 pineapples | apple = another word of like letters;
 reorder | orders = another word of like letters; frog | fog = another word of like letters;
-hostname | host = conventional abbreviation;
 created by | created at = other small words; created by | created = none;
 iraq | iran = another word of like letters; USD/EUR | EUR/USD = turned round;
 usd to eur | eur to usd = turned round; host name | name host = none;

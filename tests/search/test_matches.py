@@ -68,7 +68,7 @@ automobile, banana, carpet: vehicle = automobile
 cost of, the engine: engine of the = the engine
 date_of_birth, name, address: dob = date_of_birth
 phone, fax, email: smartphone = phone
-host, port, time: hostname = host; timestamp = time
+host, port, user: hostname = host
 storm, drought, flood: snowstorm = storm
 red, green, navy: reddish = red
 pay, receive, send: payment = pay

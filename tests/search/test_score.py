@@ -96,6 +96,10 @@ def test_deleted_keys_do_not_count(kind: str, keys: list[str], gone: list[str], 
 @example(["usd to eur", "ibm", "no tax"], ["eur to usd", "international business machines"])
 @example(["white space", "cold", "qty 5"], ["whitespace", "quantity 6", "hot"])
 @example(["the", "of", "by"], ["from", "The", "Of", "supplier of the x1", "not"])
+@example(
+    ["berry", "named", "boxes", "storm", "cheese", "timed lap", "apple"],
+    ["blueberries", "surname", "mailbox", "snowstorms", "cheesecake", "timestamp", "pineapples"],
+)
 @examples(60)
 def test_one_query_is_as_among_others(kind: str, keys: list[str], queries: list[str]) -> None:
     """It is answered in another way, here by another dict, for what was found is remembered."""

@@ -14,8 +14,9 @@ from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from fuzzydict import FuzzyDict
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR
 from fuzzydict.search.judge import LEAD, WHICH, Net
-from fuzzydict.search.keys import Word, compared_words
+from fuzzydict.search.keys import SHORT, Word, compared_words
 from fuzzydict.text.lexicon import (
+    Part,
     abbreviates,
     is_directed,
     is_numeronym,
@@ -56,14 +57,14 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
     kind = abbreviates(a.text, b.text) if may else 0
     kind = 1 if is_of_class and is_member and a.text != b.text else kind
     are_known, are_common = a.is_known and b.is_known, ours.is_common and theirs.is_common
-    is_short = min(len(a.text), len(b.text)) <= 4 and not (are_known or are_common)
+    is_short = min(len(a.text), len(b.text)) <= SHORT and not (are_known or are_common)
     found = dict.fromkeys(PAIR, 0.0) | {
         "bias": 1,
         "edits": edits,
         "edits squared": edits**2,
         "edits squared, both known": edits**2 * are_known,
         "edits squared, both common": edits**2 * are_common,
-        "edits squared, short and not both known": edits**2 * is_short,
+        "edits squared, short, one is no word": edits**2 * is_short,
         "one stem": ours.stem == theirs.stem,
         "cosine": cosine * are_sure,
         "cosine squared": (cosine * are_sure) ** 2,
@@ -74,7 +75,8 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
     }
     if all(word.trust == 1 or word.entry.is_common for word in (a, b)):
         part = part_of(b.text, a.text)
-        found["other thing that holds the other"], found["kind of the other"] = part == 1, part == 2
+        found["other thing that holds the other"] = part == Part.OF_ANOTHER
+        found["kind of the other"] = part == Part.OF_ITS_KIND
     if kind:
         found[PAIR[6 + kind]] = 1
         found["share of the letters"] = (kind > 1) * _ratio(len(a.text), len(b.text))
