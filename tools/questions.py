@@ -300,7 +300,7 @@ def _compounds(rng: Random) -> _Made:
             query = rng.choice(compounds.get(name) or [query])
         if query == name:
             continue
-        if terms().kinds_of(query) & keys == {name} and query.endswith(name):
+        if terms().above(query) & keys == {name} and query.endswith(name):
             asked.append(Asked(query, frozenset([style(name)]), "narrower"))
         elif _is_another(query, keys) and (not query.endswith(f" {name}") or rng.random() < 0.4):
             asked += _absent([query], "misleading")

@@ -68,8 +68,8 @@ class Terms:
         """Return the terms right above one."""
         return [self.by_id[other] for kind, other, *_ in term.pointers if kind == "@"]
 
-    def kinds_of(self, text: str) -> set[str]:
-        """Return all that a text is a kind of, in lower case: a "forename" is a "name"."""
+    def above(self, text: str) -> set[str]:
+        """Return a text and all that it is a kind of, in lower case: a "forename" is a "name"."""
         found, last = dict[int, Term](), self.of(text)
         while last:
             found.update((id(term), term) for term in last)
