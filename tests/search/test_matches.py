@@ -76,6 +76,9 @@ teach, learn, read: teacher = teach
 gold, silver, iron: golden = gold
 danger, safety: dangerous = danger
 sun, moon, sky: sunny = sun
+surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C:
+    last name = surname; postal code = zip code; UK = Great Britain; k8s = kubernetes;
+    5 g = 5 gram; DE89 3704 0044 = DE8937040044; 10 15 C = 10-15 C
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -107,7 +110,9 @@ DB_PORT: DB_PASSWORD, DB_HOST; smtp_password: smtp_host, smtp_sender;
 cheesecake: cheese, butter; waterfall: water, river; pineapple: apple, pear; armchair: arm, leg;
 teapot: tea, milk; reorder: order, cancel; frog: fog, honey, violin; chair: hair, summer, gravel;
 loud: cloud, rain, zebra; nursery: nurse, station, jacket; winery: wine, window, violin;
-barn owner: barn height, barn colour, tractor; guest passport: guest name, guest phone, room
+barn owner: barn height, barn colour, tractor; guest passport: guest name, guest phone, room;
+v1.2: v2.1, name; version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker;
+unencrypted: encrypted, size; usd to eur: eur to usd, gold
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
