@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
@@ -90,6 +89,10 @@ def test_a_key_that_is_not_compared_has_aliases_too() -> None:
         assert (d[query], match.key, match.score, match.query) == (d[key], key, 1.0, query)
         assert d.most_similar(query) == [match]
         assert (d.explain(query).best, d.explain(query).taught) == (match, True)
+    d.aliases["quintet"] = 5.0  # which equals the key
+    assert d["quintet"] == "five"
+    del d[5]
+    assert "quintet" not in d.aliases
 
 
 def test_aliases_are_a_mapping_by_plain_words() -> None:
@@ -155,45 +158,6 @@ def test_what_is_no_alias_is_refused(wrong: Any, kind: type[Exception], told: st
             d.aliases.update({"good": "red", **wrong} if all(map(str, wrong)) else wrong)
     assert d.aliases == before
     assert isinstance(d.aliases, Aliases)
-
-
-DELETIONS: dict[str, Callable[[Any], object]] = {
-    "del": lambda d: d.__delitem__("navy"),
-    "pop": lambda d: d.pop("navy"),
-    "popitem": lambda d: d.popitem(),
-    "clear": lambda d: d.clear(),
-}
-
-
-@pytest.mark.parametrize("name", DELETIONS)
-@pytest.mark.parametrize("is_read", [False, True])
-def test_a_deleted_key_takes_its_aliases_along(name: str, *, is_read: bool) -> None:
-    d = colors()
-    d.aliases["marine"] = "navy"
-    if is_read:
-        assert d["marine"] == 2.0
-    DELETIONS[name](d)
-    d["navy"] = 5.0
-    assert "marine" not in d.aliases
-    assert d.aliases["beige"] is None
-    assert ("rouge" in d.aliases) == (name != "clear")
-    d[1] = 6.0
-    d.aliases["uno"] = 1.0  # which equals the key
-    assert d["uno"] == 6.0
-    del d[True]
-    assert "uno" not in d.aliases
-
-
-def test_an_alias_of_a_key_that_a_method_of_dict_removed_counts_as_none() -> None:
-    d = FuzzyDict({"red": 1, "quick": 2, "slow": 3})
-    d.aliases = {"fast": "slow", "rouge": "red"}
-    dict.__delitem__(d, "slow")
-    assert d.get("fast") != 3
-    assert d.aliases == {"rouge": "red"}
-    with pytest.raises(KeyError):
-        d.aliases["fast"]
-    assert d.nearest("rouge").key == "red"
-    assert pickle.loads(pickle.dumps(d)).aliases == {"rouge": "red"}
 
 
 def test_of_two_dicts_the_right_one_decides_and_copies_of_keys_keep_theirs() -> None:

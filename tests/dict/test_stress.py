@@ -207,39 +207,6 @@ def test_an_index_whose_change_was_interrupted_is_made_anew(gone: int, monkeypat
     check_keys(d)
 
 
-def test_keys_that_methods_of_dict_remove_are_noticed_by_the_next_write_or_read() -> None:
-    d = FuzzyDict({"color": 1, "brand": 2}, embedding=by_letters)
-    assert d["colour"] == 1
-    dict.pop(d, "color")
-    dict.__setitem__(d, "speed", 3)  # so that there are as many
-    assert (d.get("colour"), d["sped"]) == (None, 3)
-    check_keys(d)
-    dict.pop(d, "brand")
-    d["color"] = 4
-    assert [match.key for match in d.most_similar("sped")] == ["speed", "color"]
-    dict.pop(d, "speed")
-    assert d.setdefault("speed", 5) == 5
-    assert d["sped"] == 5
-    dict.pop(d, "speed")
-    assert d.popitem() == ("color", 4)
-    assert_same_outcome(d, FuzzyDict(embedding=by_letters), "colour")
-
-
-def test_a_read_amid_a_write_sees_what_is_written() -> None:
-    d: FuzzyDict[int] = FuzzyDict({"brand": 1}, embedding=by_letters)
-
-    def pairs() -> Any:
-        assert d["brnd"] == 1
-        yield "color", 2
-        assert d["colr"] == 2
-        del d["color"]
-        yield "speed", 3
-
-    d.update(pairs())
-    check_keys(d)
-    assert [match.key for match in d.most_similar("sped")] == ["speed", "brand"]
-
-
 LETTERS = [f"key {letter}" for letter in "abcdef"]
 
 
@@ -314,22 +281,3 @@ def test_no_alias_comes_back_after_an_interrupt(remove: Callable[[Any], Any]) ->
         was_removed = "key" not in d
         d["key"] = 3
         assert d.aliases == ({} if was_removed else {"alias": "key"})
-
-
-def test_copies_and_their_original_each_go_on_with_their_own_keys() -> None:
-    d: FuzzyDict[int] = FuzzyDict({"red": 1, "dark blue": 2, "light green": 3})
-    d.get("x y")
-    several, unwritten = [d, d.copy(), d.copy()], d.copy()
-    for i, one in enumerate(several):
-        one.update(dict.fromkeys([*("northern sea", "new sky", "old hill")[i:], "red sea"], i))
-        one.get("x y")
-        one["red"] = one.pop("red")
-        one[f"{i} ships of the harbour"] = i
-        one.get("x y")
-    for one in [*several, unwritten]:
-        new = FuzzyDict(one)
-        for query in ("red see", "north hill", "ship in a harbor", "sky"):
-            assert_same_outcome(one, new, query)
-        for key in one:
-            assert one.nearest(key).key == one.most_similar(key)[0].key == key
-        check_keys(one)

@@ -80,36 +80,6 @@ def test_values_are_those_before_or_after_an_update(mode: str) -> None:
     beside(write, one, attend, ranked)
 
 
-def test_keys_are_those_before_or_after_a_write() -> None:
-    states = [KEYS[: 5 * n] for n in range(1, 9)]
-    d = FuzzyDict(dict.fromkeys(states[0], 1.0), embedding=one_hot)
-    seen = set()
-
-    def write(i: int) -> None:
-        state = states[i % 8]
-        if i % 8:
-            d.update(dict.fromkeys(state, 1.0))  # five more at once
-            return
-        with d._lock:  # as one write
-            d.clear()
-            d.update(dict.fromkeys(state, 1.0))
-
-    def read() -> None:
-        a = d.attend("color")
-        assert a.names in states
-        assert len(a.names) == len(a.values) == len(a.weights) == len(a.keys)
-        assert a.weights.sum() == pytest.approx(1.0)
-        seen.add(len(a.names))
-
-    def ranked() -> None:
-        matches = d.most_similar("color", topn=None)
-        assert sorted(m.key for m in matches) in [sorted(state) for state in states]
-
-    beside(write, read, ranked)
-    assert len(seen) > 1
-    check_keys(d)
-
-
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 def test_every_kind_of_write_beside_every_kind_of_read() -> None:
     d: FuzzyDict[float] = FuzzyDict(dict.fromkeys(KEYS, 1.0), embedding=one_hot)
