@@ -124,16 +124,6 @@ def test_it_is_attention_over_all_keys_cut_and_renormalised(
     assert_cut(d.attend(query, topn=topn), d.attend(query), topn)
 
 
-def test_of_equal_scores_the_first_in_the_dict_are_kept() -> None:
-    vectors = {"one": [1.0, 0.0], "two": [1.0, 0.0], "three": [1.0, 0.0], "four": [0.0, 1.0]}
-    for order in (["one", "two", "three", "four"], ["four", "three", "one", "two"]):
-        d = FuzzyDict(dict.fromkeys(order, 1.0), embedding=vectors, scorer="dot")
-        found = d.attend("two", topn=2)
-        assert found.names == [key for key in order if key != "four"][:2]
-        assert found.weights.tolist() == [0.5, 0.5]
-        assert_cut(found, d.attend("two"), 2)
-
-
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
 def test_each_query_of_a_list_has_best_keys_of_its_own(mode: Any) -> None:
     d = FuzzyDict(ITEMS, mode=mode)

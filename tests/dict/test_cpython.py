@@ -40,32 +40,23 @@ class Strict(Fuzzy):
     score_cutoff = float("inf")
 
 
-def of_subclass(module: str, name: str, cls: type, original: str) -> Any:
-    """Return a test case of CPython's that makes ``cls`` wherever it made an ``original``."""
-    tests = importlib.import_module(module)
-    tree = ast.fix_missing_locations(_Replaced(original).visit(ast.parse(inspect.getsource(tests))))
-    changed = types.ModuleType(f"{module}_of_{cls.__name__}")
+def dict_test_of(cls: type) -> Any:
+    """Return CPython's test case of dicts, which makes a ``cls`` wherever it made a dict."""
+    tests = importlib.import_module("test.test_dict")
+    tree = ast.fix_missing_locations(_Replaced().visit(ast.parse(inspect.getsource(tests))))
+    changed = types.ModuleType(f"test_dict_of_{cls.__name__}")
     changed.__dict__["Subclass"] = cls
     exec(compile(tree, changed.__name__, "exec"), changed.__dict__)
-    return changed.__dict__[name]
+    return changed.__dict__["DictTest"]
 
 
 class _Replaced(ast.NodeTransformer):
-    def __init__(self, original: str) -> None:
-        self.original = original
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if ast.unparse(node) == self.original:
-            return ast.Name("Subclass", ast.Load())
-        return self.generic_visit(node)
-
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name("Subclass", node.ctx) if node.id == self.original else node
+        return ast.Name("Subclass", node.ctx) if node.id == "dict" else node
 
     def visit_Dict(self, node: ast.Dict | ast.DictComp) -> ast.AST:
         self.generic_visit(node)
-        made = ast.Call(ast.Name("Subclass", ast.Load()), [node], [])
-        return made if self.original == "dict" else node
+        return ast.Call(ast.Name("Subclass", ast.Load()), [node], [])
 
     visit_DictComp = visit_Dict  # noqa: N815
 
@@ -92,24 +83,8 @@ FUZZY_READS = {
 }
 
 TestHashMappingStrict = but(mapping_tests.TestHashMappingProtocol, Strict, {})
-TestDictStrict = but(
-    of_subclass("test.test_dict", "DictTest", Strict, "dict"), Strict, NOT_FOR_SUBCLASSES
-)
-TestUserDictStrict = but(
-    of_subclass("test.test_userdict", "UserDictTest", Strict, "collections.UserDict"),
-    Strict,
-    {"test_missing": NOT_FOR_SUBCLASSES["test_missing"]},
-)
-
 TestHashMappingFuzzy = but(mapping_tests.TestHashMappingProtocol, Lenient, FUZZY_READS)
+TestDictStrict = but(dict_test_of(Strict), Strict, NOT_FOR_SUBCLASSES)
 TestDictFuzzy = but(
-    of_subclass("test.test_dict", "DictTest", Lenient, "dict"),
-    Lenient,
-    NOT_FOR_SUBCLASSES | {"test_get": FUZZY_READS["test_get"]},
-)
-TestUserDictFuzzy = but(
-    of_subclass("test.test_userdict", "UserDictTest", Lenient, "collections.UserDict"),
-    Lenient,
-    FUZZY_READS
-    | {"test_all": FUZZY_READS["test_get"], "test_missing": NOT_FOR_SUBCLASSES["test_missing"]},
+    dict_test_of(Lenient), Lenient, NOT_FOR_SUBCLASSES | {"test_get": FUZZY_READS["test_get"]}
 )

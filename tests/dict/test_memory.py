@@ -50,17 +50,6 @@ def test_reads_in_turn_with_writes_and_deletes_cost_what_changed(monkeypatch: An
     assert len(indexed) <= 300  # the keys that are left when half are dead: 150 + 75 + ...
 
 
-def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> None:
-    recording = Recording(one_hot)
-    d = FuzzyDict({"color": 1, "brand": 2}, embedding=recording)
-    d.get("x1")
-    d["color"] = 3  # a new value: nothing to encode, and the key of a query is still known
-    d.get("x1")
-    d["color"] = d.pop("color")
-    assert d.attend("x1").names == ["brand", "color"]
-    assert recording.asked == ["color", "brand", "x1", "color", "x1"]
-
-
 @pytest.mark.filterwarnings("ignore:pool")
 @pytest.mark.parametrize("method", ["get_many", "pool"])
 def test_many_are_compared_some_at_a_time(method: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-import unicodedata
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,18 +20,6 @@ MEGABYTE = 1_000_000
 def d() -> FuzzyDict[str]:
     keys = ["color", "Café", "naïve", "Straße", "top speed", "file", "القاهرة", "שלום", "Ελλάς"]
     return FuzzyDict({key: key for key in [*keys, "東京", "हिन्दी", "Ångström", "2", "don't"]})
-
-
-@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
-def test_every_normal_form_of_a_key_is_found(d: FuzzyDict[str], form: Any) -> None:
-    for key in d:
-        match = d.nearest(unicodedata.normalize(form, key))
-        assert match.key == key
-        assert match.score >= 0.9
-        again = FuzzyDict({unicodedata.normalize(form, key): 1})
-        assert again.nearest(key).score == pytest.approx(match.score, abs=0.1)
-    alike = FuzzyDict({key: key for key in ("e\u0301", "\u00e9", "e\u200b\u0301", "é ", "É")})
-    assert [alike.nearest(key) for key in alike] == [Match(key, key, 1.0) for key in alike]
 
 
 @pytest.mark.parametrize(

@@ -164,15 +164,7 @@ def test_a_class_may_have_some_or_none_or_those_of_what_it_derives_from(tmp_path
         for cls in (plain, FuzzyDict):
             assert cls.load(tmp_path / "costs.fuzzydict")["supplyer"] == 4
 
-    class Terms:
-        synonyms: Any = SYNONYMS
-        score_cutoff: Any = 0.4
-
-    mixed: Any = type("Mixed", (Terms, FuzzyDict), {})
-    others: Any = type("Others", (mixed,), {"synonyms": OTHERS})
-    one = mixed(COSTS)
-    assert (one["KST name"], one.synonyms, one.score_cutoff) == (1, SYNONYMS, 0.4)
-    assert mixed(COSTS, mode="pool").synonyms == SYNONYMS
+    others: Any = type("Others", (Costs,), {"synonyms": OTHERS})
     assert (others(COSTS)["wxyz"], others(COSTS).synonyms) == (4, OTHERS)
 
 
