@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ import pytest
 from fuzzydict import (
     FuzzyDict,
     KernelRegression,
-    MissingExtraError,
     NotFittedError,
     OptionError,
     ShapeError,
@@ -44,30 +41,14 @@ def points(axes: Any) -> tuple[Any, Any]:
 
 
 def test_a_picture_has_a_bar_for_each_key() -> None:
-    axes = colors().attend("red").plot()
-    widths = [bar.get_width() for bar in axes.patches]
-    np.testing.assert_allclose(sum(widths), 100, rtol=1e-5)
+    attention = colors().attend("red")
+    axes = attention.plot()
+    np.testing.assert_allclose(sum(bar.get_width() for bar in axes.patches), 100, rtol=1e-5)
     assert [label.get_text() for label in axes.get_yticklabels()][-1] == "red"
-    assert axes.get_xlabel()
-    assert axes.get_title()
-    for kind in ("weights", "map"):
-        label = FuzzyDict({"red": 1, "blue": 2}).attend("crimson").plot(kind=kind).get_xlabel()
-        assert "keys in effect; none is right with" in label
-    d = FuzzyDict({"US$ and $x^2$": 1.0, "e": 2.0})
-    d.attend("dollar").plot().figure.canvas.draw()
-
-
-def test_n_bounds_what_is_shown_and_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    attention = colors().attend("rose")
     assert len(attention.plot(2).patches) == 2
-    assert len(attention.plot(1, kind="map").texts) <= 2
-    with pytest.raises(OptionError, match="kind must be one of weights, map, got 'pie'"):
-        attention.plot(kind="pie")
-    with pytest.raises(OptionError, match="scorer='spelling' has none"):
-        FuzzyDict({"red": 1}, scorer="spelling").attend("rde").plot(kind="map")
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match="pip install matplotlib"):
-        attention.plot()
+    axes = FuzzyDict({"US$ and $x^2$": 1.0, "e": 2.0}).attend("dollar").plot()
+    axes.figure.canvas.draw()
+    assert "keys in effect; none is right with" in axes.get_xlabel()
 
 
 def test_a_map_keeps_the_distances_of_three_keys_and_tells_names_and_variance() -> None:
@@ -80,31 +61,12 @@ def test_a_map_keeps_the_distances_of_three_keys_and_tells_names_and_variance() 
     assert axes.get_aspect() == 1
     assert np.linalg.norm(places - query, axis=1).argmin() == 0
     assert {text.get_text() for text in axes.texts} == {"rose", "red", "navy", "teal"}
-    labels = axes.get_xlabel() + axes.get_ylabel()
-    first, second = map(int, re.findall(r"\((\d+)%", labels))
-    assert first >= second
-    assert 99 <= first + second <= 101
-    assert "rose" in axes.get_title()
+    assert len(attention.plot(1, kind="map").texts) <= 2
     for keys in (["red"], ["red", "navy"], ["red", "Red"]):  # few keys, or equal ones
         d = FuzzyDict(dict.fromkeys(keys, 1), embedding=VECTORS, scorer="dot")
         axes = d.attend("red").plot(kind="map")
         axes.figure.canvas.draw()
         assert np.isfinite(points(axes)[0]).all()
-
-
-def test_names_of_a_crowd_cover_neither_each_other_nor_the_frame() -> None:
-    random = np.random.default_rng(0)
-    vectors = {f"key number {i}": random.normal(0, 1, 8) for i in range(80)}
-    d = FuzzyDict(dict.fromkeys(vectors, 1), embedding=vectors, scorer="dot")
-    axes = d.attend("key number 7").plot(40, kind="map")
-    axes.figure.canvas.draw()
-    frame = axes.get_window_extent()
-    boxes = [text.get_window_extent() for text in axes.texts]
-    assert 5 < len(boxes) <= 41
-    for i, box in enumerate(boxes):
-        assert not box.count_overlaps(boxes[i + 1 :])
-        assert frame.x0 <= box.x0 <= box.x1 <= frame.x1
-        assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
 
 
 def test_each_weight_is_a_square_with_a_name_on_each_side_and_its_number_in_it() -> None:
@@ -116,16 +78,18 @@ def test_each_weight_is_a_square_with_a_name_on_each_side_and_its_number_in_it()
     assert [label.get_text() for label in right.get_yticklabels()] == ["x", "␣"]
     assert [label.get_text() for label in right.get_xticklabels()] == [r"\$a\$", "b", "c"]
     assert (right.get_title(), right.get_ylabel(), right.get_xlabel()) == ("T", "R", "C")
-    assert right.images[0].colorbar.ax.get_ylabel() == "weight"
     right.figure.canvas.draw()
     assert [text.get_text() for text in right.texts] == ["0.20", "0.80", "0.50", "0.25", "0.25"]
-    assert right.texts[1].get_position() == (1, 0)
     assert not left.images
     names = [str(i) for i in range(20)]
     assert not plot_heatmap(np.full((20, 20), 0.05), names, names).texts
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(OptionError, match="kind must be one of weights, map, got 'pie'"):
+        colors().attend("rose").plot(kind="pie")
+    with pytest.raises(OptionError, match="scorer='spelling' has none"):
+        FuzzyDict({"red": 1}, scorer="spelling").attend("rde").plot(kind="map")
     for shape in ((3, 2), (2,), (2, 3, 1)):
         with pytest.raises(ShapeError, match=r"\(L, S\) = \(2, 3\)"):
             plot_heatmap(np.ones(shape), ["a", "b"], ["c", "d", "e"])
@@ -156,15 +120,12 @@ def test_a_regression_stands_above_its_weights_and_each_model_has_a_place() -> N
     weights = below.images[0].get_array()
     np.testing.assert_allclose(weights.sum(axis=1), 100)
     assert (weights[0].argmax(), weights[-1].argmax()) == (0, 2)  # the examples are in order
-    assert (above.get_title(), above.get_xlabel(), above.get_ylabel()) == ("wide", "x", "y")
-    assert below.images[0].colorbar.ax.get_ylabel() == "weight (%)"
     axes = plot_regression({"narrow": KernelRegression("boxcar", 1.0).fit(X, Y)})[0, 0]
     x, y = axes.get_lines()[-1].get_data()
     np.testing.assert_array_equal(np.isnan(y), (x > 2) & (x < 3))
     model = KernelRegression().fit(X, Y)
-    for count, shape in ((1, (2, 1)), (4, (2, 4)), (7, (4, 4))):
-        grid = plot_regression({str(i): model for i in range(count)})
-        assert grid.shape == shape
-        drawn = [axes for axes in grid.flat if axes.lines or axes.images]
-        assert len(drawn) == 2 * count
-        assert [axes for axes in grid.flat if axes.get_visible()] == drawn
+    grid = plot_regression({str(i): model for i in range(7)})
+    assert grid.shape == (4, 4)
+    drawn = [axes for axes in grid.flat if axes.lines or axes.images]
+    assert len(drawn) == 2 * 7
+    assert [axes for axes in grid.flat if axes.get_visible()] == drawn
