@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import Boxcar, Explanation, FuzzyDict, Match, NoMatchError
+from fuzzydict import Explanation, FuzzyDict, Match, NoMatchError
 from tests.results.test_tables import rows_of
 from tests.support.properties import examples
 from tests.support.searching import assert_same
@@ -95,14 +95,11 @@ def test_it_explains_what_nearest_finds_and_raises_as_it_does(keys: list[str], q
     assert e.equal == (query in d)
 
 
-def test_keys_that_are_gone_or_alone_or_of_equal_words_are_explained() -> None:
+def test_a_key_that_stands_alone_has_no_margin() -> None:
     alone = explain("colour", {"color": 1})
     assert (alone.runner_up, alone.runner_up_parts, alone.margin) == (None, None, None)
     assert alone.best.score + (alone.none or 0) == pytest.approx(1)
     assert "margin" not in str(alone)
-    keys = [f"{'-' * i}color" for i in range(200)]  # more than are compared as strings
-    e = explain(keys[199], dict.fromkeys(keys, 1))
-    assert e.best.key == keys[199] != e.runner_up.key
 
 
 def test_words_are_known_or_another_stands_in_for_them() -> None:
@@ -116,9 +113,6 @@ def test_words_are_known_or_another_stands_in_for_them() -> None:
     assert not beside.tells_words
     assert [word[:3] for word in beside.words] == [("top", True, None), ("coluor", False, "color")]
     assert "the encoder compares whole texts" in str(beside)
-    many = explain("one two three four five six seven eight colour")
-    assert len(many.words) == 9
-    assert "and 4 more words" in str(many)
 
 
 def test_an_equal_key_decides_and_a_query_below_the_cutoff_is_explained() -> None:
@@ -134,8 +128,6 @@ def test_an_equal_key_decides_and_a_query_below_the_cutoff_is_explained() -> Non
         assert (e.best, e.runner_up, e.none) == (Match(query, CAR[query], 1.0), None, None)
         assert (e.equal, e.matches, e.words) == (True, True, ())
         assert str(e).startswith(f"{query!r} is a key")
-    with pytest.raises(NoMatchError, match="no key of the dict is a text with letters or digits"):
-        explain("colour", {})
     e = explain("colour", score_cutoff=1)
     assert (e.best.key, e.matches, e.cutoff) == ("color", False, 1)
     assert "finds nothing" in str(e)
@@ -153,14 +145,11 @@ def test_a_named_scorer_has_scores_and_no_parts() -> None:
     assert (e.cutoff, e.matches) == (-math.inf, True)
     assert e.margin == pytest.approx(0.2)
     assert "there is no cutoff" in str(e)
-    # It may prefer another key to the equal one, or be too narrow for every key.
+    # It may prefer another key to the equal one.
     vectors = {"small": [1.0, 0.0], "large": [9.0, 1.0]}
     e = explain("small", {"large": 1, "small": 2}, embedding=vectors, scorer="dot")
     assert (e.best.key, e.runner_up.key, e.margin) == ("small", "large", -8)
     assert (e.equal, e.matches) == (True, True)
-    e = explain("violet", {"red": 0, "blue": 1}, embedding=AXES, scorer=Boxcar(0.1))
-    assert (e.matches, e.best.score, e.margin) == (False, -math.inf, 0)
-    assert "farther than the scorer's width" in str(e)
 
 
 ODD = ["color", "w " * 100, "x" * 5000, "a\nb\tc", MARKUP, "the " * 6 + "end"]
@@ -197,7 +186,3 @@ def test_the_explanations_of_several_queries_are_a_list_and_one_table() -> None:
         *(e.best.key, f"{e.best.score:.3f}"),
         *(e.runner_up.key, f"{e.runner_up.score:.3f}", f"{e.none:.3f}"),
     ]
-    of_one = FuzzyDict({"color": 1}, scorer="cosine").explain(["colour"])
-    assert rows_of(of_one._repr_html_())[1][4:] == ["", "", "-"]
-    pooling = FuzzyDict({"red": 1.0, "navy": 2.0}, mode="pool")
-    assert pooling.explain("crimson").best.key == pooling.nearest("crimson", score_cutoff=0).key

@@ -14,27 +14,12 @@ import pytest
 
 from fuzzydict import Attention, FuzzyDict, Match
 from fuzzydict.results.answers import Matches
-from fuzzydict.results.tables import Number, html_table
 
 
 def rows_of(page: str) -> list[list[str]]:
     """Return the cells of a table in rows; raises unless every tag is closed."""
     tree = fromstring(f"<div>{page}</div>")
     return [["".join(cell.itertext()) for cell in row] for row in tree.iter("tr")]
-
-
-def test_titles_cells_and_notes_are_text_beside_bars_and_shades() -> None:
-    page = html_table([["<b>", "1 & 2"]], header=["", "<i>"], caption="<u>", notes=[" <p> "])
-    assert rows_of(page) == [["", "<i>"], ["<b>", "1 & 2"]]
-    assert not re.search("<[biu]>", page)
-    assert page.endswith("<p>&lt;p&gt;</p>")
-    page = html_table([["a", Number("1/4", 0.25)], ["b", Number("none")], ["c", Number("", 7)]])
-    ends = re.findall(r"\) ([\d.]+%),transparent ([\d.]+%)", page)
-    assert ends == [("25.0%", "25.0%"), ("100.0%", "100.0%")]
-    page = html_table(
-        [["a", Number("1", 1.0, True), Number("1/2", 0.5, True), Number("0", 0.0, True)]]
-    )
-    assert re.findall(r"background:rgba\(0,114,178,([\d.]+)\)", page) == ["0.50", "0.25"]
 
 
 def shown(what: Any) -> str:
@@ -81,7 +66,6 @@ def test_a_dict_shows_its_size_what_it_was_taught_and_its_options() -> None:
     assert "<p>FuzzyDict of 1,200 items</p>" in page
     assert rows_of(page) == [["key", "value"], *([f"key {i}", str(i)] for i in range(8))]
     assert "<p>and 1,192 more items</p>" in page
-    assert "FuzzyDict of 1 item<" in shown(FuzzyDict({5: None}))
     assert not rows_of(shown(FuzzyDict()))
     d = FuzzyDict({"color": 1, "price": 2})
     d.aliases.update({"hue": "color", "zip": None})
@@ -89,15 +73,6 @@ def test_a_dict_shows_its_size_what_it_was_taught_and_its_options() -> None:
     d.aliases.update({f"cost {letter}": "price" for letter in "abcdefgh"})
     assert "cost f → price, and 2 more aliases</p>" in shown(d)
 
-    class Strict(FuzzyDict[int]):
-        scorer = "spelling"
-
-    page = shown(Strict({"a": 1}))
-    assert "Strict of 1 item" in page
-    assert "scorer: &#x27;spelling&#x27;" in page
-    page = shown(FuzzyDict({"a": 1}))
-    assert "<p>mode: &#x27;nearest&#x27;</p><p>embedding: the default" in page
-    assert not re.search("scorer|temperature|score_cutoff|projections|index|aliases", page)
     d = FuzzyDict({"a": 1}, mode="pool", embedding={"a": [1.0, 0]}, score_cutoff=2)
     page = shown(d).replace("&#x27;", "'")
     for line in ("mode: 'pool'", "embedding: {'a': [1.0, 0]}", "score_cutoff: 2.0"):
@@ -148,12 +123,10 @@ def test_top_and_the_bar_chart_are_the_best_keys_with_weights_and_values() -> No
     assert title == "attention of 'top speed'"
     assert re.match(r"  top speed +[\d.]+% █+ +260\.0$", first)
     assert first.count("█") > second.count("█")
-    text = str(FuzzyDict({f"key {i}": i for i in range(25)}).attend("key"))
-    assert len(text.splitlines()) == 13
-    assert "15 more keys" in text
-    lines = str(FuzzyDict({"a" * 500: "x" * 500, "b\nc": "d\te"}).attend("a")).splitlines()
-    assert len(lines) == 4
-    assert max(map(len, lines)) < 120
+    items = {"a" * 500: "x" * 500, "b\nc": "d\te"} | {f"key {i}": i for i in range(25)}
+    lines = str(FuzzyDict(items).attend("key")).splitlines()
+    assert (len(lines), max(map(len, lines)) < 120) == (13, True)
+    assert "17 more keys" in lines[-2]
 
 
 def test_attention_says_how_many_keys_it_mixes_and_how_likely_none_is_right() -> None:
@@ -183,16 +156,10 @@ def test_matches_are_a_list_and_a_table() -> None:
         ["top speed", "0.050", "260"],
     ]
     assert rows(best[0]) == rows(Matches(best))[:2]
-    assert "no matches" in shown(Matches())
-    dots = FuzzyDict({"a": 1, "b": 2}, embedding={"a": [3.0, 0], "b": [0, 1.0]}, scorer="dot")
-    assert "gradient" not in shown(dots.most_similar("a"))  # no bars for what are no probabilities
     d = FuzzyDict(TWO)
     found = d.most_similar("colour")
-    assert isinstance(found, list)
     assert (found, repr(found)) == (list(found), repr(list(found)))
-    assert isinstance(found[0], Match)
     assert isinstance(found[:1], Matches)
-    assert found[:1] == [found[0]]
     for one in (found, d.nearest("colour"), d.nearest(["colour"])):
         assert "<caption>matches of &#x27;colour&#x27;</caption>" in shown(one)
     for again in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
