@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import Any
 
 import pytest
 
-import fuzzydict
-from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Matcher, OptionError
+from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
 from fuzzydict.search import taught as synonyms_module
 from tests.benchmarks.measuring import in_child
 from tests.support.damage import text, with_arrays
@@ -60,21 +58,6 @@ def test_an_encoder_is_given_what_stands_for_words() -> None:
     asked = {"cost center name", "cost center number", "acme", "supplier"}
     assert asked <= set(recording.asked)
     assert "KST number" not in recording.asked
-
-
-def test_frames_and_workers_replace_them(tmp_path: Path) -> None:
-    pd = pytest.importorskip("pandas")
-    column = pd.Series(["KST name", "acme"], name="field")
-    assert costs().match(column)["value"].tolist() == [1, 3]
-    assert fuzzydict.match(column, COSTS, synonyms=SYNONYMS)["value"].tolist() == [1, 3]
-    right = pd.DataFrame({"key": [*COSTS], "n": [*COSTS.values()]})
-    joined = fuzzydict.join(
-        column.to_frame(), right, left_on="field", right_on="key", synonyms=SYNONYMS
-    )
-    assert joined["n"].tolist() == [1, 3]
-    costs().save(tmp_path / "costs.fuzzydict")
-    matcher = pickle.loads(pickle.dumps(Matcher(tmp_path / "costs.fuzzydict")))
-    assert [match.value for match in matcher(["KST name", "acme"])] == [1, 3]
 
 
 def test_explain_says_which_were_applied_also_after_a_fit() -> None:

@@ -65,16 +65,6 @@ def test_words_have_their_counts(trained: WordVectors, sentences: list[str], lig
     assert set(few.words) == {word for word, count in expected.items() if count >= 20}
 
 
-def test_a_size_keeps_so_many_numbers_of_them(sentences: list[str], light: Recipe) -> None:
-    apart = WordVectors.train(sentences, recipe=light, size=None)
-    assert apart.vectors.shape == (len(apart), 20 + 12)  # the models side by side
-    for size in (5, 1000):
-        found = WordVectors.train(sentences, recipe=light, size=size)
-        assert found.vectors.shape == (len(apart), min(size, 32))
-        np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, rtol=1e-5)
-        np.testing.assert_array_equal(found.vectors, combine(apart.vectors, size))
-
-
 WORDS = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float32) + np.float32(0.3)
 
 

@@ -177,17 +177,6 @@ def test_a_missing_corpus_is_told(no_corpus: Path, monkeypatch: pytest.MonkeyPat
             brown_sentences(download=True)
 
 
-def test_what_ships_is_told_by_name_and_files(brown: WordVectors, tmp_path: Path) -> None:
-    names = [vectors.fingerprint()["name"] for vectors in (brown, English(), SMALL)]
-    assert [name.split()[0] for name in names] == ["brown", "english", "word"]
-    assert [vectors.ships_as for vectors in (brown, English(), SMALL)] == ["brown", "english", None]
-    English().save(tmp_path / "v")
-    loaded = WordVectors.load(tmp_path / "v")
-    assert loaded.ships_as is None
-    asked = ["a red colour", "xyzzy"]
-    assert loaded.encode(asked).tobytes() == English().encode(asked).tobytes()
-
-
 FEW = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Factors
 from fuzzydict.learning.train import (
     Adam,
-    Model,
     Settings,
     add_identity_penalty,
     descend,
@@ -75,8 +73,9 @@ def test_keys_that_are_drawn_stand_for_those_that_are_not() -> None:
 
 @pytest.mark.parametrize("scorer", [Cosine(), ScaledDot(), Dot()])
 @pytest.mark.parametrize("pools", [False, True])
+@pytest.mark.parametrize("rank", [None, 2])
 def test_the_gradients_of_what_is_learned(
-    scorer: Scorer, pools: bool, monkeypatch: pytest.MonkeyPatch
+    scorer: Scorer, pools: bool, rank: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are checked in float32, in which it learns, at matrices beside the identity."""
     slopes = list[tuple[float, float]]()
@@ -99,28 +98,13 @@ def test_the_gradients_of_what_is_learned(
     monkeypatch.setattr("fuzzydict.learning.train.descend", descend)
     query, key, value = drawn(6, 4), drawn(5, 4, seed=1), drawn(5, 2, seed=2)
     roles = ("query", "key", "value") if pools else ("query", "key")
-    settings = Settings(scorer=scorer, roles=roles, start_temperature=0.8)
+    settings = Settings(scorer=scorer, roles=roles, rank=rank, start_temperature=0.8)
     if pools:
         fit_pooling(query, key, value, drawn(6, 2, seed=3), settings)
     else:
         fit_retrieval(query, key, [[i, i % 5] for i in range(6)], settings)
     ((told, found),) = slopes
     assert told == pytest.approx(found, rel=0.02, abs=1e-3)
-
-
-@pytest.mark.parametrize("rank", [None, 2])
-def test_the_gradients_of_a_projection(rank: int | None) -> None:
-    model = Model(5, Settings(rank=rank, roles=("query",), temperature=0.1))
-    random = np.random.default_rng(0)
-    at: dict[str, Array] = {n: random.standard_normal(p.shape) for n, p in model.parameters.items()}
-    x, d = random.standard_normal((2, 4, 5))
-
-    def loss(parameters: Mapping[str, Array]) -> float:
-        model.parameters = dict(parameters)
-        return float(np.vdot(model.forward("query", x)[0], d))
-
-    loss(at)
-    check_gradients(loss, at, model.forward("query", x)[1](d))
 
 
 def test_adam_is_the_algorithm_of_the_paper() -> None:

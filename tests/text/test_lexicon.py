@@ -71,18 +71,6 @@ def test_a_closed_class_has_members(words: str) -> None:
     assert look_up(word).group == look_up(other).group >= 0
 
 
-KINDS = "gmbh: is_filler is_legal, the: is_filler, without: denies, don't: denies, first: , no: , "
-KINDS += "it: , zero: denies is_number, two: is_number, 42: is_number has_digit, a5: has_digit, : "
-
-
-@pytest.mark.parametrize("told", KINDS.split(", "))
-def test_a_word_is_of_some_kinds(told: str) -> None:
-    word, flags = told.split(": ")
-    names = ("is_filler", "is_legal", "denies", "is_number", "has_digit")
-    entry = look_up(word)
-    assert [name for name in names if getattr(entry, name)] == flags.split()
-
-
 @pytest.mark.parametrize(
     ("text", "other", "are_one"),
     [
@@ -154,16 +142,6 @@ def test_every_word_can_be_looked_up(a: str, b: str) -> None:
         assert (entry.group < 0) == (entry.member == "")
         for other in words(b):
             assert abbreviates(word, other) == abbreviates(other, word) in range(5)
-
-
-TABLES = "endings forms kinds numbers variants written abbreviations irregular units"
-
-
-@pytest.mark.parametrize("name", TABLES.split())
-def test_a_table_has_a_word_once(name: str) -> None:
-    listed = [" ".join(line).split(" = ")[0] for line in word_list(name)]
-    first = listed if name == "written" else [line.split()[0] for line in listed]
-    assert len(first) == len(set(first))
 
 
 def test_what_is_written_is_not_written_otherwise() -> None:
