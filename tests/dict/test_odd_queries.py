@@ -111,12 +111,9 @@ def test_a_text_without_words_in_a_list_has_an_empty_answer(query: Any, options:
         similar, explained, attended = read
         assert [len(some) for some in similar] == [0 if one is query else 3 for one in queries]
         assert similar[place]._repr_html_() == "<p>no matches</p>"
-        assert [one.query for one in explained] == queries == [one.text for one in attended]
         why, found = explained[place], attended[place]
         assert (why.best, why.runner_up, why.matches, why.margin) == (None, None, False, None)
-        assert "no letters or digits" in str(why)
         assert (found.names, found.top(), found.effective_keys) == ([], [], 0)
-        assert found.query.shape == found.keys.shape[1:] == attended[0].query.shape
         assert why.none == found.none == (None if options.get("scorer") == "cosine" else 1.0)
         for shown in read:
             assert all(one._repr_html_() and str(one) and repr(one) for one in (shown, *shown))
@@ -129,8 +126,6 @@ def test_a_text_without_words_in_a_list_has_an_empty_answer(query: Any, options:
     d.aliases = {"hue": "?!!"}
     queries = ["hue", "!!", "?!!"]
     assert [[one.key for one in some] for some in d.most_similar(queries)] == [["?!!"], [], ["?!!"]]
-    assert [one.best and one.best.key for one in d.explain(queries)] == ["?!!", None, "?!!"]
-    assert [one.names for one in d.attend(queries)] == [[], [], []]
 
 
 @pytest.mark.parametrize("query", [None, 5, 10**5000], ids=quoted)

@@ -229,15 +229,11 @@ def test_fromkeys_has_the_options_of_the_class_and_a_class_makes_both_modes() ->
     assert (type(d), d, d.score_cutoff) == (strict, {"color": 1}, 0.3)
     with pytest.raises(TypeError):
         Sub.fromkeys(["color"])  # as of any dict whose constructor needs an argument
-    in_pool_mode: Any = FuzzyDict({"a": 1.0}, mode="pool")
-    assert in_pool_mode.fromkeys(["a"]).mode == "pool"
-    pooling: Any = type(in_pool_mode)
-    assert type(in_pool_mode | {"b": 2.0}) is pooling
-    assert type(pooling({"a": 1.0}, mode="pool")) is pooling
+    pooling: Any = type(FuzzyDict({"a": 1.0}, mode="pool"))
+    assert pooling.fromkeys(["a"]).mode == "pool"
     near = pooling({"a": 1.0}, mode="nearest")
     assert (type(near), dict(near), near.mode) == (FuzzyDict, {"a": 1.0}, "nearest")
     assert issubclass(pooling, FuzzyDict)
-    assert pooling.__qualname__ == "FuzzyDict"
     with pytest.raises(TypeError, match=r"'colour'.*mode, embedding, scorer.*dict"):
         FuzzyDict(colour="black")  # type: ignore[arg-type]
 
@@ -261,16 +257,6 @@ def test_it_is_a_dict(mode: str) -> None:
     assert reference() is None
 
 
-def test_a_dict_that_holds_itself() -> None:
-    d = car()
-    d["me"] = d
-    assert repr(d) == "{'color': 'black', 'brand': 'Porsche', 'me': {...}}"
-    assert copy.deepcopy(d)["me"]["me"]["colour"] == "black"
-    assert pickle.loads(pickle.dumps(d))["me"]["me"]["colour"] == "black"
-    with pytest.raises(ValueError, match="Circular"):
-        json.dumps(d)
-
-
 def test_pandas_series_are_mapped_fuzzily() -> None:
     pandas: Any = pytest.importorskip("pandas", reason="pandas is no dependency, even of the tests")
     d = car()
@@ -279,10 +265,8 @@ def test_pandas_series_are_mapped_fuzzily() -> None:
     strange = pandas.Series(["colour", "qwzzt"])
     with pytest.raises(NoMatchError):
         strange.map(car(score_cutoff=0.5))
-    assert strange.map(car(score_cutoff=0.5).get).tolist()[0] == "black"
-    assert pandas.isna(strange.map(car(score_cutoff=0.5).get).tolist()[1])
+    assert strange.map(car(score_cutoff=0.5).get).isna().tolist() == [False, True]
     assert pandas.Series(d).to_dict() == d
-    assert pandas.DataFrame([d]).iloc[0].to_dict() == d
 
 
 # ---- writes, copies and classes ------------------------------------------------------------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
-import random
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -214,8 +214,20 @@ def by_sines(texts: list[str]) -> Any:
     return [np.sin(np.arange(1, 7) * sum(map(ord, text))) for text in texts]
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("seed", range(3))
+CHANGES: dict[str, Callable[[FuzzyDict[Any], Any], Any]] = {
+    "a value": lambda d, new: d.update({"key a": new(5), "key b": new(6)}),
+    "past the methods": lambda d, new: dict.__setitem__(d, "key c", new(7)),
+    "in place": lambda d, _: increase(d["key d"]),
+    "a key less": lambda d, _: d.pop("key a"),
+    "a key more": lambda d, new: d.__setitem__("key n", new(8)),
+}
+
+
+def increase(held: Any) -> None:
+    if isinstance(held, list | tuple | np.ndarray):
+        (held[0] if isinstance(held, tuple) else held)[0] += 1.0
+
+
 @pytest.mark.parametrize(
     "new",
     [
@@ -227,27 +239,15 @@ def by_sines(texts: list[str]) -> Any:
     ],
     ids=["numbers", "lists", "lists in tuples", "arrays", "texts"],
 )
-def test_what_is_pooled_is_what_a_new_dict_pools(new: Any, seed: int) -> None:
-    chance = random.Random(seed)
-    d: FuzzyDict[Any] = FuzzyDict(
-        {key: new(i) for i, key in enumerate(LETTERS)}, embedding=by_sines
-    )
-    d.scorer = "cosine"
-    for step in range(60 if SLOW else 30):
-        key, act = chance.choice(LETTERS), chance.randrange(6)
-        if act == 0:
-            d[key] = new(step)
-        elif act == 1:
-            dict.__setitem__(d, key, new(step))  # past the methods of the dict
-        elif act == 2 and len(d) > 2:
-            d.pop(key, None)
-        elif act == 3:
-            d[f"{key} {step % 3}"] = new(step)
-        elif act == 4:
-            d.update({key: new(step), LETTERS[0]: new(step + 1)})
-        elif isinstance(held := dict.get(d, key), list | tuple | np.ndarray):
-            (held[0] if isinstance(held, tuple) else held)[0] += 1.0  # in place
-        expected = FuzzyDict(dict(d), embedding=by_sines, scorer="cosine").pool("key x")
+def test_what_is_pooled_is_what_a_new_dict_pools(new: Any) -> None:
+    options: Any = {"embedding": by_sines, "scorer": "cosine"}
+    for first, second in itertools.product(CHANGES, CHANGES):
+        d = FuzzyDict({key: new(i) for i, key in enumerate(LETTERS)}, **options)
+        for change in (first, second):
+            d.pool("key x")
+            if change != "a key less" or "key a" in d:
+                CHANGES[change](d, new)
+        expected = FuzzyDict(dict(d), **options).pool("key x")
         np.testing.assert_allclose(d.pool("key x"), expected, rtol=1e-6, atol=1e-6)
 
 

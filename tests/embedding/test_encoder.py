@@ -45,7 +45,6 @@ def test_what_is_an_embedding_is_taken_and_anything_else_told() -> None:
     assert as_embedding("english") is as_embedding(English) is as_embedding(table) is table
     assert [name_of(e) for e in ("english", English, table)] == ["english"] * 3
     assert [name_of(e) for e in (None, Brown(), {"red": [1.0]})] == [None] * 3
-    assert {"smartphone", "colour", "color", "the"} <= set(table.words)
     for other in NO_EMBEDDINGS:
         with pytest.raises(ArgumentTypeError, match="expected None, 'english', WordVectors"):
             as_embedding(other)
@@ -80,11 +79,8 @@ def test_files_without_counts_are_taken_by_the_order_of_their_words(tmp_path: Pa
     names = [f"word{i}" for i in range(1000)]
     keyed = KeyedVectors(3)
     keyed.add_vectors(names, np.ones((1000, 3), np.float32))
-    several = [keyed]
-    for binary in (False, True):
-        keyed.save_word2vec_format(tmp_path / "vectors", binary=binary)
-        several.append(KeyedVectors.load_word2vec_format(tmp_path / "vectors", binary=binary))
-    for vectors in several:
+    keyed.save_word2vec_format(tmp_path / "vectors", binary=True)
+    for vectors in (keyed, KeyedVectors.load_word2vec_format(tmp_path / "vectors", binary=True)):
         table = WordVectors.from_gensim(vectors)
         assert (np.diff(table.counts) <= 0).all()
         assert table.word("word0").weight < 0.02

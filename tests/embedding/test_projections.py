@@ -79,18 +79,11 @@ def test_they_do_not_change_and_copies_are_equal() -> None:
         del projections.key
     with pytest.raises(ValueError, match="read-only"):
         projections.query[0, 0] = 1  # type: ignore[index]
-    given = drawn(3, 3)
-    shared = Projections(given, given, embedding="words")
-    assert pickle.loads(pickle.dumps(shared)) == shared
-    assert list(shared.arrays()) == ["both"]
     projections = some()
     for again in (copy.deepcopy(projections), pickle.loads(pickle.dumps(projections))):
-        assert again == projections
+        assert again == projections != 3
         assert hash(again) == hash(projections)
         assert again != Projections()
-    assert projections != 3
-    shown = "Projections(query=<array (4, 3)>, key=<array (4, 3)>, "
-    assert repr(projections) == shown + "value=<identity and rank 1 (2, 2)>)"
 
 
 def test_projections_after_others_are_one_map() -> None:

@@ -24,7 +24,6 @@ def test_sentences_end_with_their_mark_and_files_follow_each_other(tmp_path: Pat
     for text, sentences in {
         " \n\n \n": [],
         "Did it rain? Nobody came!": ["Did it rain?", "Nobody came!"],
-        "It rained\nall day.": ["It rained\nall day."],
         "A title\r\n \t\r\nIt rained": ["A title", "It rained"],
         '"It rained." "All day."': ['"It rained.', '"All day."'],
         "It cost 3.5 marks.": ["It cost 3.5 marks."],
@@ -61,8 +60,6 @@ def test_words_have_their_counts(trained: WordVectors, sentences: list[str], lig
     assert (np.diff(trained.counts) <= 0).all()
     lists = (sentence.upper().split() for sentence in sentences)
     assert WordVectors.train(lists, recipe=light).vectors.tobytes() == trained.vectors.tobytes()
-    few = WordVectors.train(sentences, recipe=light, min_count=20)
-    assert set(few.words) == {word for word, count in expected.items() if count >= 20}
 
 
 WORDS = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float32) + np.float32(0.3)
@@ -79,16 +76,6 @@ def test_combining_scales_the_strongest_singular_axes() -> None:
     np.testing.assert_array_equal(combine(np.hstack([WORDS[:3], WORDS[:3]]), 20)[:, 3:], 0)
 
 
-def test_inflections_share_the_vector_of_their_stem(light: Recipe) -> None:
-    text = ["a sail and two sails", "sailing is to sail", "sails and sailing"] * 3
-    found = WordVectors.train(text, recipe=light, size=None)
-    sail, sails, sailing, two = (
-        found.vectors[found.words.index(word)] for word in ("sail", "sails", "sailing", "two")
-    )
-    assert sail[20:].tolist() == sails[20:].tolist() == sailing[20:].tolist() != two[20:].tolist()
-    assert not np.allclose(sail[:20], sails[:20])
-
-
 def test_a_seed_gives_the_same_bits(
     trained: WordVectors, sentences: list[str], light: Recipe
 ) -> None:
@@ -99,9 +86,6 @@ def test_a_seed_gives_the_same_bits(
     assert again.vectors.tobytes() == trained.vectors.tobytes()
     assert other.words == trained.words
     assert not np.allclose(other.vectors, trained.vectors)
-    twice = [replace(light[0], epochs=2, copies=2)]  # from one seed, and the next
-    one, two = np.hsplit(WordVectors.train(sentences, recipe=twice, size=None).vectors, 2)
-    assert not np.allclose(one, two)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a signal can be sent to one thread on POSIX only")

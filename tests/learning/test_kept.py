@@ -95,7 +95,7 @@ def test_of_a_few_examples_nothing_is_learned_unless_it_is_asked() -> None:
     d = car()
     report = d.fit(EXAMPLES)
     assert (report.kept, report.history, d.projections) == (False, (), None)
-    assert f"fewer than {ENOUGH} examples" in report.reason
+    assert f"nothing learned: there are fewer than {ENOUGH} examples" in str(report)
     assert car().fit(EXAMPLES, validation=0).kept
 
 
@@ -140,18 +140,6 @@ OF_VALUES = replace(
 )
 
 
-FEW = replace(
-    OF_KEYS,
-    kept=False,
-    reason="they are few",
-    validated=0,
-    history=(),
-    better=(),
-    worse=(),
-    options={},
-)
-
-
 def test_the_text_tells_what_is_better_what_is_worse_and_what_to_do() -> None:
     assert str(OF_KEYS).splitlines() == [
         "remembered: 11 texts, answered as shown from now on; 2 of them are refused, "
@@ -167,16 +155,7 @@ def test_the_text_tells_what_is_better_what_is_worse_and_what_to_do() -> None:
     assert repr(OF_KEYS) == "<FitReport: kept, 12 examples, 11 remembered>"
 
 
-def test_the_text_of_a_few_examples_or_of_values_leaves_out_what_does_not_apply() -> None:
-    assert str(FEW).splitlines() == [
-        "remembered: 11 texts, answered as shown from now on; 2 of them are refused, "
-        "for no key is right",
-        "nothing learned: they are few",
-        "without what is remembered: answered right 40 %, answered wrong 20 %, "
-        "a right key first 50 %, log-probability -1.50",
-    ]
-    with pytest.raises(OptionError, match="nothing was learned: they are few"):
-        FEW.plot()
+def test_the_text_of_values_leaves_out_what_does_not_apply_and_the_page_is_escaped() -> None:
     text = str(OF_VALUES)
     assert text.startswith("not kept: Q and K, to pool by the cosine, learned but refused, since ")
     assert "first" not in text
@@ -187,21 +166,16 @@ def test_the_text_of_a_few_examples_or_of_values_leaves_out_what_does_not_apply(
     assert "&lt;b&gt;hue&lt;/b&gt;" in page
 
 
-def test_the_curve_is_drawn_smooth_with_its_units() -> None:
+def test_the_curve_is_drawn_with_its_units() -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="pictures need matplotlib")
     pyplot.switch_backend("agg")
-    noise = np.random.default_rng(0).normal(0, 0.03, 100)
-    losses = np.exp(-np.arange(100) / 30) + noise
-    noisy = replace(OF_VALUES, history=tuple(Epoch(loss, NAN) for loss in losses))
-    for report, lines, unit in ((OF_KEYS, 2, "nats"), (noisy, 1, "squared error")):
+    for report, lines, unit in ((OF_KEYS, 2, "nats"), (OF_VALUES, 1, "squared error")):
         axes = report.plot()
         assert len(axes.lines) == lines
         assert unit in axes.get_ylabel()
-        assert "passes" in axes.get_xlabel()
-    drawn = axes.lines[0].get_ydata()
-    assert np.abs(np.diff(drawn)).sum() < 0.3 * np.abs(np.diff(losses)).sum()
-    assert drawn[-1] == pytest.approx(losses[-10:].mean(), abs=0.03)
     pyplot.close("all")
+    with pytest.raises(OptionError, match="nothing was learned: it is better"):
+        replace(OF_KEYS, history=()).plot()
 
 
 def test_queries_without_a_key_are_held_out_alike() -> None:
