@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -232,29 +231,6 @@ def test_who_has_the_token_is_not_kept_out_while_an_answer_takes_long() -> None:
         assert asked(server, "about")["keys"] == 2
         go_on.set()
         assert answer.result()["keys"]
-
-
-def test_a_column_that_nobody_awaits_is_not_matched_to_its_end() -> None:
-    begun, go_on, blocks = Event(), Event(), list[int]()
-
-    class Slow(FuzzyDict[int]):
-        def most_similar(self, query: Any, topn: int | None = 10) -> Any:
-            blocks.append(len(query))
-            begun.set()
-            go_on.wait(20)
-            return super().most_similar(query, topn)
-
-    texts = "\n".join(f"text {number}" for number in range(2000)).encode()
-    with serving(Slow({"red": 1})) as server:
-        line = "POST column?name=a.txt&column=text"
-        sending = head(server, line, f"Content-Length: {len(texts)}").replace(JSON, BYTES)
-        with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as client:
-            client.sendall(sending.replace("\n", "\r\n").encode() + texts)
-            assert begun.wait(20)
-        go_on.set()
-        found = upload(server, "column", b"red\nredd", name="b.txt", column="")
-    assert found["rows"] == 2
-    assert len(blocks) <= 3  # one or two of the first column, and one of the second
 
 
 # ---- what is answered ---------------------------------------------------------------------

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError, OptionError
+from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError
 from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.explore.answers import Answers
 from tests.io.files import pyarrow, write
@@ -32,15 +31,6 @@ def table(name: str, data: bytes) -> dict[str, Any]:
 
 def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str = "") -> dict[str, Any]:
     return Answers(d).column(data, lambda: None, name, wanted)
-
-
-def parquet(*tables: dict[str, Any], **options: Any) -> bytes:
-    arrow, library = pyarrow()
-    file, parts = BytesIO(), [arrow.table(columns) for columns in tables]
-    with library.ParquetWriter(file, parts[0].schema, **options) as writer:
-        for part in parts:
-            writer.write_table(part)
-    return file.getvalue()
 
 
 def table_of(form: str, cells: list[str], folder: Path) -> bytes:
@@ -138,16 +128,10 @@ def test_a_column_of_something_else_does_not_hide_the_rows() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "wanted", "why"),
     [
-        ("a.csv", b"", "n", "a.csv: line 1 is empty"),
         ("a.csv", b"n,m\n1\n", "n", "a.csv: line 2 has 1 cell where line 1 has 2"),
-        ("a.csv", b"name,m\n1,2\n", "nmae", "has no column 'nmae' (did you mean 'name'?)"),
-        ("a.csv", b"n,n\n1,2\n", "n", "several columns 'n'"),
         ("a.csv", b"n,m\n1,2\n", "", "expected the name of a column"),
-        ("a.jsonl", b"[1]\n", "n", "line 1"),
-        ("a.jsonl", b"\n", "n", "n"),
         ("a.jsonl", b'{"n": {}}\n', "n", "is an object; expected a text"),
         ("a.parquet", b"PAR1", "n", "a.parquet is damaged"),
-        ("a.xlsx", b"PK\3\4", "n", "a.xlsx is damaged"),
         ("a.xls", b"", "n", "a.xls: expected a file that ends in .txt or .csv"),
         ("a.pdf", b"", "n", "expected a file that ends in"),
         ("", b"", "n", "expected a file that ends in"),
@@ -169,12 +153,15 @@ def test_a_file_that_is_no_table_or_too_large_is_refused(
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_a_short_parquet_file_takes_no_large_memory(is_packed: bool) -> None:
+def test_a_short_parquet_file_takes_no_large_memory(tmp_path: Path, is_packed: bool) -> None:
+    arrow, library = pyarrow()
     cells = ["x" * 100_000] * 2_000  # 200 MB, of which one text is unpacked
-    given = {"t": cells, "n": [[cell] for cell in cells]}
-    data = parquet(given, compression="zstd", use_dictionary=is_packed)
+    given = arrow.table({"t": cells, "n": [[cell] for cell in cells]})
+    library.write_table(
+        given, path := tmp_path / "a.parquet", compression="zstd", use_dictionary=is_packed
+    )
+    data = path.read_bytes()
     assert len(data) < 100_000
-    arrow = pytest.importorskip("pyarrow")
     usual = arrow.default_memory_pool()
     arrow.set_memory_pool(counting := arrow.proxy_memory_pool(usual))
     try:
@@ -186,6 +173,3 @@ def test_a_short_parquet_file_takes_no_large_memory(is_packed: bool) -> None:
     assert 0 < counting.max_memory() < 30_000_000
     with pytest.raises(FileFormatError, match=r"'n' is of type list<.*>; expected texts"):
         column(countries(), "a.parquet", data, "n")
-    many = parquet(*[{"c": ["a"] * 100_000}] * 11)  # 10 kB
-    with pytest.raises(OptionError, match="more than 1,000,000 rows"):
-        table("a.parquet", many)
