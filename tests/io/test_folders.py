@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +16,7 @@ from fuzzydict import FileFormatError, FuzzyDict, Matcher, OptionError
 from fuzzydict.io import folders
 from fuzzydict.io.columns import Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.folders import Workers, map_parts, parts_in
+from tests.benchmarks.measuring import forked
 from tests.io.files import read, write, written
 
 CODES = {"Germany": "DE", "France": "FR", "Netherlands": "NL", "Great Britain": "GB"}
@@ -44,15 +43,21 @@ class Run(NamedTuple):
             rows.update(clean_column(D, Source(part.source, "country"), part.target)._asdict())
         return rows, files(output) | {"_SUCCESS": b""}
 
-    def begun(self, **options: Any) -> dict[str, bytes]:
+    def begun(self, *, is_killed: bool = False, **options: Any) -> dict[str, bytes]:
         """Begin a run that ends once it has written a part; return what is there."""
 
         def end(*_: Any) -> None:
             if list(self.out.rglob("*.csv")):
+                if is_killed:
+                    os.kill(os.getpid(), signal.SIGKILL)
                 raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            self.map(progress=end, **options)
+        if is_killed:
+            child = forked(lambda: self.map(progress=end, **options))
+            assert os.waitpid(child, 0)[1] == signal.SIGKILL
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                self.map(progress=end, **options)
         assert not (self.out / "_SUCCESS").exists()
         return files(self.out)
 
@@ -128,25 +133,6 @@ def test_a_folder_may_be_of_any_format(tmp_path: Path, form: str) -> None:
         assert read(run.out / name) == read(tmp_path / "expected" / name)
 
 
-def test_a_folder_that_is_complete_is_told(run: Run) -> None:
-    run.map()
-    before = files(run.out)
-    with pytest.raises(
-        OptionError, match=r"out is complete: a run has written all of its parts; name a new folder"
-    ):
-        run.map()
-    assert files(run.out) == before
-
-
-def test_a_single_table_is_written_to_a_file(run: Run) -> None:
-    source, output = run.tables / "a.csv", run.out
-    expected = run.expected()[1]["a.csv"]
-    assert map_parts(D, Source(source, "country"), output).matched == 4
-    in_place = map_parts(D, Source(source, "country"), source, workers=Workers(2))
-    assert (in_place.matched, source.read_bytes(), output.read_bytes()) == (4, expected, expected)
-    assert not [path for path in run.tables.iterdir() if "fuzzydict" in path.name]
-
-
 def test_a_review_has_the_doubts_of_all_parts(run: Run, tmp_path: Path) -> None:
     decisions = written(tmp_path, "d.csv", "query,target\nWales,Great Britain\nqwzzt,\n")
     deciding = Deciding(decisions, review := tmp_path / "review.csv", sure=2.0)
@@ -159,13 +145,12 @@ def test_a_review_has_the_doubts_of_all_parts(run: Run, tmp_path: Path) -> None:
     assert review.read_text().splitlines() == lines
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_part_of_json_may_be_empty(tmp_path: Path, jobs: int) -> None:
+def test_a_part_of_json_may_be_empty(tmp_path: Path) -> None:
     run = Run(tmp_path / "in", tmp_path / "out")
     run.tables.mkdir()
     for name, text in {"a": "", "b": '{"country": "Germny"}\n', "c": "\n"}.items():
         written(run.tables, f"{name}.jsonl", text)
-    assert run.map(workers=Workers(jobs)) == Cleaned(1, 0, 0)
+    assert run.map() == Cleaned(1, 0, 0)
     assert [(run.out / f"{name}.jsonl").stat().st_size for name in "ac"] == [0, 1]
     written(run.tables, "d.jsonl", '{"land": "Germny"}\n')
     with pytest.raises(FileFormatError, match=r"d\.jsonl: no line has a field 'country'"):
@@ -175,11 +160,13 @@ def test_a_part_of_json_may_be_empty(tmp_path: Path, jobs: int) -> None:
 # ---- what is gone on with ---------------------------------------------------------------------
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked as POSIX has it")
+@pytest.mark.parametrize("is_killed", [False, True])
 @pytest.mark.parametrize("reviewed", [False, True])
 def test_a_run_that_ended_early_is_gone_on_with(
-    run: Run, asked: list[str], tmp_path: Path, reviewed: bool
+    run: Run, asked: list[str], tmp_path: Path, reviewed: bool, is_killed: bool
 ) -> None:
-    run.begun()
+    run.begun(is_killed=is_killed)
     left = written(run.out, ".fuzzydict-0123456789abcdef", "by a run that was killed")
     times = {path: path.stat().st_mtime_ns for path in run.out.rglob("*.csv")}
     assert 0 < len(times) < 3
@@ -212,44 +199,6 @@ def test_a_run_that_ends_as_its_first_part_is_put_in_place_is_gone_on_with(
         with pytest.raises(KeyboardInterrupt):
             run.map()
     assert (run.map()._asdict(), files(run.out)) == run.expected()
-
-
-CODE = """
-import sys, time
-from pathlib import Path
-from fuzzydict import FuzzyDict
-from fuzzydict.io.columns import Source
-from fuzzydict.io.folders import map_parts
-
-def progress(done, total):
-    if list(Path("out").rglob("*.csv")):
-        print("there", flush=True)
-        time.sleep(60)
-map_parts(FuzzyDict.load("d.fuzzydict"), Source(Path("in"), "country"), Path("out"),
-          progress=progress)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="processes are killed as POSIX has it")
-@pytest.mark.slow("it starts a process and kills it")
-def test_a_run_that_was_killed_is_gone_on_with(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts, expected = run.expected()
-    D.save(tmp_path / "d.fuzzydict")
-    process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", CODE], cwd=tmp_path, stdout=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"there\n"
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
-    found = {name: data for name, data in files(run.out).items() if not name.startswith(".")}
-    assert found.items() <= expected.items()
-    monkeypatch.chdir(tmp_path)
-    assert Run(Path("in"), Path("out")).map()._asdict() == counts
-    assert files(run.out) == expected
 
 
 @pytest.mark.parametrize("content", ["country\nx\n", None], ids=["changed", "gone"])
@@ -288,13 +237,6 @@ def test_another_option_or_dict_is_told(run: Run, tmp_path: Path) -> None:
         with pytest.raises(OptionError, match=f"^{name} has changed since the run began"):
             run.map(d, **{"basis": basis, **options})
     assert files(run.out) == before
-
-
-def test_a_table_that_changes_while_it_is_mapped_is_told(run: Run) -> None:
-    source = run.tables / "a.csv"
-    with pytest.raises(FileFormatError, match=r"a\.csv has changed while it was read"):
-        run.map(progress=lambda *_: source.write_text("country\nother\n"))
-    assert not list(run.out.rglob("*.csv"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files are locked as POSIX has it")
@@ -346,24 +288,15 @@ def test_a_damaged_note_is_told(run: Run, damage: bytes) -> None:
 # ---- what is refused --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("n\n1\n", r"z\.csv: has no column 'country'"),
-        ("country,country_key\n1,2\n", r"z\.csv has a column 'country_key' already"),
-    ],
-)
-def test_a_column_that_a_part_lacks_is_told_before_anything_is_written(
-    run: Run, content: str, message: str
-) -> None:
-    written(run.tables, "z.csv", content)
-    with pytest.raises(FileFormatError, match=message):
-        run.map()
+def test_a_column_that_a_part_lacks_or_has_is_told_before_anything_is_written(run: Run) -> None:
+    for content, message in {
+        "n\n1\n": r"z\.csv: has no column 'country'",
+        "country,country_key\n1,2\n": r"z\.csv has a column 'country_key' already",
+    }.items():
+        written(run.tables, "z.csv", content)
+        with pytest.raises(FileFormatError, match=message):
+            run.map()
     assert not run.out.exists()
-    run.out.mkdir()
-    with pytest.raises(FileFormatError, match=message):
-        run.map()
-    assert list(run.out.iterdir()) == []
 
 
 def test_folders_that_cannot_be_mapped_are_told(run: Run, tmp_path: Path) -> None:
@@ -373,6 +306,8 @@ def test_folders_that_cannot_be_mapped_are_told(run: Run, tmp_path: Path) -> Non
 
     for output in ("in", "in/out", "."):
         refused("in it or around it", output)
+    run.map(to="whole")
+    refused("whole is complete: a run has written all of its parts; name a new folder", "whole")
     (tmp_path / "full").mkdir()
     written(tmp_path, "full/mine", "")
     refused("full is not empty", "full")
@@ -384,7 +319,7 @@ def test_folders_that_cannot_be_mapped_are_told(run: Run, tmp_path: Path) -> Non
         if path.is_file():
             path.unlink()
     refused("has no tables in it")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "in"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "in", "whole"]
     assert [*files(tmp_path / "full")] == ["mine"]
 
 

@@ -98,18 +98,6 @@ def test_dots_that_are_no_keys_are_left_alone(tmp_path: Path) -> None:
     assert read["e"] == {"b": read["e"]["b"]}
 
 
-@pytest.mark.parametrize("bracket", "[{")
-def test_yaml_has_brackets_to_a_depth(tmp_path: Path, bracket: str) -> None:
-    path, close = tmp_path / "a.yaml", {"[": "]", "{": "}"}[bracket]
-    inner = bracket if bracket == "[" else "{a: "
-    path.write_text(f"a: {inner * 100}{close * 100}")
-    assert read_dict(path).keys() == {"a"}
-    for depth in (101, 20_000):
-        path.write_text(f"a:\n  {bracket * depth}")
-        with pytest.raises(FileFormatError, match=r"line 2 is .*nested too deeply"):
-            read_dict(path)
-
-
 def test_a_row_of_csv_without_end_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "a,1\nb," + '"\n",' * 5_000_000)
     with pytest.raises(FileFormatError, match="line 2 begins a row of more than 16777216 char"):
