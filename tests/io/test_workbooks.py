@@ -248,12 +248,8 @@ def test_a_dict_in_a_sheet_has_texts_as_keys_and_values_of_any_type(tmp_path: Pa
     workbook(path, ["item", "price"], ["brand", 5])
     with pytest.warns(UserWarning, match=r"line 1 looks like a header, .* --key item --value pri"):
         assert read_dict(path) == {"item": "price", "brand": 5}
-    for key, message in {
-        "a": "the key 'a' comes twice, on lines 2 and 3",
-        None: "line 3 has null as key; fill it in",
-    }.items():
-        with pytest.raises(FileFormatError, match=message):
-            read_dict(workbook(path, ["key", "value"], ["a", 1], [key, 2]))
+    with pytest.raises(FileFormatError, match="line 3 has null as key; fill it in"):
+        read_dict(workbook(path, ["key", "value"], ["a", 1], [None, 2]))
 
 
 # ---- files that are refused -------------------------------------------------------------------

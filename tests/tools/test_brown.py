@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
-import pytest
 
-from fuzzydict import Brown, WordVectors
+from fuzzydict import WordVectors
 from fuzzydict._arrays import Array, units
-from tools import brown
 from tools.brown import Recipe, baked, reduced
-from tools.wordnet import Pair, Synset, pairs_in, related_pairs
+from tools.wordnet import Pair, Synset, related_pairs
 
 
 def test_the_pairs_are_of_known_words_each_once_as_its_best_kind() -> None:
@@ -69,27 +63,3 @@ def test_pairs_come_together_and_stay_so_on_few_axes() -> None:
     assert (made.size, made.words) == (12, WORDS)
     assert np.ptp(np.linalg.norm(made.vectors, axis=1)) < 1e-5
     assert share_found(cosines(made.vectors)) > 0.7
-
-
-def test_the_command_makes_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["1961", *WORDS]  # a number, which means nothing alike
-    synsets = [Synset(f"{i}", tuple(WORDS[i : i + 2]), "") for i in range(0, 8, 2)]
-    monkeypatch.setattr(brown, "wordnet_synsets", lambda: synsets)
-    monkeypatch.setattr(brown, "Recipe", lambda: replace(LIGHT, steps=2))
-    vectors = np.random.default_rng(0).standard_normal((len(words), 12))
-    WordVectors(words, vectors).save(tmp_path / "trained")
-    asked = {"keys": [WORDS[1]], "queries": [{"query": WORDS[0], "accept": [WORDS[1]]}]}
-    (tmp_path / "set.json").write_text(json.dumps({"dictionaries": [asked]}), "utf-8")
-    given = ["--trained", tmp_path / "trained", "--exclude", tmp_path, "--size", 5]
-    brown.main([*map(str, given), "-o", str(tmp_path / "made")])
-    made = WordVectors.load(tmp_path / "made")
-    assert (made.size, made.words) == (5, WORDS)
-    assert pairs_in([tmp_path]) == {frozenset(WORDS[:2])}
-
-
-def test_what_ships_brings_synonyms_together() -> None:
-    words = ["physician", "doctor", "hospital", "glad", "happy", "sad", "rock", "stone", "house"]
-    alike = cosines(Brown().encode(words))
-    for a, b in (("physician", "doctor"), ("glad", "happy"), ("rock", "stone")):
-        others = [word for word in words if word != a]
-        assert max(others, key=lambda word: alike[words.index(a), words.index(word)]) == b

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
-import pytest
 
-from fuzzydict import MissingCorpusError, WordVectors
+from fuzzydict import WordVectors
 from fuzzydict._arrays import Array, units
 from tools import english, technical
 from tools.wordnet import Synset
@@ -61,37 +59,6 @@ def test_the_table_does_not_learn_from_excluded_pairs() -> None:
         assert counts.shape == (16, 2)
 
 
-def test_the_words_of_the_table() -> None:
-    synsets = [
-        Synset("dog", ("dog", "domestic_dog", "Canis_familiaris"), "", lexname="noun.animal"),
-        Synset("cats", ("Felis", "Panthera"), "", lexname="noun.animal"),
-        Synset("paris", ("Paris",), "", lexname="noun.location"),
-    ]
-    frequent = {"the": 1000, "dog": 90, "felis": 5, "of": 800, "rare": 3, "rarer": 2, "it's": 50}
-    pieces = ["[UNK]", "##ing", "a", "the", "of", "between", "dog", "7"]
-    counts = english.counted_words(synsets, frequent, pieces, 7)
-    assert list(counts.values()) == sorted(counts.values(), reverse=True)
-    assert set(counts) == {"the", "of", "between", "dog", "felis", "paris", "rare"}
-    assert (counts["dog"], counts["paris"]) == (90, min(frequent.values()))
-    assert counts["dog"] < counts["between"] < counts["the"]  # by its rank
-    fewer = english.counted_words(synsets, frequent, pieces, 3)
-    assert set(fewer) == set(counts) - {"rare"}  # words of WordNet and the teacher all stay
-
-
-def test_the_table_needs_its_sources(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def missing() -> None:
-        raise MissingCorpusError("WordNet is not on this machine")
-
-    monkeypatch.setattr(english, "wordnet_synsets", missing)
-    with pytest.raises(SystemExit) as ended:
-        english.main(["-o", str(tmp_path / "made.vectors")])
-    assert ended.value.code == 2
-    assert "WordNet is not on this machine" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
-
-
 # ---- words that are added --------------------------------------------------------------------
 
 
@@ -107,9 +74,3 @@ def test_a_word_lies_where_its_meaning_does_and_the_others_stay() -> None:
     assert teacher.words[near.argmax()] == "dill"
     assert near.max() > 0.95
     assert technical.extended(before, {"bab": "gox"}, teacher) is before
-
-
-def test_each_word_of_the_list_is_one_word_with_a_meaning() -> None:
-    meanings = technical.meanings(technical._WORDS)
-    assert meanings["json"].startswith("JavaScript object notation")
-    assert all(word.isalnum() and word.islower() for word in meanings)
