@@ -15,7 +15,7 @@ from fuzzydict import saving as saved_keys
 from fuzzydict._files import read_arrays
 from fuzzydict.search import neighbours
 from tests.support.damage import with_arrays
-from tests.support.searching import COPIES, assert_same, compared, hashed, needs_usearch
+from tests.support.searching import assert_same, compared, hashed, needs_usearch
 
 each_size = pytest.mark.parametrize("little", [0, 1 << 26], ids=["when needed", "at once"])
 
@@ -40,18 +40,6 @@ def never_made_anew(patch: pytest.MonkeyPatch) -> None:
 def assert_alike(d: FuzzyDict[int], query: str, topn: int = 10) -> None:
     """Assert that a dict answers as one that compares with every key."""
     assert_same(d.most_similar(query, topn), compared(d).most_similar(query, topn))
-
-
-def test_the_option_goes_where_options_go(tmp_path: Path) -> None:
-    class Many(FuzzyDict[int]):
-        index = "usearch"
-
-    d = FuzzyDict({"color": 1}, index="usearch")
-    kept = [*(copied(d) for copied in COPIES), d | {"a": 2}, Many.fromkeys("ab"), Many()]
-    assert [one.index for one in kept] == ["usearch"] * 6
-    assert FuzzyDict({"color": 1}).index == FuzzyDict(d).index == "exact"
-    d.save(tmp_path / "d")
-    assert FuzzyDict.load(tmp_path / "d").index == "usearch"
 
 
 @needs_usearch
@@ -148,20 +136,3 @@ def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path, size: int) -> Non
     saved(tmp_path / "other")
     with_arrays(tmp_path / "other", lambda arrays: arrays.update({GRAPH: arrays[GRAPH][:size]}))
     assert_alike(load(tmp_path / "other"), "red sky")
-
-
-@needs_usearch
-def test_a_graph_of_other_vectors_is_not_saved_with_new_ones(tmp_path: Path) -> None:
-    names = [f"k{i}" for i in range(5000)]
-    one, other = np.random.default_rng(0).standard_normal((2, len(names), 12))
-    first, then = dict(zip(names, one, strict=True)), dict(zip(names, other, strict=True))
-    d = FuzzyDict(dict.fromkeys(names, 1), embedding=first, scorer="cosine", index="usearch")
-    d.nearest("k1")
-    d.save(tmp_path / "d")
-    d = FuzzyDict.load(tmp_path / "d", embedding=first)
-    d.embedding = then
-    d.save(tmp_path / "d")
-    d, exact = FuzzyDict.load(tmp_path / "d", embedding=then), compared(d)
-    for query in names[::500]:
-        found, expected = ({m.key for m in one.most_similar(query)} for one in (d, exact))
-        assert len(found & expected) >= 8

@@ -180,42 +180,29 @@ def nested(depth: int) -> Any:
     return [nested(depth - 1)] if depth else 1
 
 
-def test_the_deepest_value_that_is_saved_is_loaded_from_deep_in_the_stack(tmp_path: Path) -> None:
-    d = FuzzyDict({"a": nested(100)}, embedding=one_hot)
-    d.save(tmp_path / "saved")
-
-    def loaded(depth: int) -> Any:
-        return loaded(depth - 1) if depth else FuzzyDict.load(tmp_path / "saved", embedding=one_hot)
-
-    assert loaded(300) == d
-
-
 # ---- embeddings ---------------------------------------------------------------------------
 
 
 def test_another_embedding_is_refused_naming_both(tmp_path: Path) -> None:
-    red = WordVectors(["red", "blue"], np.eye(2))
-    blue = WordVectors(["red", "blue"], np.eye(2)[::-1])
-    FuzzyDict({"red": 1}, embedding=red).save(tmp_path / "saved")
-    names = [v.fingerprint()["name"] for v in (red, blue)]
-    assert names[0] != names[1]
-    with pytest.raises(OptionError) as told:
-        FuzzyDict.load(tmp_path / "saved", embedding=blue)
-    assert all(name in str(told.value) for name in names)
-    assert "open it with the first" in str(told.value)
-    for another in (None, one_hot):
-        with pytest.raises(OptionError, match=r"saved with word vectors.*loaded with"):
-            FuzzyDict.load(tmp_path / "saved", embedding=another)
-    same = WordVectors(["red", "blue"], np.eye(2))
-    assert FuzzyDict.load(tmp_path / "saved", embedding=same) == {"red": 1}
+    path = tmp_path / "saved"
+    red, same, blue = (WordVectors(["red", "blue"], np.eye(2)[::i]) for i in (1, 1, -1))
+    FuzzyDict({"red": 1}, embedding=red).save(path)
+    names = {vectors.fingerprint()["name"] for vectors in (red, blue)}
+    for another, named in {blue: names, None: (), one_hot: ()}.items():
+        with pytest.raises(OptionError, match=r"saved with word vectors.*loaded with.*") as told:
+            FuzzyDict.load(path, embedding=another)
+        assert all(name in str(told.value) for name in named)
+    assert FuzzyDict.load(path, embedding=same) == {"red": 1}
     # Functions are told apart by what they give, but for its last digits.
-    FuzzyDict({"red": 1}, embedding=one_hot).save(tmp_path / "saved")
-    rounded: Any = FuzzyDict.load(tmp_path / "saved", embedding=lambda t: one_hot(t) + 1e-4)
-    assert rounded == {"red": 1}
-    with pytest.raises(OptionError, match=r"a function to vectors of 5, .*gives other vectors"):
-        FuzzyDict.load(tmp_path / "saved", embedding=lambda t: one_hot(t) * 2)
-    with pytest.raises(OptionError, match=r"vectors of 5.*vectors of 2.*pass the function"):
-        FuzzyDict.load(tmp_path / "saved", embedding=lambda t: np.ones((len(t), 2)))
+    FuzzyDict({"red": 1}, embedding=one_hot).save(path)
+    assert FuzzyDict.load(path, embedding=lambda texts: one_hot(texts) + 1e-4) == {"red": 1}
+    functions: dict[str, Callable[[list[str]], Any]] = {
+        "a function to vectors of 5, .*gives other vectors": lambda texts: one_hot(texts) * 2,
+        "vectors of 5.*vectors of 2.*pass the f": lambda texts: np.ones((len(texts), 2)),
+    }
+    for message, function in functions.items():
+        with pytest.raises(OptionError, match=message):
+            FuzzyDict.load(path, embedding=function)
 
 
 # ---- what is refused at save --------------------------------------------------------------
@@ -262,25 +249,17 @@ def test_keys_and_scorers_that_cannot_be_saved_are_refused(tmp_path: Path) -> No
 # ---- where it cannot be written -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "told"),
-    [
-        *((n, IsADirectoryError, "names a folder; name a") for n in ("t/", "t/.", "t//", ".")),
-        ("folder", OSError, "folder"),
-        ("none/saved", FileNotFoundError, "none"),
-        ("", FileNotFoundError, "name is empty; name a file: ''"),
-    ],
-)
 def test_a_name_that_no_file_can_have_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: type[Exception], told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(kind, match=told):
-        FuzzyDict({"a": 1}, embedding=one_hot).save(name)
-    with pytest.raises(FileNotFoundError):
-        FuzzyDict.load(tmp_path / "saved")
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    d = FuzzyDict({"a": 1}, embedding=one_hot)
+    for name in ("t/", "t/.", "t//", "."):
+        with pytest.raises(IsADirectoryError, match="names a folder; name a"):
+            d.save(name)
+    with pytest.raises(FileNotFoundError, match="name is empty; name a file: ''"):
+        d.save("")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
@@ -383,11 +362,6 @@ def test_vectors_stay_in_the_file_which_may_be_replaced(path: Path) -> None:
 
 def test_every_read_tells_of_damage(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = path.read_bytes()
-    for name in ("keys", "values"):  # which are read at once
-        flip(path, name)
-        with pytest.raises(FileFormatError, match=f"array '{name}' of"):
-            FuzzyDict.load(path)
-        path.write_bytes(whole)
     with_arrays(path, lambda arrays: arrays["vectors"].__setitem__((-1, -1), np.inf))
     opened: FuzzyDict[Any] = FuzzyDict.load(path)
     with pytest.raises(FileFormatError, match="not finite"):
@@ -415,6 +389,3 @@ def test_every_read_tells_of_damage(path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.undo()  # the vectors of a little dict are read at once
     with pytest.raises(FileFormatError, match=r"array 'vectors' of .*d\.fuzzy is damaged"):
         FuzzyDict.load(path)
-    again: FuzzyDict[Any] = FuzzyDict(dict(opened))
-    again.save(path)
-    assert FuzzyDict.load(path) == again
