@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -54,21 +54,6 @@ def test_any_format_is_joined_with_any(tmp_path: Path, left_form: str, right_for
     join(left, right, output, how="anti")
     assert [row[0] for row in read(output)] == ["n", "2", "3"]
     assert read(output)[0] == ["n", "country"]
-
-
-@pytest.mark.parametrize(
-    ("name", "begin", "left_out", "kept"),
-    [
-        ("l.csv", b'\xef\xbb\xbf"country",x\r\n', b'"Germany", 1\r\n', b'qwzzt,"2"\r\n\r\n'),
-        ("l.jsonl", b"", b'{"country": "Germany"}\n', b'{ "x":1.50 , "country":"qwzzt" }\n'),
-    ],
-)
-def test_rows_that_stay_are_as_they_were_written(
-    tmp_path: Path, name: str, begin: bytes, left_out: bytes, kept: bytes
-) -> None:
-    output, right = io.BytesIO(), tables(tmp_path)[1]
-    join(written(tmp_path, name, begin + left_out + kept), right, output, how="anti")
-    assert output.getvalue() == begin + kept
 
 
 def test_columns_suffix_score_and_cutoff_are_chosen(tmp_path: Path) -> None:
@@ -156,30 +141,6 @@ def test_types_in_parquet_are_those_of_the_values(tmp_path: Path) -> None:
     schema = parquet.read_schema(tmp_path / "out.parquet")
     kinds = [arrow.int64(), arrow.float64(), arrow.string(), arrow.string()]
     assert schema.types[3:] == [*kinds, arrow.list_(arrow.int64()), arrow.string()]
-
-
-#: Values of a key, a price, a time, a date and a truth, as text in CSV; one of each is empty.
-TYPED: dict[str, list[Any]] = {
-    "id": [5.0, None, 12.0],
-    "price": [Decimal("1.10"), None, Decimal("2.50")],
-    "at": [datetime(2024, 2, 29, 13, 45), None, datetime(2024, 3, 1)],
-    "on": [date(2024, 2, 29), None, date(2024, 3, 1)],
-    "is": [True, None, False],
-}
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_values_of_all_types_are_written_in_any_format(tmp_path: Path, form: str) -> None:
-    left = write(tmp_path / f"left.{form}", ["id"], [("5",)])
-    right = write(tmp_path / "right.parquet", [*TYPED], [*zip(*TYPED.values(), strict=True)])
-    output = tmp_path / f"out.{form}"
-    assert join(left, right, output, "id", add_score=False).matched == 1
-    texts = ["5.0", "1.10", "2024-02-29T13:45:00", "2024-02-29", "true"]
-    values = [values[0] for values in TYPED.values()]
-    expected = {
-        "jsonl": [5.0, "1.10", *texts[2:4], True], "parquet": values, "xlsx": [5, 1.1, *values[2:]]
-    }.get(form, texts)  # fmt: skip
-    assert read(output, "id")[1][1:] == expected
 
 
 @pytest.mark.parametrize("left_form", FORMATS)

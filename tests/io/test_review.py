@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +42,6 @@ def mapped(
 def read_rows(path: Path, sign: str = ",") -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         return list(csv.DictReader(file, delimiter=sign))
-
-
-def filled_in(path: Path, decide: Callable[[str], str | None]) -> None:
-    """Save a review as a spreadsheet does, with targets that a person filled in."""
-    rows, text = read_rows(path), io.StringIO()
-    for row in rows:
-        row["target"] = decide(row["query"]) or ""
-    csv.writer(text).writerows([[*rows[0]], *(row.values() for row in rows)])
-    path.write_bytes(text.getvalue().encode("utf-8-sig"))
 
 
 # ---- what is asked ------------------------------------------------------------------------
@@ -100,53 +90,6 @@ def test_what_a_review_says_is_read_back(
 
 
 # ---- what is decided ----------------------------------------------------------------------
-
-#: What people write, and what they decided that it is: no spelling tells.
-MEANT = {
-    "Shipping": "Shipping",
-    "São Paulo": "São Paulo",
-    "freight": "Shipping",
-    "the Isles": "Great Britain",
-    "shipping container": None,
-    "qwzzt": None,
-    "???": "São Paulo",
-    "—": None,
-}
-
-
-def test_messy_rows_decided_once_come_out_as_decided(tmp_path: Path) -> None:
-    changes: list[Callable[[str], str]] = [
-        str,
-        str.upper,
-        str.title,
-        lambda text: text.replace(" ", "_"),
-        lambda text: text.replace(" ", "\u00a0"),
-        lambda text: f'"{text}".',
-        lambda text: text.replace("ã", "a"),
-    ]
-    cells = [change(text) for text in MEANT for change in changes if text not in ("???", "—")]
-    cells += ["???", " ??? ", "—"]
-    decide = {same_text(text): key for text, key in MEANT.items()}
-    truth = [decide[same_text(cell)] for cell in cells]
-    d = FuzzyDict(dict.fromkeys(("Shipping", "São Paulo", "Great Britain"), 1))
-    review = tmp_path / "review.csv"
-
-    before, counts = mapped(tmp_path, cells, d, review=review, sure=2)
-    assert before != truth
-    assert counts.undecided == len(read_rows(review)) == len(MEANT)
-    frequency = [int(row["count"]) for row in read_rows(review)]
-    assert frequency == sorted(frequency, reverse=True)
-
-    filled_in(review, lambda query: decide[same_text(query)])
-    decided = review.read_bytes()
-    for files in (["decisions"], ["review"], ["decisions", "review"]):
-        options: dict[str, Any] = dict.fromkeys(files, review)
-        after, counts = mapped(tmp_path, cells, d, sure=2, **options)
-        assert after == truth
-        assert counts.refused == truth.count(None)
-        assert (counts.unmatched, counts.doubtful, counts.undecided) == (0, 0, 0)
-        assert review.read_bytes() == decided
-    assert not d.aliases  # what was decided is for this table
 
 
 @pytest.mark.parametrize(

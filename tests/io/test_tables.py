@@ -202,24 +202,6 @@ def test_lines_of_json_in_blocks_are_those_one_by_one(
     assert_as_by_rows(lines, encoding, "jsonl", size)
 
 
-@examples(30)
-@given(st.lists(ANY_CELL | st.none(), max_size=30), st.sampled_from(["string", "large_string"]))
-def test_columns_of_parquet_get_what_rows_of_json_get(
-    tmp_path_factory: pytest.TempPathFactory, cells: list[str | None], kind: str
-) -> None:
-    arrow, parquet = pyarrow()
-    path = tmp_path_factory.mktemp("any") / "t.parquet"
-    array = arrow.array(cells, getattr(arrow, kind)())
-    parquet.write_table(arrow.table({"country": array}), path, row_group_size=7)
-    counts = clean(SPAIN, path, "country", path)
-    data = "".join(f"{json.dumps({'country': cell})}\n" for cell in [None, *cells]).encode()
-    output = io.BytesIO()
-    count = clean(SPAIN, io.BytesIO(data), "country", output, format="jsonl")
-    rows = [*map(json.loads, output.getvalue().splitlines()[1:])]
-    assert parquet.read_table(path).to_pylist() == rows
-    assert counts[:3] == (*count[:2], count.blank - 1)
-
-
 def test_cells_that_are_forgotten_and_come_again_are_counted_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned
-from fuzzydict.io.dict_files import read_dict
-from fuzzydict.io.review import read_examples
 from fuzzydict.io.tables import open_table
 from fuzzydict.io.text_tables import Reading, Table, as_cell, as_json, as_line
 from tests.io.files import Trickle, clean, written
@@ -128,19 +126,6 @@ def test_a_key_that_the_encoding_lacks_is_an_error_and_nothing_is_written(tmp_pa
     with pytest.raises(FileFormatError, match=r"'Ł' cannot be written in cp1252, its encoding; sa"):
         clean(COUNTRIES, table, "c", table, encoding="cp1252")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"t.csv": before}
-
-
-def test_dicts_and_examples_are_read_so_too(tmp_path: Path) -> None:
-    path = written(tmp_path, "t.csv", "key;value\nCuraçao;2,50\n".encode("cp1252"))
-    with pytest.warns(UserWarning, match="read with ';' and windows-1252; name others"):
-        assert read_dict(path) == {"Curaçao": "2,50"}
-    assert read_dict(path, Reading(delimiter=";", encoding="cp1252")) == {"Curaçao": "2,50"}
-    for reading in (Reading(delimiter=";"), Reading(encoding="cp1252")):
-        with pytest.raises(OptionError, match=r"d.json is json, and only CSV and TSV have"):
-            read_dict(written(tmp_path, "d.json", "{}"), reading)
-    written(tmp_path, "t.csv", "query;target\nCuracao;Curaçao\n".encode("cp1252"))
-    with pytest.warns(UserWarning, match="read with ';' and windows-1252$"):
-        assert read_examples(path) == [("Curacao", "Curaçao")]
 
 
 # ---- rows ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io import tables
 from fuzzydict.io.columns import Cleaned
-from fuzzydict.io.dict_files import open_dict, read_dict
+from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.text_tables import Reading, cell_text
 from tests.io.files import clean
 
@@ -236,20 +236,6 @@ def test_a_sheet_is_named_or_the_first_that_is_shown(tmp_path: Path) -> None:
     assert [*read_dict(table, Reading(sheet="Sheet"))] == ["hidden"]
     with pytest.raises(OptionError, match=r"no sheet 'Prizes' \(did you mean 'Prices'\?\); its s"):
         read_dict(table, Reading(sheet="Prizes"))
-
-
-def test_a_dict_in_a_sheet_has_texts_as_keys_and_values_of_any_type(tmp_path: Path) -> None:
-    path = tmp_path / "t.xlsx"
-    workbook(path, ["price", "item"], [5, "brand"], [], [date(2024, 2, 29), 2024])
-    d = open_dict(path, Reading(key="item", value="price"))
-    assert ({**d}, d["brnd"]) == ({"brand": 5, "2024": date(2024, 2, 29)}, 5)
-    workbook(path, ["brand", "Porsche"], ["color", "black"])
-    assert read_dict(path) == {"brand": "Porsche", "color": "black"}
-    workbook(path, ["item", "price"], ["brand", 5])
-    with pytest.warns(UserWarning, match=r"line 1 looks like a header, .* --key item --value pri"):
-        assert read_dict(path) == {"item": "price", "brand": 5}
-    with pytest.raises(FileFormatError, match="line 3 has null as key; fill it in"):
-        read_dict(workbook(path, ["key", "value"], ["a", 1], [None, 2]))
 
 
 # ---- files that are refused -------------------------------------------------------------------

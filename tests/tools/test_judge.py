@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, SIGNS
-from fuzzydict.search.judge import Judge, from_json
-from fuzzydict.search.retrieve import GLANCE
+from fuzzydict.search.judge import Judge
 from fuzzydict.search.score import Meaning
 from tools import judge
 from tools.questions import Asked, Questions
@@ -111,16 +109,3 @@ def test_what_is_learned_of_a_few_slips_finds_them(learned: Judge) -> None:
     sure = np.mean([answer.probability for answer in present])
     assert sure > 0.8 > 0.4 > np.mean([one.probability for one in found if not one.present])
     assert f"{len(present)} hit@1 {hits:.3f} | 0.25: " in judge.report("slips", present)
-
-
-def test_what_is_written_is_read_again(learned: Judge) -> None:
-    content = judge.as_json(learned)
-    assert list(content["glance"]) == list(GLANCE)
-    assert list(content["pair"]) == list(PAIR)
-    assert list(content["center"]) == [feature.name for feature in FEATURES]
-    again = from_json(json.loads(json.dumps(content)))
-    assert judge.as_json(again) == content
-    X = lists(8).X
-    hashes = np.zeros(X.shape[:2], np.uint32)
-    one, other = (some.judge(X, hashes).right for some in (again, learned))
-    np.testing.assert_allclose(one, other, rtol=0.05, atol=1e-3)

@@ -24,44 +24,15 @@ NARROW = ("boxcar", "triangular", "epanechnikov")  # what is farther has no weig
 # ---- one query ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "shown"),
-    [
-        ({}, {"embedding": "Brown", "licence": "non-commercial use"}),
-        ({"embedding": "english"}, {"embedding": "English", "licence": "; free for commercial"}),
-        ({"embedding": AXES}, {"embedding": "word vectors", "licence": ""}),
-        ({"scorer": "spelling"}, {"embedding": "none", "licence": "", "scorer": "spelling"}),
-        ({"scorer": "cosine"}, {"cutoff": None, "temperature": 0.05, "scorer": "cosine"}),
-        ({"mode": "pool"}, {"cutoff": 0.02, "mode": "pool"}),
-    ],
-)
-def test_the_page_is_told_of_the_dict(options: dict[str, Any], shown: dict[str, Any]) -> None:
-    with serving(FuzzyDict(COLORS, **options), "mine") as server:
-        about = asked(server, "about")
-    assert {
-        name: about.pop(name) for name in ("keys", "title", "sample", "saves_to", "taught")
-    } == {"keys": 3, "title": "mine", "sample": list(COLORS), "saves_to": None, "taught": 0}
-    expected = {"temperature": 1.0, "cutoff": 0.5, "mode": "nearest"}
-    for name, value in {**expected, "scorer": "spelling and meaning", **shown}.items():
-        assert value in about[name] if isinstance(value, str) else about[name] == value, name
-    assert about["licence"] or not shown.get("licence")
-
-
-@pytest.mark.parametrize(
-    ("d", "query", "why"),
-    [
+def test_why_there_is_no_pooled_value() -> None:
+    far = FuzzyDict({"red": 1, "blue": 2}, embedding=AXES, scorer="boxcar")
+    for d, query, why in (
         (FuzzyDict({"doors": 4, "color": "black"}), "colour", "the value of 'color' cannot be"),
         (FuzzyDict({"brand": "Porsche", "color": "black"}), "colour", "the values are texts"),
-        (
-            FuzzyDict({"red": 1, "blue": 2}, embedding=AXES, scorer="boxcar"),
-            "far",
-            "nothing to attend to",
-        ),
-    ],
-)
-def test_why_there_is_no_pooled_value(d: FuzzyDict[Any], query: str, why: str) -> None:
-    told = Answers(d).answer(query)
-    assert (told["pooled"], why in told["not_pooled"]) == (None, True)
+        (far, "far", "nothing to attend to"),
+    ):
+        told = Answers(d).answer(query)
+        assert (told["pooled"], why in told["not_pooled"]) == (None, True)
 
 
 # ---- every kind of dict -----------------------------------------------------------------------
@@ -73,10 +44,13 @@ def test_every_scorer_and_mode_is_answered(scorer: str | None, mode: str) -> Non
     d = FuzzyDict(COLORS, scorer=scorer, mode=mode)
     query = "navy" if scorer in NARROW else "navvy blue"
     with serving(d) as server:
-        answer, places = answered(server, query), asked(server, "map")
+        about, places = asked(server, "about"), asked(server, "map")
+        answer = answered(server, query)
         hotter = answered(server, query, 50)
         heat = asked(server, "heat", queries=["navy", "sea green"], temperature=0.5)
         assert answered(server, query) == answer
+    assert about["scorer"] == (scorer or "spelling and meaning")
+    assert (about["mode"], about["sample"]) == (mode, list(COLORS))
     attention, explanation = d.attend(query), d.explain(query)
     weights = dict(zip(attention.names, attention.weights.tolist(), strict=True))
     assert {row["key"]: row["weight"] for row in answer["keys"]} == pytest.approx(weights)
@@ -127,16 +101,6 @@ def test_keys_that_are_no_texts_stand_beside_those_that_are() -> None:
     assert [(row["key"], row["value"], row["weight"]) for row in first["keys"]] == [("1", "one", 1)]
     assert answers.answer("last")["not_pooled"] == "it was taught that no key is right"
     assert answers.keys_like("") == {"keys": ["color"]}
-
-
-def test_a_match_below_the_sure_score_is_doubtful() -> None:
-    d = FuzzyDict(dict.fromkeys(["brand", "color", "top speed", "price", "engine power"]))
-    for query in ("colour", "power", "kolr", "speeed", "cost", "qwzzt"):
-        match, answer = d.most_similar(query, 1)[0], Answers(d).answer(query)
-        assert answer["doubtful"] == (match.matches and match.score < 0.8), query
-        assert answer["matches"] == match.matches
-    d.aliases["kolr"] = "color"
-    assert not Answers(d).answer("kolr")["doubtful"]
 
 
 @pytest.mark.parametrize(

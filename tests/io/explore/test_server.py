@@ -118,18 +118,6 @@ def test_a_body_is_refused_by_its_headers(
     assert (response.status, list(json.loads(body))) == (status, ["error"])
 
 
-@pytest.mark.parametrize(("path", "most"), [("teach", 2**11), ("heat", 2**16), ("table", 2**22)])
-def test_why_a_long_body_is_refused_can_be_read(
-    server: ExploreServer, path: str, most: int
-) -> None:
-    kind = BYTES if path == "table" else JSON
-    for length in (most + 1, 6 * 2**20):
-        response, body = posted(server, f"{path}?name=a.csv", b" " * length, kind)
-        assert response.status == 413
-        assert f"at most {most:,} bytes" in json.loads(body)["error"]
-    assert posted(server, f"{path}?name=a.csv", b" " * most, kind)[0].status == 400
-
-
 @pytest.mark.parametrize(
     "body",
     [

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
+from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Deciding, Source, clean_column
 from fuzzydict.io.explore.answers import Answers
-from fuzzydict.io.explore.teaching import NotSavedError, Teaching, checked_decisions
+from fuzzydict.io.explore.teaching import Teaching, checked_decisions
 from fuzzydict.io.review import read_examples
 from tests.support.exploring import answered, asked, posted, serving
 
@@ -110,26 +110,6 @@ def test_what_was_decided_in_a_file_holds_and_stays(tmp_path: Path, end: str) ->
     assert path.read_bytes().decode().rstrip() == end.join(lines)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "why"),
-    [
-        ("car", "", "expected a file that ends in .fuzzydict"),
-        ("car.jsonl", "{", "not JSON"),
-        ("car.csv", "query,target\nbrand,color\n", "always finds itself"),
-    ],
-)
-def test_a_file_that_cannot_be_saved_to_is_refused_at_once(
-    tmp_path: Path, name: str, content: str, why: str
-) -> None:
-    path, d = tmp_path / name, car()
-    path.write_text(content, "utf-8")
-    with pytest.raises((FileFormatError, OptionError)) as refused:
-        Teaching(d, path)
-    assert why in str(refused.value)
-    assert path.read_text("utf-8") == content
-    assert not d.aliases
-
-
 def _removed(path: Path) -> None:
     shutil.rmtree(path.parent)
 
@@ -157,19 +137,6 @@ def test_what_cannot_be_saved_is_told_and_holds(
         assert "what was taught holds until fuzzydict ends" in told["error"]
         assert answered(server, "hue")["taught"]
         assert (path.read_bytes() if path.exists() else None) == content
-
-
-def test_what_was_not_saved_is_saved_later(tmp_path: Path) -> None:
-    path, aside = tmp_path / "a" / "decisions.csv", tmp_path / "b"
-    path.parent.mkdir()
-    path.write_text("query,target\ncolor,color\n", "utf-8")  # a row on a key gives way
-    teaching = Teaching(car(), path)
-    path.parent.rename(aside)
-    with pytest.raises(NotSavedError, match="has changed meanwhile"):
-        teaching.teach("Color!", "brand")
-    aside.rename(path.parent)
-    teaching.teach("hue", "color")
-    assert path.read_text("utf-8") == "query,target\nColor!,brand\nhue,color\n"
 
 
 # ---- several at once --------------------------------------------------------------------------
@@ -236,19 +203,6 @@ def test_decisions_are_learned_together(tmp_path: Path) -> None:
 
 
 # ---- decisions to download --------------------------------------------------------------------
-
-
-def test_decisions_are_downloaded_as_map_reads_them(tmp_path: Path) -> None:
-    targets = {"swiftness": "top speed", "@home": None, "cost": "=price", "color": "color"}
-    table = [{"query": query, "target": target} for query, target in targets.items()]
-    path = tmp_path / "decisions.csv"
-    with serving(car()) as server:
-        response, text = posted(server, "decisions", json.dumps({"decisions": table}).encode())
-        assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
-        assert not server.dict.aliases
-    path.write_text(text, "utf-8", newline="")
-    assert "\n@" not in text
-    assert cleaned(car(), list(targets), path) == list(targets.values())
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,9 @@ def test_a_column_is_matched_as_map_does(tmp_path: Path, form: str) -> None:
     path.write_bytes(table_of("jsonl", CELLS, tmp_path))
     cleaned = clean_column(countries(), Source(path, "country"), output)
     assert (cleaned.matched, cleaned.unmatched + cleaned.refused, cleaned.blank) == (6, 2, 2)
+    doubtful = [cell["doubtful"] for cell in cells.values()]  # which come first
+    rows = sum(cell["count"] for cell in cells.values() if cell["doubtful"])
+    assert (rows, doubtful) == (cleaned.doubtful, sorted(doubtful, reverse=True))
     for row in map(json.loads, output.read_text("utf-8").splitlines()):
         cell = cells.get(row["country"])
         assert (cell is None) == (row["country"] in ("", "n/a"))
@@ -65,26 +68,6 @@ def test_a_column_is_matched_as_map_does(tmp_path: Path, form: str) -> None:
     for query, cell in cells.items():
         assert cell["taught"] == (query in ("GB", "qwzzt"))
         assert len(cell["keys"]) == (0 if query == "?!" else 4)
-
-
-def test_what_is_to_be_decided_comes_first() -> None:
-    keys = ["color", "top speed", "price", "brand", "engine power"]
-    d = FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=0.1)
-    d.aliases["zip"] = None
-    lines = b"price\ncolour\nzip\nqwzzt\nzzz\nzzz\npower\ntopspeed\nmarque\nmarque"
-    found = column(d, "a.txt", lines)["cells"]
-    kinds = [
-        "doubtful" if one["doubtful"] else "sure" if one["matches"] or one["taught"] else "none"
-        for one in found
-    ]
-    assert kinds == sorted(kinds, key=["doubtful", "none", "sure"].index)
-    assert set(kinds) == {"doubtful", "none", "sure"}
-    assert found[0]["count"] == 2  # the most frequent of the doubtful
-    for one in found:
-        best = d.most_similar(one["query"], 6)
-        assert [(each["key"], each["score"]) for each in one["keys"]] == [
-            (match.key, pytest.approx(match.score)) for match in best
-        ]
 
 
 @pytest.mark.parametrize(
@@ -106,15 +89,6 @@ def test_each_line_of_a_text_is_a_cell(data: bytes, lines: list[str]) -> None:
 def test_an_empty_list_has_no_cells() -> None:
     found = column(FuzzyDict(KEYS), "a.txt", b"")
     assert (found["rows"], found["cells"]) == (0, [])
-
-
-def test_the_page_is_told_how_a_file_was_read(capsys: pytest.CaptureFixture[str]) -> None:
-    data = "land;code\nS\u00fcdafrika;ZA\nGerm\u00e4ny;DE\n".encode("cp1252")
-    told, found = table("a.csv", data), column(countries(), "a.csv", data, "land")
-    assert (told["columns"], told["rows"]) == (["land", "code"], 2)
-    assert told["notes"] == found["notes"] == ["a.csv: read with ';' and windows-1252"]
-    assert {cell["query"] for cell in found["cells"]} == {"S\u00fcdafrika", "Germ\u00e4ny"}
-    assert capsys.readouterr() == ("", "")
 
 
 def test_a_column_of_something_else_does_not_hide_the_rows() -> None:

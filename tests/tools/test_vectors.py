@@ -1,0 +1,75 @@
+"""What vectors learn from: pairs of WordNet but for excluded ones, and meanings of added words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fuzzydict import WordVectors
+from fuzzydict._arrays import Array, units
+from tools import english, technical
+from tools.wordnet import Pair, Synset, related_pairs
+
+
+def test_the_pairs_are_of_known_words_each_once_as_its_best_kind() -> None:
+    related = (("broader", "vehicle.n.01"), ("see also", "gone.n.01"))
+    derived = (("car", "drive.v.01", "drive"),)
+    synsets = [
+        Synset("car.n.01", ("car", "Machine"), "a motor vehicle", related, derived),
+        Synset("vehicle.n.01", ("motor_vehicle",), "a thing that moves"),
+        Synset("drive.v.01", ("drive",), "", related=(("similar", "car.n.01"),)),
+    ]
+    known = {"car", "machine", "motor", "vehicle", "thing", "moves", "drive", "a"}
+    expected = {
+        Pair("car", "machine", "synonym"),
+        Pair("car", "motor vehicle", "broader"),
+        Pair("machine", "motor vehicle", "broader"),
+        Pair("car", "a motor vehicle", "definition"),
+        Pair("machine", "a motor vehicle", "definition"),
+        Pair("motor vehicle", "a thing moves", "definition"),
+        Pair("drive", "car", "similar"),  # "derived" as well, which says less
+        Pair("drive", "machine", "similar"),
+    }
+    assert sorted(related_pairs(synsets, known)) == sorted(expected)
+    left = related_pairs(synsets, known, excluded={frozenset(("car", "machine"))})
+    assert sorted(left) == sorted(expected - {Pair("car", "machine", "synonym")})
+
+
+# ---- vectors from pairs --------------------------------------------------------------------
+
+
+def test_the_table_does_not_learn_from_excluded_pairs() -> None:
+    synsets = [Synset("a", ("bab", "beck"), ""), Synset("b", ("dill", "dox"), "")]
+    rows = {"bab": 0, "beck": 1, "dill": 2, "dox": 3}
+    batches = english.batches_of_pairs(synsets, rows, {frozenset(("dill", "dox"))}, 8)
+    for _ in range(5):
+        found, counts = next(batches).sums
+        assert found.tolist() == [0, 1]
+        assert counts.shape == (16, 2)
+
+
+class Teacher(english.Teacher):
+    """Knows 20 words."""
+
+    def __init__(self) -> None:
+        self.words = [first + second for first in "bdfgk" for second in ("ab", "eck", "ill", "ox")]
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        vectors = np.random.default_rng(0).standard_normal((20, 8)).astype(np.float32)
+        heard = np.array([[word in text.split() for word in self.words] for text in texts])
+        return units(heard @ vectors)
+
+
+def test_a_word_lies_where_its_meaning_does_and_the_others_stay() -> None:
+    teacher = Teacher()
+    to_rows = np.random.default_rng(1).standard_normal((8, 4)).astype(np.float32)
+    rows = teacher.encode(teacher.words) @ to_rows
+    before = WordVectors(teacher.words, rows, range(1000, 980, -1))
+    after = technical.extended(before, {"json": "dill", "bab": "gox"}, teacher)
+    assert after.words == [*teacher.words, "json"]
+    assert np.array_equal(after.encode(teacher.words), before.encode(teacher.words))
+    near = units(after.encode(teacher.words)) @ units(after.encode(["json"]))[0]
+    assert teacher.words[near.argmax()] == "dill"
+    assert near.max() > 0.95
+    assert technical.extended(before, {"bab": "gox"}, teacher) is before
