@@ -46,10 +46,10 @@ _OTHER_ENDINGS[".htm"] = "html"
 
 
 class _File(click.Path):
-    """An argument that names a file; or a folder that may be a new one, or a store of keys."""
+    """An argument that names a file; or a new folder, a store of keys, or - for standard input."""
 
-    def __init__(self, *, is_folder: bool = False, is_store: bool = False) -> None:
-        super().__init__()
+    def __init__(self, *, is_folder: bool = False, is_store: bool = False, **more: Any) -> None:
+        super().__init__(**more)
         self._is_folder, self._is_store = is_folder, is_store
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Path | str:
@@ -62,12 +62,11 @@ class _File(click.Path):
                 "explore, lookup and map may be"
             )
             self.fail(problem, param, ctx)
-        try:
-            is_possible = value and b"\0" not in os.fsencode(value)
-        except UnicodeError:
-            is_possible = False
-        if not is_possible:
-            self.fail(f"{quoted(value)} cannot be the name of a file", param, ctx)
+        named = False
+        with suppress(UnicodeError):
+            named = value and (value != "-" or self.allow_dash) and b"\0" not in os.fsencode(value)
+        if not named:
+            self.fail(f"expected the name of a file, got {quoted(value)}", param, ctx)
         path = Path(value)
         ends_as_folder = os.path.split(value)[1] in ("", os.curdir)
         if ends_as_folder and not path.is_dir() and not self._is_folder:
@@ -75,8 +74,8 @@ class _File(click.Path):
         return path
 
 
-#: The types of arguments and options that name files, and folders that need not exist.
-FILE, FOLDER = _File(), _File(is_folder=True)
+#: The types of what names a file, a folder that need not exist, or a table, which may be `-`.
+FILE, FOLDER, TABLE = _File(), _File(is_folder=True), _File(allow_dash=True)
 
 
 def check_place(output: Path, sources: Sequence[Path] = ()) -> None:

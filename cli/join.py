@@ -17,6 +17,7 @@ from ._options import (
     FILE,
     SCORER,
     SYNONYMS,
+    TABLE,
     Choice,
     embedding_of,
     option,
@@ -27,7 +28,6 @@ from ._options import (
 from ._output import progress_bar
 from ._problems import Command
 from ._tables import (
-    STANDARD,
     check_tables,
     fail_option,
     finish,
@@ -43,7 +43,7 @@ from ._tables import (
     cls=Command,
     example="fuzzydict join data/orders.csv data/countries.csv --left-on country --right-on key",
 )
-@click.argument("left", type=FILE)
+@click.argument("left", type=TABLE)
 @click.argument("right", type=FILE)
 @option("--on NAME", "The column of texts, if it has one name in both tables.")
 @option("--left-on NAME", "The column of LEFT.")
@@ -82,8 +82,6 @@ def command(
     say n/a, na, none, null, unknown, - or ? are not looked up, unless a key says the same. If
     anything fails, no file is changed.
     """
-    if right == STANDARD:
-        raise click.UsageError("RIGHT cannot be standard input; give it as LEFT")
     on, left_on, right_on = (given.pop(name) for name in ("on", "left_on", "right_on"))
     if on is not None and (left_on is not None or right_on is not None):
         raise click.UsageError("--on names a column of both; drop it, or --left-on and --right-on")

@@ -43,13 +43,14 @@ def command(
     """Print the value of the key of DICT that is nearest to each QUERY, one a line.
 
     DICT is a file of JSON, TOML, YAML, CSV, TSV, JSON Lines or .xlsx, a saved dict, or the address
-    of a store. Without a QUERY, queries are read from standard input, one a line, and answered as
-    they come. A query without a match gives an empty line (with --json, nulls) and a message on
-    standard error, and the exit code is 1.
+    of a store. Without a QUERY, or if it is -, queries are read from standard input, one a line,
+    and answered as they come. A query without a match gives an empty line (with --json, nulls) and
+    a message on standard error, and the exit code is 1.
     """
     if topn is not None and click.get_current_context().params["score_cutoff"] is None:
         d.score_cutoff = -math.inf  # the best keys, whatever their scores
     missed = 0
+    queries = () if queries == ("-",) else queries
     mixed = len(queries) != 1 and (topn or 1) > 1  # a line's query cannot be counted
     for query in queries or _lines():
         try:

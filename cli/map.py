@@ -19,6 +19,7 @@ from fuzzydict.stores.base import is_address
 from ._options import (
     FILE,
     FOLDER,
+    TABLE,
     AnyDict,
     Choice,
     check_place,
@@ -58,7 +59,7 @@ class _FileOrFolder(click.Path):
     takes_store=True,
     beside_table=True,
 )
-@click.argument("table", type=FILE)
+@click.argument("table", type=TABLE)
 @option("--column NAME", "The column to match.", required=True)
 @option(
     "-o --output OUT",

@@ -26,6 +26,7 @@ lookup -> Missing argument 'DICT'
 lookup no.json/ colour -> Invalid value for 'DICT': 'no.json/' names a folder
 lookup car.json -q -> No such option: -q; valid are --delimiter, --
 lookup car.json colour --score-cutoff high -> 'high' is not a valid float
+lookup - colour -> 'DICT': expected the name of a file, got '-'
 lookup car.json colour --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
 lookup car.json --scorer cosin -> 'cosin' (did you mean 'cosine'?); valid are spelling,
 lookup car.json hue --synonyms one.csv -> --synonyms: one.csv: line 1 has 1 cell
@@ -72,6 +73,7 @@ MAP t.xls -> .xls is not read; save the workbook as .xlsx, or give --table-forma
 MAP t.txt -> names no table format; give --table-format
 MAP t.parquet -> parquet needs a file to be written to (-o)
 MAP t.csv -o t.tsv -> t.tsv would hold csv, but its ending says otherwise
+MAP t.csv -o - -> '--output': expected the name of a file, got '-'
 MAP t.csv -o codes.csv -> codes.csv is the dict; write the table elsewhere
 MAP - --table-format parquet -o o.parquet -> parquet cannot be read from standard input
 MAP t.csv --table-format xml -> '--table-format': 'xml'; valid are csv, tsv
@@ -96,7 +98,7 @@ join t.csv right.csv --on cuontry -> has no column 'cuontry' (did you mean 'coun
 JOIN t.csv right.csv --suffix= -> choose another suffix than ''
 JOIN t.csv right.csv -o right.csv -> right.csv is the right table; write the
 JOIN t.csv right.csv --synonyms s.csv -o s.csv -> s.csv is one of the files to read; save elsewhere
-JOIN t.csv - -> RIGHT cannot be standard input; give it as LEFT
+JOIN t.csv - -> 'RIGHT': expected the name of a file, got '-'
 JOIN t.csv right.xml -> names no table format; give --right-format
 """
 FILES = {

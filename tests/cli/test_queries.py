@@ -140,7 +140,7 @@ def test_vectors_and_scorers_that_are_named(
 
 
 def test_lines_are_answered_however_they_end(car: Path) -> None:
-    result = run("lookup", car, lines=b"colour\r\ntop speed\n\n  doors  \n\xff\xfe\ncolo\xffr")
+    result = run("lookup", car, "-", lines=b"colour\r\ntop speed\n\n  doors  \n\xff\xfe\ncolo\xffr")
     assert result.exit_code == 1
     assert result.stdout == "black\n260 km/h\n\n4\n\nblack\n"
     assert result.stderr.count("\n") == 2
