@@ -27,7 +27,7 @@ from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
 from fuzzydict.io.text_tables import ENDINGS, Reading
 from fuzzydict.nn.scorers import SCORERS
-from fuzzydict.search.score import SPELLING
+from fuzzydict.search.score import SPELLING, is_probability
 from fuzzydict.search.taught import SynonymRules
 from fuzzydict.stores.base import is_address
 
@@ -134,18 +134,21 @@ class Choice(click.Choice[str]):
         return f"{quoted(value)}{one_of(value, self.choices)}"
 
 
-def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) -> float | None:
-    """Refuse NaN as the value of an option: it is neither above nor below any score."""
-    if number is not None and math.isnan(number):
-        raise click.BadParameter("expected a number, got NaN", ctx, option)
-    return number
+def check_limits(scorer: Any) -> None:
+    """Refuse limits of scores that are no scores, nor infinite: NaN, or 2 for a probability."""
+    low, high = (0, 1) if is_probability(scorer) else (-math.inf, math.inf)
+    ctx = click.get_current_context()
+    for one in ctx.command.params:
+        number = ctx.params[one.name] if one.name in ("score_cutoff", "sure") else None
+        if number is not None and not (low <= number <= high or math.isinf(number)):
+            expected = f"expected a number from {low} to {high}, got {number:g}"
+            raise click.BadParameter(expected, ctx, one)
 
 
 CUTOFF = option(
     "--score-cutoff",
     "Lowest score that counts as a match; by default 0.5, more likely right than not.",
     type=float,
-    callback=no_nan,
 )
 EMBEDDING = option(
     "--embedding NAME",
@@ -270,12 +273,14 @@ def dict_command(
             synonyms = synonyms_of(given.pop("synonyms"))
             if isinstance(dict_file, str):
                 with _connected(dict_file, side, reading, synonyms, options) as remote:
+                    check_limits(remote.scorer)
                     asked(remote, **given)
                 return
             with telling_if_slow(f"reading {dict_file}"):
                 d = open_dict(dict_file, Reading(**reading, side=side), **options)
                 if synonyms:
                     d.synonyms.update(synonyms)
+            check_limits(d.scorer)
             if is_scored and is_watched():  # before the command shows a bar of its own
                 with telling_if_slow("loading the word vectors, and encoding the keys"):
                     d.nearest(["first of all"], default=None)

@@ -19,6 +19,7 @@ from ._options import (
     SYNONYMS,
     TABLE,
     Choice,
+    check_limits,
     embedding_of,
     option,
     reading_options,
@@ -88,6 +89,7 @@ def command(
     columns = (left_on, right_on) if on is None else (on, on)
     if None in columns:
         raise click.UsageError("no column to join on; give --on, or --left-on and --right-on")
+    check_limits(given["scorer"])
     sources = []
     for side, table, column in zip(("left", "right"), (left, right), columns, strict=True):
         source, form = opened(table, given.pop(f"{side}_format"), f"--{side}-format")

@@ -24,7 +24,6 @@ from ._options import (
     Choice,
     check_place,
     dict_command,
-    no_nan,
     option,
     taken,
 )
@@ -81,7 +80,6 @@ class _FileOrFolder(click.Path):
     f"Matches with a lower score are doubtful: they are written, and go into the review; by "
     f"default {SURE}.",
     type=float,
-    callback=no_nan,
 )
 @option("--jobs N", "Look texts up in N processes.", type=click.IntRange(1))
 @option(

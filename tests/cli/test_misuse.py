@@ -26,8 +26,9 @@ lookup -> Missing argument 'DICT'
 lookup no.json/ colour -> Invalid value for 'DICT': 'no.json/' names a folder
 lookup car.json -q -> No such option: -q; valid are --delimiter, --
 lookup car.json colour --score-cutoff high -> 'high' is not a valid float
+lookup car.json colour --score-cutoff -1 -> '--score-cutoff': expected a number from 0 to 1, got -1
+lookup car.json colour --score-cutoff nan -> score_cutoff must be a number, None, or inf
 lookup - colour -> 'DICT': expected the name of a file, got '-'
-lookup car.json colour --score-cutoff nan -> '--score-cutoff': expected a number, got NaN
 lookup car.json --scorer cosin -> 'cosin' (did you mean 'cosine'?); valid are spelling,
 lookup car.json hue --synonyms one.csv -> --synonyms: one.csv: line 1 has 1 cell
 lookup car.json --format tomll -> 'tomll' (did you mean 'toml'?); valid are json, toml
@@ -77,7 +78,7 @@ MAP t.csv -o - -> '--output': expected the name of a file, got '-'
 MAP t.csv -o codes.csv -> codes.csv is the dict; write the table elsewhere
 MAP - --table-format parquet -o o.parquet -> parquet cannot be read from standard input
 MAP t.csv --table-format xml -> '--table-format': 'xml'; valid are csv, tsv
-MAP t.csv --review r.csv --sure nan -> '--sure': expected a number, got NaN
+MAP t.csv --review r.csv --sure 2 -> '--sure': expected a number from 0 to 1, got 2
 MAP t.csv --review codes.csv -> codes.csv is the dict; name another file as --review
 MAP t.csv --decisions codes.csv -> codes.csv is the dict; name another file as --decisions
 MAP t.csv --decisions no.csv -> no.csv: No such file; name one that `--review` wrote
@@ -99,6 +100,7 @@ JOIN t.csv right.csv --suffix= -> choose another suffix than ''
 JOIN t.csv right.csv -o right.csv -> right.csv is the right table; write the
 JOIN t.csv right.csv --synonyms s.csv -o s.csv -> s.csv is one of the files to read; save elsewhere
 JOIN t.csv - -> 'RIGHT': expected the name of a file, got '-'
+JOIN t.csv right.csv --score-cutoff 2 -> '--score-cutoff': expected a number from 0 to 1, got 2
 JOIN t.csv right.xml -> names no table format; give --right-format
 """
 FILES = {

@@ -116,7 +116,7 @@ def test_a_table_refused_at_its_first_row_prints_nothing(folder: Path, second: s
 
 WRITING = {
     "map": "map car.json table.csv --column what -o FILE",
-    "map, review": "map car.json table.csv --column what --review FILE.csv --sure 2",
+    "map, review": "map car.json table.csv --column what --review FILE.csv --sure 1",
     "join": "join table.csv table.csv --on what -o FILE",
     "fit": "fit car.json examples.csv -o FILE",
     "train": "train --corpus table.csv --min-count 1 -o FILE",
