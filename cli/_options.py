@@ -123,6 +123,8 @@ def option(written: str, text: str, **settings: Any) -> Decorator:
     settings["metavar"] = words.pop() if words[-1].isupper() else None
     if settings["metavar"] == "FILE":
         settings.setdefault("type", FILE)
+    if isinstance(settings.get("type"), click.ParamType):  # no number is an "integer range"
+        settings["type"].name = settings["type"].name.removesuffix(" range")
     return click.option(*words, help=text, **settings)
 
 

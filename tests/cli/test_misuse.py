@@ -34,6 +34,7 @@ lookup car.json hue --synonyms one.csv -> --synonyms: one.csv: line 1 has 1 cell
 lookup car.json --format tomll -> 'tomll' (did you mean 'toml'?); valid are json, toml
 attend car.json colour speed -> Got unexpected extra argument (speed)
 attend car.json colour --temperature 0 -> temperature
+attend car.json colour -n x -> '-n' / '--topn': 'x' is not a valid integer (
 attend car.json colour -n 0 -> 0 is not in the range x>=1
 attend car.json x --mask colour -> not a key of the dict (did you mean 'color'?); give
 attend car.json x --plot w.pdf -> w.pdf: expected a name that ends in .png, .svg or
