@@ -201,7 +201,9 @@ class Lookup(ABC):
         if not self.count:
             of = quoted(asked[0] if asked else asked)
             raise NoMatchError(
-                of, f"no key matches {of}: no key of the dict is a text with letters or digits"
+                of,
+                f"no key matches {of}: the dict is empty, or no key is a text with letters or "
+                f"digits",
             )
         kept = self._known
         found = {text: kept.get(text) for text in asked}

@@ -383,7 +383,7 @@ def test_values_of_different_kinds_are_refused() -> None:
 def test_a_shard_without_keys_adds_nothing() -> None:
     full, empty = dicts_of([["brand", "color", "--"], []])
     assert_same(["brnd", "colour"], [empty, full, empty], full)
-    with pytest.raises(NoMatchError, match="no key of the dict is a text with letters or digits"):
+    with pytest.raises(NoMatchError, match="the dict is empty, or no key is a text"):
         pool_shards("brand", [empty, empty])
 
 
