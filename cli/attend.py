@@ -84,7 +84,6 @@ def command(
         "█".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:  # the terminal has no block characters
         chart = chart.replace("█", "#").replace("…", "~")
-    echo_text(chart)
     if plot is not None:
         from fuzzydict._files import replacing
         from fuzzydict.results.plotting import drawn
@@ -93,3 +92,4 @@ def command(
         data = page.encode("utf-8", "xmlcharrefreplace")
         with replacing(plot) as file:
             file.write(data if kind == "html" else drawn(attention.plot(topn), kind))
+    echo_text(chart)  # at the end, for a reader may leave

@@ -60,11 +60,12 @@ def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any
     check_items(d)  # before the work, not after it
     with progress_bar("learning") as progress:
         report = d.fit(targets, progress=progress, **options)
+    if report.kept or report.remembered:
+        d.save(output)  # before a reader of the report may leave
     echo_text(str(report))
     if not report.kept and not report.remembered:
         echo(f"nothing was saved to {output}: the dict did not get better", err=True)
         sys.exit(1)
-    d.save(output)
     echo(f"saved: {output} ({output.stat().st_size / 1e3:,.0f} kB)")
 
 
