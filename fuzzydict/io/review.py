@@ -127,7 +127,9 @@ class _Examples:
         form = form or format_by_ending(path, ROW_FORMATS)
         if form not in ROW_FORMATS:
             formats = ", ".join(ROW_FORMATS)
-            raise OptionError(f"{path}: expected examples of format {formats}; name it")
+            raise OptionError(
+                f"{path}: expected examples of format {formats}; let its ending say so"
+            )
         reading = Reading(form, side=None)
         with open_table(BytesIO(self.data), reading, name=path) as table:
             self.dialect, self.header, names = table.dialect, table.header, table.names
