@@ -107,7 +107,6 @@ def command(
     finish(place, counts, SURE, fails=fail_unmatched)
 
 
-for add in (*reading_options("left", "left-"), *reading_options("right", "right-")):
-    add(command)
-for add in (EMBEDDING, SYNONYMS, SCORER, CUTOFF):
+_of_tables = reading_options("left", "left-") + reading_options("right", "right-")
+for add in (*_of_tables, EMBEDDING, SYNONYMS, SCORER, CUTOFF):
     add(command)
