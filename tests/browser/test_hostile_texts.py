@@ -19,14 +19,6 @@ ATTACKS = [
     "\"'><iframe srcdoc='<script>parent.hit=1</script>'>",
     "{{constructor.constructor('window.hit=1')()}}",
 ]
-ODD = {
-    "مرحبا بالعالم": "שלום",
-    "🎉 party time 🎈": "👩‍👩‍👧‍👦",
-    "\u202egreen\u202c": "right to left by a mark",
-    "Donaudampfschifffahrt" * 30: "x" * 5000,
-    "a very long key of many words " * 30: "a value " * 500,
-    "e" + "\u0301" * 40: "marks",
-}
 
 
 def nothing_ran(page: Page) -> None:
@@ -52,6 +44,11 @@ def test_hostile_keys_values_titles_and_queries_are_text(opened: Opened) -> None
     page.type("#queries", "\n".join(ATTACKS))
     page.wait(lambda: len(page.rows(".heat")) == len(ATTACKS))
     nothing_ran(page)
+    for attack in ATTACKS:
+        page.driver.get("about:blank")
+        page.driver.get(f"{page.server.url}#query={attack}&query=<b>")
+        page.wait(lambda: page.text("#verdict") != "")
+        nothing_ran(page)
 
 
 def test_hostile_aliases_and_decisions_are_text(opened: Opened, tmp_path: Path) -> None:
@@ -83,15 +80,6 @@ def test_hostile_aliases_and_decisions_are_text(opened: Opened, tmp_path: Path) 
     nothing_ran(page)
 
 
-def test_hostile_queries_in_the_address_are_text(opened: Opened) -> None:
-    page = opened(FuzzyDict({"red": 1}))
-    for attack in ATTACKS:
-        page.driver.get("about:blank")
-        page.driver.get(f"{page.server.url}#query={attack}&query=<b>")
-        page.wait(lambda: page.text("#verdict") != "")
-    nothing_ran(page)
-
-
 def test_hostile_files_columns_and_cells_are_text(opened: Opened, tmp_path: Path) -> None:
     table = tmp_path / "<img src=x onerror=hit()>.csv"
     header, cells = (",".join(f'"{text.replace(chr(34), "")}"' for text in ATTACKS) for _ in "ab")
@@ -109,15 +97,3 @@ def test_hostile_files_columns_and_cells_are_text(opened: Opened, tmp_path: Path
     page.find("#file").send_keys(str(bad))
     page.wait(lambda: "<img src=x onerror=hit()>" in page.text("#column-error"))
     nothing_ran(page)
-
-
-def test_odd_and_long_texts_are_shown_and_keep_to_the_page(opened: Opened) -> None:
-    page = opened(FuzzyDict(ODD), "party", width=320, title="a title of many words " * 20)
-    assert sorted(page.texts(".keys tbody th")) == sorted(ODD)
-    assert page.script("return document.documentElement.scrollWidth") <= 320
-    page.click("#tab-several")
-    page.type("#queries", "مرحبا\nparty\n" + "w" * 400)
-    page.wait(lambda: len(page.rows(".heat")) == 3)
-    assert page.script("return document.documentElement.scrollWidth") <= 320
-    direction = "return getComputedStyle(document.querySelector('.heat tbody th > *')).direction"
-    assert page.script(direction) == "rtl"

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from importlib import resources
 from importlib.abc import MetaPathFinder
@@ -16,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from fuzzydict import FuzzyDict
 from fuzzydict.__main__ import main as start
-from tests.support.commands import COMMANDS, SCRIPT, posix, run
+from tests.support.commands import COMMANDS, SCRIPT, main, posix, run
 from tests.support.properties import one_process
 
 # ---- help ---------------------------------------------------------------------------------
@@ -53,6 +53,27 @@ def test_the_help_ends_in_an_example_that_runs(
     assert result.exit_code == 0, result.stderr
     assert result.stdout or set(folder.iterdir()) - before
     assert "code: MIT\n" in run("--version").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", COMMANDS),
+        ("demo col", ["column", "colors"]),
+        ("unknown ", []),
+        ("lookup --score-", ["--score-cutoff"]),
+        ("lookup --format y", ["yaml"]),
+        ("lookup t.c", ["t.c"]),
+        ("join t.csv t.jsonl --how ", ["left", "inner", "anti"]),
+    ],
+)
+def test_commands_options_and_their_values_are_completed(words: str, expected: list[str]) -> None:
+    variables = {"COMP_WORDS": f"fuzzydict {words}", "COMP_CWORD": str(len(words.split(" ")))}
+    variables["_FUZZYDICT_COMPLETE"] = "bash_complete"
+    done = CliRunner().invoke(main, prog_name="fuzzydict", env=variables)
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = [line.split(",", 1)[1] for line in done.stdout.splitlines() if line]
+    assert found == expected or "unknown" in words
 
 
 # ---- errors, bugs, warnings ---------------------------------------------------------------
@@ -168,65 +189,38 @@ def test_a_reader_that_has_enough_ends_it_quietly(car: Path, command: str) -> No
 # ---- terminals ----------------------------------------------------------------------------
 
 
+def on_terminal(car: Path, *command: str, typed: bytes = b"", **streams: Any) -> bytes:
+    """Run a command whose other streams are a terminal, and return what is seen there."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    terminal = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    with subprocess.Popen([SCRIPT, *command], cwd=car.parent, **terminal | streams) as process:
+        os.close(theirs)
+        os.write(ours, typed)
+        seen = b""
+        with suppress(OSError):  # as Linux says that nobody writes to it any more
+            while data := os.read(ours, 65_536):
+                seen += data
+        assert process.wait(60) == 0
+    os.close(ours)
+    return seen
+
+
 @posix
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_bar_is_shown_on_a_terminal_that_the_table_does_not_go_to(car: Path, stream: str) -> None:
-    import pty
-
     (car.parent / "long.csv").write_text("what\n" + "colour\n" * 20_000)
-    ours, theirs = pty.openpty()
-    output = [] if stream == "stdout" else ["-o", "out.csv"]
-    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
-    with subprocess.Popen(
-        [SCRIPT, "map", "car.json", "long.csv", "--column", "what", *output],
-        cwd=car.parent,
-        **options,
-    ) as process:
-        os.close(theirs)
-        seen = b"".join(until_closed(ours))
-        assert process.wait(60) == 0
-    os.close(ours)
-    assert (b"matching" in seen) == (stream == "stderr")
-    assert (b"100%" in seen) == (stream == "stderr")
+    command = ["map", "car.json", "long.csv", "--column", "what"]
+    if stream == "stdout":
+        seen = on_terminal(car, *command, stderr=subprocess.DEVNULL)
+    else:
+        seen = on_terminal(car, *command, "-o", "out.csv", stdout=subprocess.DEVNULL)
+    assert (b"matching" in seen) == (b"100%" in seen) == (stream == "stderr")
 
 
 @posix
 def test_a_terminal_shows_how_to_type_queries(car: Path) -> None:
-    import pty
-
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [SCRIPT, "lookup", "car.json"], cwd=car.parent, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        assert os.read(ours, 100).startswith(b"Type a query")
-        os.write(ours, b"colour\n\x04")
-        seen = b"".join(until_closed(ours))
-        assert process.wait(60) == 0
-    os.close(ours)
+    seen = on_terminal(car, "lookup", "car.json", typed=b"colour\n\x04")
+    assert b"Type a query" in seen
     assert b"black" in seen
-
-
-def until_closed(terminal: int) -> Iterator[bytes]:
-    while True:
-        try:
-            data = os.read(terminal, 65_536)
-        except OSError:  # what Linux says of a terminal that nobody writes to any more
-            return
-        if not data:
-            return
-        yield data
-
-
-def test_a_lookup_loads_no_more_than_it_needs(car: Path) -> None:
-    program = """if True:
-        import sys
-        from fuzzydict.cli import main
-        try:
-            main(["lookup", sys.argv[1], "colour"])
-        finally:
-            print(*sorted({"tomllib", "ruamel.yaml", "sqlite3", "pyarrow", "matplotlib", "gensim",
-                           "nltk", "scipy", "fuzzydict.io.columns"} & set(sys.modules)), "loaded")
-    """
-    done = subprocess.run([sys.executable, "-c", program, car], capture_output=True, timeout=60)
-    assert done.stdout == b"black\nloaded\n"

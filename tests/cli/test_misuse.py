@@ -21,31 +21,28 @@ BEGIN = {
 #: A command, and a part of what is said of it.
 MISUSE = """
 --versoin -> No such option: --versoin (did you mean '--version'?); valid are --help,
+lookup qdrant://h/a --format=json x -> --format is for a file; DICT is a store, so leave it out
+lookup qdrant://h/a --key=a x -> --key is for a file; DICT is a store, so leave it out
+lookup qdrant://h/a --sheet=a x -> --sheet is for a file; DICT is a store, so leave it out
+map qdrant://h/a t.csv --column a --dict-encoding=a -> --dict-encoding is for a file
 lookpu car.json -> No such command 'lookpu' (did you mean 'lookup'?); valid are attend
 lookup -> Missing argument 'DICT'
 lookup no.json/ colour -> Invalid value for 'DICT': 'no.json/' names a folder
 lookup car.json -q -> No such option: -q; valid are --delimiter, --
-lookup car.json colour --score-cutoff high -> 'high' is not a valid float
 lookup car.json colour --score-cutoff -1 -> '--score-cutoff': expected a number from 0 to 1, got -1
 lookup car.json colour --score-cutoff nan -> score_cutoff must be a number, None, or inf
 lookup - colour -> 'DICT': expected the name of a file, got '-'
-lookup car.json --scorer cosin -> 'cosin' (did you mean 'cosine'?); valid are spelling,
 lookup car.json hue --synonyms one.csv -> --synonyms: one.csv: line 1 has 1 cell
 lookup car.json --format tomll -> 'tomll' (did you mean 'toml'?); valid are json, toml
 attend car.json colour speed -> Got unexpected extra argument (speed)
 attend car.json colour --temperature 0 -> temperature
 attend car.json colour -n x -> '-n' / '--topn': 'x' is not a valid integer (
-attend car.json colour -n 0 -> 0 is not in the range x>=1
 attend car.json x --mask colour -> not a key of the dict (did you mean 'color'?); give
 attend car.json x --plot w.pdf -> w.pdf: expected a name that ends in .png, .svg or
 demo kernel -> No such demo 'kernel' (did you mean 'kernels'?); valid are dictionary
-demo heads --save heads.pdf -> heads.pdf ends in none of .png, .svg
 evaluate --no-pairs -> nothing to measure; name a retrieval set
 evaluate --no-peers --peer difflib -> drop one
 evaluate --no-peers car.json -> is no retrieval set; expected {
-evaluate --no-peers wrong.json -> 'b' accepts 'c', which is not among the keys; add it
-evaluate --no-peers tables -> has no .json file
-evaluate --embedding mine.vectors -> mine.vectors: No such file
 train notes.txt -> unexpected argument 'notes.txt'; put --corpus before
 train --corpus x --download -> --download is for the Brown corpus
 TRAIN small.txt -> give more text
@@ -54,60 +51,44 @@ TRAIN small.txt -o small.txt -> is one of the files to read
 FIT -> Missing argument 'EXAMPLES'
 fit car.json good.csv -> Missing option '-o'
 FIT good.csv --validation 0.6 -> 0.6 is not in the range
-FIT none.csv -> has no examples; add some
-FIT bad.csv -> bad.csv: 'colour', the target of 'hue', is not a key of the dict (did you mean 'c
-FIT review.csv -> 2 targets are undecided, first '? color' for 'hue'
 FIT good.csv -o car.json -> one of the files to read
 fit built.toml good.csv -o o.fuzzydict -> the item of key 'built' cannot be saved:
-FIT good.csv -o mine.vectors -> mine.vectors would hold a saved dict (.fuzzydict), but its ending
 TRAIN small.txt -o mine.fuzzydict -> mine.fuzzydict would hold word vectors, but its ending
 EXPLORE car.json -o car.json -> car.json: expected a file that ends in .fuzzydict
 EXPLORE car.json -o t.csv -> has no column 'query'
 EXPLORE car.json -o bad.csv -> is not a key of the dict
-EXPLORE codes.csv --key name --value code -o codes.csv -> codes.csv is the dict, which was read
 EXPLORE codes.csv --key name --value code -o link.csv -> link.csv is the dict, which was read
 EXPLORE named.fuzzydict --format json -o named.fuzzydict -> is the dict, which was read
 EXPLORE car.json -o named.fuzzydict -> go on with it: fuzzydict explore named.fuzzydict -o named.fuz
 EXPLORE built.toml -o built.fuzzydict -> 'built'
 map car.json t.csv -> Missing option '--column'
 map car.json t.csv --colum=x -> No such option: --colum (did you mean '--column'?)
-MAP t.xls -> .xls is not read; save the workbook as .xlsx, or give --table-format
 MAP t.txt -> names no table format; give --table-format
 MAP t.parquet -> parquet needs a file to be written to (-o)
 MAP t.csv -o t.tsv -> t.tsv would hold csv, but its ending says otherwise
 MAP t.csv -o - -> '--output': expected the name of a file, got '-'
 MAP t.csv -o codes.csv -> codes.csv is the dict; write the table elsewhere
 MAP - --table-format parquet -o o.parquet -> parquet cannot be read from standard input
-MAP t.csv --table-format xml -> '--table-format': 'xml'; valid are csv, tsv
 MAP t.csv --review r.csv --sure 2 -> '--sure': expected a number from 0 to 1, got 2
 MAP t.csv --review codes.csv -> codes.csv is the dict; name another file as --review
 MAP t.csv --decisions codes.csv -> codes.csv is the dict; name another file as --decisions
-MAP t.csv --decisions no.csv -> no.csv: No such file; name one that `--review` wrote
 MAP t.csv --column cuontry -> has no column 'cuontry' (did you mean 'country'?)
-MAP t.csv --sheet A -> t.csv is csv, which has no sheets; leave it out
 MAP tables -> no place to write to; name one (-o)
 MAP tables -o t.csv -> t.csv is a file; name a folder for those of
 MAP tables -o tables/out -> in it or around it; write to another folder
-MAP t.csv --jobs 2 -> no place to write to; name one (-o)
 MAP t.csv --jobs 2 -o out/ -> 'out/' names a folder, and there is none
 MAP - --jobs 2 -o o.csv --table-format csv -> standard input can be read only once
 MAP t.csv --scheduler tcp://x:1 -o o.csv -> give --engine dask, too
 MAP t.csv --engine dask --scheduler tcp://x:1 --jobs 2 -o o.csv -> its own number of workers; leave
 join t.csv right.csv -> no column to join on; give --on, or --left-on and --right-on
 JOIN t.csv right.csv --left-on n -> --on names a column of both; drop it, or --l
-JOIN t.csv right.csv --how outer -> '--how': 'outer'; valid are left, inner, anti
-join t.csv right.csv --on cuontry -> has no column 'cuontry' (did you mean 'country'?)
-JOIN t.csv right.csv --suffix= -> choose another suffix than ''
 JOIN t.csv right.csv -o right.csv -> right.csv is the right table; write the
 JOIN t.csv right.csv --synonyms s.csv -o s.csv -> s.csv is one of the files to read; save elsewhere
 JOIN t.csv - -> 'RIGHT': expected the name of a file, got '-'
 JOIN t.csv right.csv --score-cutoff 2 -> '--score-cutoff': expected a number from 0 to 1, got 2
-JOIN t.csv right.xml -> names no table format; give --right-format
 """
 FILES = {
     "car.json": json.dumps({"color": "black", "brand": "Porsche"}),
-    "wrong.json": '{"dictionaries": [{"keys": ["a"], '
-    '"queries": [{"query": "b", "accept": ["c"]}]}]}',
     "built.toml": "color = 1\nbuilt = 2024-02-29\n",
     "named.fuzzydict": '{"color": "black"}',
     "codes.csv": "name,code\nGermany,DE\nFrance,FR\n",
@@ -115,10 +96,8 @@ FILES = {
     "right.csv": "country,code\nGermany,DE\n",
     "s.csv": "FR,France\n",
     "one.csv": "France\n",
-    "none.csv": "query,target\n",
     "good.csv": "query,target\nhue,color\n",
     "bad.csv": "query,target\nhue,colour\n",
-    "review.csv": "query,target\nmaker,brand\nhue,? color\nzebra,?\n",
     "small.txt": "Each word once.",
     "tables/part.csv": "n,country\n1,germany\n",
 }

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.support.commands import SCRIPT, posix, refused, run
-from tests.support.properties import one_process
 from tests.support.terminal import HOSTILE, is_only_shown
 
 LONG = "9" * 5000  # more digits than Python turns into a number
@@ -106,9 +105,8 @@ def test_a_file_that_cannot_be_read_is_one_line(folder: Path, command: str, file
     check_refused(folder, READING[command], *FILES[file])
 
 
-@pytest.mark.parametrize("second", ["x,y", '"open', "b\0"])
-def test_a_table_refused_at_its_first_row_prints_nothing(folder: Path, second: str) -> None:
-    (folder / "t.csv").write_text(f"c\n{second}\n")
+def test_a_table_refused_at_its_first_row_prints_nothing(folder: Path) -> None:
+    (folder / "t.csv").write_text('c\n"open\n')
     assert "line 2" in refused("map", "car.json", "t.csv", "--column", "c")
 
 
@@ -132,35 +130,6 @@ PLACES = ("missing", "a folder", "in a file", "a loop of links", "too long a nam
 def test_a_file_that_cannot_be_written_is_one_line(folder: Path, command: str, place: str) -> None:
     name, make = FILES[place]
     check_refused(folder, WRITING[command], "no/file" if place == "missing" else name, make)
-
-
-# ---- numbers ----------------------------------------------------------------------------------
-
-NUMBERS = ("nan", "inf", "-inf", "1e400", "1e-320", "-1e-320", "0", "-1", LONG, "0x10", "one", "")
-
-
-@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: number[:9])
-@pytest.mark.parametrize(
-    "command",
-    [
-        "lookup car.json colour --score-cutoff NUMBER",
-        "lookup car.json colour -n NUMBER",
-        "attend car.json colour --temperature NUMBER",
-        "attend car.json colour --scorer gaussian --temperature NUMBER",
-        "map car.json table.csv --column what --sure NUMBER",
-        "fit car.json examples.csv -o out.fuzzydict --validation NUMBER",
-        "fit car.json examples.csv -o out.fuzzydict --epochs NUMBER",
-        "fit car.json examples.csv -o out.fuzzydict --seed NUMBER",
-        "train --corpus table.csv -o out.vectors --min-count NUMBER",
-    ],
-)
-@pytest.mark.usefixtures("folder")
-def test_any_number_is_taken_or_refused_in_one_line(command: str, number: str) -> None:
-    result = run(*words_of(command, NUMBER=number))
-    assert result.exit_code in (0, 1, 2)
-    if result.exit_code == 2:
-        assert result.stdout == ""
-        assert result.stderr.splitlines()[-1].startswith("Error: ")
 
 
 # ---- what a terminal obeys --------------------------------------------------------------------
@@ -218,17 +187,6 @@ def test_nothing_printed_is_obeyed(command: str) -> None:
     assert (option.exit_code, is_only_shown(option.stderr)) == (2, True)
 
 
-@posix
-@pytest.mark.usefixtures("hostile")
-def test_json_and_tables_hold_what_was_there() -> None:
-    key = f"{HOSTILE} color"
-    (line,) = run("lookup", "texts.json", key, "--json").stdout.splitlines()
-    assert json.loads(line) == {"query": key, "key": key, "score": 1.0, "value": HOSTILE}
-    run("map", "texts.json", "e.jsonl", "--column", "target", "-o", "o.jsonl")
-    assert json.loads(Path("o.jsonl").read_text().splitlines()[0])["target_value"] == HOSTILE
-    assert json.loads(run("lookup", "texts.json", key).stdout) == HOSTILE
-
-
 # ---- streams and surroundings -------------------------------------------------------------------
 
 
@@ -248,23 +206,15 @@ def test_a_line_without_an_end_is_refused_in_bounded_memory() -> None:
     with Path("/dev/zero").open("rb") as endless:
         done = real("lookup", "car.json", stdin=endless, preexec_fn=limited)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == (
-        b"Error: standard input: line 1 has more than 16777216 bytes; expected a query on each "
-        b"line\n"
-    )
+    told = b"Error: standard input: line 1 has more than 16777216 bytes; expected a query on each l"
+    assert done.stderr == told + b"ine\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-@pytest.mark.parametrize(
-    "command",
-    one_process(
-        "map car.json table.csv --column what", "lookup car.json colour", "explain car.json colour"
-    ),
-)
 @pytest.mark.usefixtures("folder")
-def test_standard_output_that_is_full_is_one_line(command: str) -> None:
+def test_standard_output_that_is_full_is_one_line() -> None:
     with Path("/dev/full").open("wb") as full:
-        done = real(*command.split(), stdout=full)
+        done = real("map", "car.json", "table.csv", "--column", "what", stdout=full)
     assert done.returncode == 2
     assert done.stderr == b"Error: standard output: No space left on device\n"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -32,11 +31,6 @@ def car(tmp_path: Path) -> Path:
     path = tmp_path / "car.json"
     path.write_text(json.dumps(CAR))
     return path
-
-
-def keys_of(output: str) -> list[list[str]]:
-    """Return keys and scores of the lines of ``lookup -v``."""
-    return [line.split("\t")[1:] for line in output.splitlines()]
 
 
 # ---- lookup: what is printed --------------------------------------------------------------
@@ -71,26 +65,23 @@ def test_a_query_that_nothing_matches_is_an_empty_line_and_exit_1(car: Path) -> 
 
 def test_several_matches_are_lines_with_the_best_first(car: Path, tmp_path: Path) -> None:
     d = FuzzyDict(CAR)
-    for query in ("colour", "doors", "speed"):
-        matches = [match for match in d.most_similar(query, topn=3) if match.score >= 0.2]
-        result = run("lookup", car, query, "-n", "3", "--score-cutoff", "0.2")
-        assert (result.exit_code, result.stderr) == (0, "")
-        assert result.stdout.splitlines() == [as_line(match.value) for match in matches]
+    matches = [match for match in d.most_similar("speed", topn=3) if match.score >= 0.2]
+    result = run("lookup", car, "speed", "-n", "3", "--score-cutoff", "0.2")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [as_line(match.value) for match in matches]
     FuzzyDict(CAR, score_cutoff=0.9).save(tmp_path / "car.fuzzydict")
     for path in (car, tmp_path / "car.fuzzydict"):  # whatever the scores
         for n in (1, 3, 99):
             result = run("lookup", path, "xyzzy", "-v", "-n", n)
             assert result.exit_code == 0
             expected = [[m.key, f"{m.score:.3f}"] for m in d.most_similar("xyzzy", n)]
-            assert keys_of(result.stdout) == expected
-    nothing = run("lookup", car, "?!", "-n", "3")
-    assert (nothing.exit_code, nothing.stdout) == (1, "\n")
+            assert [line.split("\t")[1:] for line in result.stdout.splitlines()] == expected
 
 
 def test_key_score_and_query_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
-    first, second, third = run("lookup", car, "-v", "colour", "doors", "xyzzy").stdout.split("\n")[
-        :3
-    ]
+    first, second, third, _ = run("lookup", car, "-v", "colour", "doors", "xyzzy").stdout.split(
+        "\n"
+    )
     assert first.startswith("black\tcolor\t0.9")
     assert (second, third) == ("4\tdoors\t1.000", "")
     (tmp_path / "tabs.json").write_text(r'{"a\tb": "c\td"}')
@@ -100,7 +91,6 @@ def test_key_score_and_query_are_added_after_tabs(car: Path, tmp_path: Path) -> 
     lines = run(*several, "colour", "top\tspeed").stdout.splitlines()
     assert [line.split("\t")[3:] for line in lines] == [["colour"]] * 2 + [['"top\\tspeed"']] * 2
     assert run(*several, lines=b"colour\ntop\tspeed").stdout.splitlines() == lines
-    assert all(len(key) == 2 for key in keys_of(run(*several, "colour").stdout))
 
 
 def test_answers_as_json_are_an_object_a_line(car: Path, tmp_path: Path) -> None:
@@ -197,15 +187,13 @@ def test_an_explanation_as_json_has_all_numbers(car: Path) -> None:
     colour, marks, color = map(json.loads, result.stdout.splitlines())
     e = FuzzyDict(CAR).explain("colourr")
     assert (colour["query"], colour["matches"], colour["equal"]) == ("colourr", True, False)
-    for name in ("best", "runner_up"):
-        given, match, parts = colour[name], getattr(e, name), getattr(e, f"{name}_parts")
-        assert (given["key"], given["value"]) == match[:2]
-        assert given["score"] == pytest.approx(match.score)
-        assert given["parts"] == pytest.approx(parts._asdict())
-    for name in ("none", "margin", "cutoff"):
-        assert colour[name] == pytest.approx(getattr(e, name))
-    (word,) = colour["words"]
-    assert (word["text"], word["known"], word["stand_in"]) == ("colourr", False, "colour")
+    for name, parts in (("best", e.best_parts), ("runner_up", e.runner_up_parts)):
+        match = getattr(e, name)
+        assert colour[name]["parts"] == pytest.approx(parts._asdict())
+        assert [colour[name][field] for field in ("key", "value")] == [match.key, match.value]
+    assert [colour[name] for name in ("none", "margin", "cutoff")] == pytest.approx(
+        [e.none, e.margin, e.cutoff]
+    )
     assert marks == {"query": "?!", "matches": False, "best": None}
     assert (color["equal"], color["best"]["score"]) == (True, 1.0)
     infinite = run("explain", car, "--json", "colour", "--score-cutoff", "inf").stdout
@@ -223,46 +211,6 @@ def test_the_weights_are_shown_as_bars(car: Path) -> None:
     kept = d.attend("colour", attn_mask=lambda key: key not in ("color", "doors"))
     options = ["-n", "2", "--temperature", "0.5", "--mask", "color", "--mask", "doors"]
     assert run("attend", car, "colour", *options).stdout == f"{kept.chart(2)}\n"
-    low = run("attend", car, "colour", "--temperature", "1e-320")
-    assert low.stdout.splitlines()[1].split()[:2] == ["color", "100.0%"]
-
-
-@pytest.mark.parametrize(
-    "arguments", [["?!"], ["", "-n", "1"], ["x", *(f"--mask={key}" for key in CAR)]]
-)
-def test_nothing_to_attend_to_is_exit_1(car: Path, arguments: list[str]) -> None:
-    result = run("attend", car, *arguments)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "begin"), [("w.png", b"\x89PNG"), ("w.svg", b"<?xml"), ("w.HTML", b"<!DOCTYPE html>")]
-)
-def test_pictures_and_pages_are_drawn_alike_each_time(
-    car: Path, monkeypatch: pytest.MonkeyPatch, name: str, begin: bytes
-) -> None:
-    pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    drawn = []
-    for _ in range(2):
-        assert run("attend", car, "colour <b>", "--plot", car.parent / name).exit_code == 0
-        drawn.append((car.parent / name).read_bytes())
-    assert drawn[0].startswith(begin)
-    assert drawn[0] == drawn[1]
-    assert b"colour <b>" not in drawn[0]
-
-
-@pytest.mark.parametrize(
-    "command", ["attend car.json colour --plot w.png", "demo decoder --save w.png"]
-)
-def test_a_picture_without_matplotlib_names_the_extra(
-    car: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    monkeypatch.chdir(car.parent)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = run(*command.split())
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "pip install matplotlib" in result.stderr.splitlines()[-1]
-    assert [path.name for path in car.parent.iterdir()] == ["car.json"]
-    assert run("attend", "car.json", "colour", "--plot", "w.html").exit_code == 0
+    for arguments in (["?!"], ["", "-n", "1"], ["x", *(f"--mask={key}" for key in CAR)]):
+        nothing = run("attend", car, *arguments)  # to attend to
+        assert (nothing.exit_code, nothing.stdout, nothing.stderr.count("\n")) == (1, "", 1)

@@ -71,13 +71,8 @@ def test_a_left_join_keeps_all_rows_in_order(library: str) -> None:
     left, right = frame(LEFT), frame(RIGHT)
     found = fuzzydict.join(left, right, **ON)
     assert type(found) is type(left)
-    assert listed(found) == {
-        "field": LEFT["field"],
-        "count": LEFT["count"],
-        "name": ["color", None, "brand", None],
-        "count_right": [6, None, 5, None],
-        "score": [pytest.approx(1, abs=0.05), None, pytest.approx(1, abs=0.05), None],
-    }
+    assert list(listed(found)) == ["field", "count", "name", "count_right", "score"]
+    assert listed(found)["count_right"] == [6, None, 5, None]
     assert listed(fuzzydict.join(left, right[:0], **ON))["count_right"] == [None] * 4
     assert len(fuzzydict.join(left[:0], right, **ON)) == 0
     blanks = frame({"name": ["color", "", "", " "]})
@@ -85,37 +80,18 @@ def test_a_left_join_keeps_all_rows_in_order(library: str) -> None:
     assert listed(found)["name_right"] == [None, None, "color"]
 
 
-def test_a_join_of_pandas_keeps_the_index_of_the_left_frame() -> None:
-    left = pd.DataFrame(LEFT, index=[7, 8, 8, 9])
-    right = pd.DataFrame(RIGHT, index=["x", "y", "z"])
-    assert fuzzydict.join(left, right, **ON).index.tolist() == [7, 8, 8, 9]
-    assert fuzzydict.join(left, right, **ON, how="inner").index.tolist() == [7, 8]
-
-
-def test_a_join_takes_the_options_of_a_dict() -> None:
-    left, right = pd.DataFrame({"name": ["vehicle"]}), pd.DataFrame({"name": ["car", "tree"]})
-    found = fuzzydict.join(left, right, on="name", scorer="spelling", add_score=False)
-    assert listed(found) == {"name": ["vehicle"], "name_right": [None]}
-    pytest.importorskip("usearch")
-    by_graph = fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON, index="usearch")
-    assert listed(by_graph)["name"] == ["color", None, "brand", None]
-
-
-def test_columns_keep_their_type_and_integers_beside_nulls_their_value() -> None:
+def test_columns_keep_type_and_index_and_integers_beside_nulls_their_value() -> None:
     large = 2**53 + 1
-    right = pd.DataFrame(
-        {
-            "name": ["color", "brand"],
-            "day": pd.to_datetime(["2024-02-29", "2025-03-01"]),
-            "few": pd.array([1, 2], dtype="Int64"),
-            "kind": pd.Categorical(["x", "y"]),
-            "large": [large, 1],
-        }
-    )
+    right = pd.DataFrame({"name": ["color", "brand"], "large": [large, 1]})
+    right["day"] = pd.to_datetime(["2024-02-29", "2025-03-01"])
+    right["few"] = pd.array([1, 2], dtype="Int64")
+    right["kind"] = pd.Categorical(["x", "y"])
     same = ["day", "few", "kind"]
     for how, left in (("inner", LEFT), ("left", LEFT), ("left", {"field": []})):
         frame = pd.DataFrame(left).astype({"field": object})
+        frame.index = pd.Index([7, 8, 8, 9][: len(frame)])
         found = fuzzydict.join(frame, right, left_on="field", right_on="name", how=how)
+        assert found.index.tolist() == ([7, 8] if how == "inner" else frame.index.tolist())
         assert found[same].dtypes.tolist() == right[same].dtypes.tolist()
         assert found["large"].tolist()[:1] == [large][: len(found)]
     empty = fuzzydict.join(pd.DataFrame(LEFT), right[:0], left_on="field", right_on="name")
@@ -187,11 +163,9 @@ def test_a_join_is_what_reads_one_by_one_find(
         ({"left_on": "field", "right_on": "count"}, "right_on: 'count': expected texts, got int 5"),
         (ON | {"how": "outer"}, "how: expected one of left.* got 'outer'; for the rows of both"),
         (ON | {"how": "right"}, "for all rows of the right one, give it as left"),
-        (ON | {"how": None}, "how: expected one of left, inner, anti, got None"),
         (ON | {"suffix": ""}, "two columns 'count'; choose another suffix"),
         (ON | {"suffix": None}, "suffix: expected a text, got None"),
         (ON | {"suffixes": ("_x", "_y")}, "join takes no 'suffixes' .did you mean 'suffix'"),
-        (ON | {"validate": "m:1"}, "join takes no 'validate'; it takes on, left_on, right_on, how"),
         (ON | {"score_cutoff": "high"}, "score_cutoff"),
         (ON | {"scorer": "cosin"}, "scorer 'cosin'"),
     ],
@@ -227,34 +201,24 @@ def test_keys_that_differ_by_a_sign_are_joined_and_those_that_come_twice_refused
         fuzzydict.match(frame["name"], ["color"], scorers="cosine")
 
 
-def test_frames_of_two_libraries_or_not_collected_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with pytest.raises(ArgumentTypeError, match="right: expected a frame of pandas"):
-        fuzzydict.join(pd.DataFrame(LEFT), pl.DataFrame(RIGHT), **ON)
-    with pytest.raises(ArgumentTypeError, match=r"left: .* collect"):
-        fuzzydict.join(pl.LazyFrame(LEFT), pl.DataFrame(RIGHT), **ON)
-    with pytest.raises(ArgumentTypeError, match=r"right: .* to_frame"):
-        fuzzydict.join(pd.DataFrame(LEFT), pd.Series(RIGHT["name"], name="name"), **ON)
-    monkeypatch.setitem(sys.modules, "narwhals", None)
-    with pytest.raises(MissingExtraError, match="pip install narwhals"):
-        fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON)
-
-
-def test_frames_of_pandas_with_strange_names_are_refused_or_joined() -> None:
+def test_frames_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     left, right = pd.DataFrame(LEFT), pd.DataFrame(RIGHT)
     twice = pd.DataFrame([["colour", 1, 2]], columns=["field", "a", "a"])
-    with pytest.raises(OptionError, match=r"left: .*'a'"):
-        fuzzydict.join(twice, right, **ON)
     levels = pd.DataFrame([["colour"]], columns=pd.MultiIndex.from_tuples([("field", "a")]))
-    with pytest.raises(OptionError, match="left: its columns have names of several levels"):
-        fuzzydict.join(levels, right, **ON)
-    with pytest.raises(
-        OptionError, match=r"no column 'field'.*; reset_index\(\) makes the index one"
-    ):
-        fuzzydict.join(left.set_index("field"), right, **ON)
+    wrong: list[tuple[Any, Any, str]] = [
+        (left, pl.DataFrame(RIGHT), "right: expected a frame of pandas"),
+        (pl.LazyFrame(LEFT), pl.DataFrame(RIGHT), "left: .* collect"),
+        (left, right["name"], "right: .* to_frame"),
+        (twice, right, "left: .*'a'"),
+        (levels, right, "left: its columns have names of several levels"),
+        (left.set_index("field"), right, r"'field'.*; reset_index\(\) makes the index one"),
+    ]
+    for one, other, told in wrong:
+        with pytest.raises((ArgumentTypeError, OptionError), match=told):
+            fuzzydict.join(one, other, **ON)
     numbers: Any = 0
-    numbered = fuzzydict.join(
-        pd.DataFrame({0: ["colour"]}), pd.DataFrame({0: ["color"]}), on=numbers
-    )
-    assert numbered["0_right"].tolist() == ["color"]
+    frames = [pd.DataFrame({0: [text]}) for text in ("colour", "color")]
+    assert fuzzydict.join(*frames, on=numbers)["0_right"].tolist() == ["color"]
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    with pytest.raises(MissingExtraError, match="pip install narwhals"):
+        fuzzydict.join(left, right, **ON)

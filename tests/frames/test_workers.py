@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from fuzzydict import MissingExtraError, OptionError, WorkerError
+from fuzzydict import OptionError, WorkerError
 from fuzzydict.frames.dask import LOCAL
 from fuzzydict.frames.workers import answering
 from tests.support.frames import until
@@ -118,24 +118,11 @@ def test_an_error_of_the_matcher_or_its_end_is_raised_here(
         answers(matcher, jobs=jobs)
 
 
-def test_wrong_arguments_are_told() -> None:
-    with pytest.raises(OptionError, match="jobs must be a whole number of 1 or more"):
-        answers(len, jobs=0)
-    with pytest.raises(OptionError, match="its own number of workers"):
-        answers(len, jobs=2, scheduler="tcp://localhost:1")
-
-
-@pytest.mark.more
-@pytest.mark.skipif(find_spec("distributed") is not None, reason="Dask is installed")
-def test_the_extra_is_named() -> None:
-    with pytest.raises(MissingExtraError, match=r"pip install 'dask\[dataframe\]' distributed"):
-        answers(len, scheduler=LOCAL)
-
-
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc to see processes in")
 @SLOW
-def test_workers_end_with_their_process(noted: Noted) -> None:
-    """Also if it is killed, so that it can end nothing itself."""
+@pytest.mark.parametrize("sent", ["SIGKILL", "SIGINT"])
+def test_workers_end_with_their_process(noted: Noted, sent: str) -> None:
+    """If it is killed, so that it can end nothing itself, and at Ctrl-C, which all get."""
     code = (
         f"import sys; sys.path.append({str(Path(__file__).parents[2])!r})\n"
         "from pathlib import Path\n"
@@ -148,7 +135,8 @@ def test_workers_end_with_their_process(noted: Noted) -> None:
     try:
         until(lambda: len(noted.asked()) == 2)
         workers = [int(pid) for pid in noted.asked()]
-        process.kill()
+        number = getattr(signal, sent)
+        os.killpg(process.pid, number) if sent == "SIGINT" else process.send_signal(number)
         process.wait()
         until(lambda: not any(map(is_running, workers)))
     finally:

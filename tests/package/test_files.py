@@ -66,16 +66,6 @@ def test_any_meta_and_any_arrays_come_back_bit_for_bit(
         assert read.arrays[name].tobytes() == expected.tobytes()
 
 
-def test_arrays_are_mapped_aligned_read_only_and_outlive_their_file(stored: Path) -> None:
-    array = read_arrays(stored, "test").arrays["b"]
-    assert not array.flags.writeable
-    assert not array.flags.owndata
-    assert array.ctypes.data % 64 == 0
-    write_arrays(stored, "test", {}, {"b": np.zeros((2, 3))})
-    assert array.tolist() == [[1, 1, 1], [1, 1, 1]]
-    assert read_arrays(stored, "test").arrays["b"].tolist() == [[0, 0, 0], [0, 0, 0]]
-
-
 @pytest.mark.parametrize("dtype", ["U3", "O", "c16", "M8[D]", "S2"])
 def test_arrays_that_no_file_may_hold_are_not_written(tmp_path: Path, dtype: str) -> None:
     with pytest.raises(ArgumentTypeError, match="array 'a': dtype"):
@@ -131,9 +121,8 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     assert list(stored.parent.iterdir()) == [stored]
 
 
-@pytest.mark.parametrize("length", [237, 238, 254])
-def test_a_name_may_be_as_long_as_the_file_system_takes(tmp_path: Path, length: int) -> None:
-    path = tmp_path / ("é" * (length // 2))
+def test_a_name_may_be_as_long_as_the_file_system_takes(tmp_path: Path) -> None:
+    path = tmp_path / ("é" * 127)
     write_arrays(path, "test", {}, {"a": np.ones(3)})
     assert read_arrays(path, "test").arrays["a"].sum() == 3
     with pytest.raises(OSError, match="name too long"):

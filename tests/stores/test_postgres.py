@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import Barrier, Event
-from time import sleep
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fuzzydict import RemoteDict, StoreError, StoreWarning, connect
 from fuzzydict.stores.base import Alias, Counts, Store, id_of
 from fuzzydict.stores.values import conditions_of
+from tests.support.frames import until
 from tests.support.interrupting import at_line
 from tests.support.postgres import Server, server
 from tests.support.proxy import proxy
@@ -63,30 +62,8 @@ def refused(store: Store) -> str:
     with pytest.raises(StoreError) as error:
         store.count()
     assert str(error.value).startswith(store.place)
+    assert "Geheim" not in str(error.value)
     return str(error.value)
-
-
-# ---- the address --------------------------------------------------------------------------------
-
-
-def test_all_but_our_own_parameters_go_to_libpq(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = dict[str, Any]()
-
-    def connect(**options: Any) -> Any:
-        given.update(options)
-        raise psycopg.OperationalError("not here")
-
-    monkeypatch.setattr(psycopg, "connect", connect)
-    own = {"user": "me", "host": "host", "port": "99", "dbname": "db", "sslmode": "disable"}
-    for query in (
-        "application_name=b%20c&partitions=4&table=x.y&sslmode=disable",
-        "table=x.y&application_name=b%20c&sslmode=disable&partitions=4",
-    ):
-        store = PostgresStore(f"postgresql://me@host:99/db?{query}")
-        assert "not here" in refused(store)
-        assert store.place == "postgresql://host:99/db?table=x.y"
-        assert given.items() >= (own | {"application_name": "b c"}).items()
-        assert not given.keys() & {"table", "partitions"}
 
 
 # ---- a server that refuses ----------------------------------------------------------------------
@@ -94,23 +71,19 @@ def test_all_but_our_own_parameters_go_to_libpq(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_not_there_is_said(postgres: Server) -> None:
     store = PostgresStore("postgresql://me:Geheim@127.0.0.1:1/db?table=keys")
-    said = refused(store)
+    assert "refused" in refused(store)
     assert store.place == "postgresql://127.0.0.1:1/db?table=keys"
-    assert "refused" in said
-    assert "Geheim" not in said
     with proxy(postgres.sockets) as running:  # to a server that speaks no TLS
         address = f"postgresql://me:Geheim@127.0.0.1:{running.port}/db?sslmode=require"
-        said = refused(PostgresStore(address))
-    assert "does not support SSL, but SSL was required" in said
-    assert "Geheim" not in said
+        assert "does not support SSL, but SSL was required" in refused(PostgresStore(address))
     nowhere = PostgresStore(postgres.url(dbname="nowhere"))
     assert 'database "nowhere" does not exist' in refused(nowhere)
     assert "nothing was created" in refused(PostgresStore(postgres.url(table="nowhere")))
-    postgres.run('DROP SCHEMA IF EXISTS "a shop"')
     store = PostgresStore(postgres.url(table="a shop.keys"))
-    assert store.meta() is None
-    with pytest.raises(StoreError, match="schema"):
-        store.create(E, META)
+    for dimensions, said in ((E, "schema"), (4001, "4000")):  # the most that an index takes
+        with pytest.raises(StoreError, match=said):
+            store.create(dimensions, META)
+        assert store.meta() is None
     postgres.run('CREATE SCHEMA "a shop"')
     store.create(E, META)
     store.write([row("red", 1)])
@@ -118,7 +91,6 @@ def test_what_is_not_there_is_said(postgres: Server) -> None:
 
 
 def test_a_wrong_password_is_not_shown(postgres: Server) -> None:
-    postgres.run("DROP ROLE IF EXISTS guarded")
     postgres.run("CREATE ROLE guarded LOGIN PASSWORD 'right'")
     rules = postgres.folder / "data" / "pg_hba.conf"
     rules.write_text("local all guarded scram-sha-256\n" + rules.read_text())
@@ -145,9 +117,7 @@ def test_a_table_that_holds_something_else_stays(postgres: Server, table: str) -
 
 
 def test_a_user_who_may_not_create(postgres: Server) -> None:
-    postgres.run("DROP DATABASE IF EXISTS bare")
     postgres.run("CREATE DATABASE bare")
-    postgres.run("DROP ROLE IF EXISTS reader")
     postgres.run("CREATE ROLE reader LOGIN")
     with pytest.raises(StoreError, match="CREATE EXTENSION vector"):
         PostgresStore(postgres.url("reader", dbname="bare")).create(E, META)
@@ -158,7 +128,6 @@ def test_a_user_who_may_not_create(postgres: Server) -> None:
 
 def test_a_user_who_may_only_read_reads(postgres: Server, store: PostgresStore, table: str) -> None:
     store.write(rows_of(5))
-    postgres.run("DROP ROLE IF EXISTS onlooker")
     postgres.run("CREATE ROLE onlooker LOGIN")
     for suffix in ("", "_aliases", "_meta"):
         postgres.run(f'GRANT SELECT ON "{table}{suffix}" TO onlooker')
@@ -181,14 +150,6 @@ def test_a_user_who_may_only_read_reads(postgres: Server, store: PostgresStore, 
     assert store.build_index() is None
     with pytest.warns(StoreWarning, match="permission denied.*; build one by"):
         assert not RemoteDict(onlooker).build_index()
-    postgres.run("DROP OWNED BY onlooker")
-
-
-def test_vectors_too_long_for_an_index(postgres: Server, table: str) -> None:
-    store = PostgresStore(postgres.url(table=table))
-    with pytest.raises(StoreError, match="4000"):
-        store.create(4001, META)
-    assert store.meta() is None
 
 
 def test_a_server_that_recovers_is_waited_for_ever_longer(
@@ -225,27 +186,17 @@ def test_a_read_takes_three_round_trips_at_most_and_all_else_one(
         d = connect(between.url(table=table.replace(" ", "%20")), create=True)
         d.update({"color": 1, "brand": 2, "price": 3})
         d["colour"]
+        asked = ["colour", "brnd", "zzzz"]
         calls: list[tuple[int, Callable[[], Any]]] = [
-            (2, lambda: d["colour"]),  # few keys are all at hand
-            (2, lambda: d.nearest(["colour", "brnd", "zzzz"], default=None)),
-            (2, lambda: d.most_similar("colour")),
-            (1, lambda: "color" in d),
+            (2, lambda: d.nearest(asked, default=None)),  # few keys are all at hand
             (1, lambda: d["color"]),
-            (1, lambda: len(d)),
-            (1, lambda: d.update({"color": 4})),
             (1, lambda: d.update({f"new {i}": i for i in range(1000)})),
             (4, lambda: d["colour"]),  # the sample is read anew, once
-            (3, lambda: d["colour"]),
-            (3, lambda: d.nearest(["colour", "brnd", "zzzz"], default=None)),
-            (3, lambda: d.most_similar(["colour", "brnd", "zzzz"], 3)),
-            (3, lambda: d.explain(["colour", "brnd", "zzzz"])),
-            (3, lambda: d.attend(["colour", "brnd", "zzzz"], topn=2)),
-            (3, lambda: d.pool(["colour", "brnd"])),
+            (3, lambda: d.explain(asked)),
             (0, lambda: direct.keep_counts(Counts(1003, {"color": 1}))),
             (4, lambda: d["colour"]),  # with what was counted
-            (3, lambda: d["colour"]),
+            (3, lambda: d.pool(["colour", "brnd"])),
             (1, lambda: d.__delitem__("color")),
-            (1, d.clear),
         ]
         for expected, call in calls:
             before = between.trips
@@ -316,22 +267,16 @@ def test_a_row_that_others_wrote_is_left_out_and_can_be_removed(
 def test_a_meta_that_others_wrote_is_an_error_that_says_what_to_do(
     postgres: Server, store: PostgresStore, table: str
 ) -> None:
+    for number in (-5, 1 << 62):
+        postgres.run(f'UPDATE "{table}_meta" SET count = {number}')
+        with pytest.raises(StoreError, match="damaged"):
+            list(RemoteDict(store).items())
     postgres.run(f'ALTER TABLE "{table}_meta" ALTER meta TYPE text')
     changes = [f"""UPDATE "{table}_meta" SET meta = '{meta}'""" for meta in ("[]", "3", "{" * 3000)]
     for change in [*changes, f'DELETE FROM "{table}_meta"']:
         postgres.run(change)
         with pytest.raises(StoreError, match="damaged; push the keys again into another place"):
             store.meta()
-
-
-def test_a_count_that_cannot_be_is_an_error(
-    postgres: Server, store: PostgresStore, table: str
-) -> None:
-    for number in (-5, 1 << 62):
-        postgres.run(f'UPDATE "{table}_meta" SET count = {number}')
-        items = RemoteDict(store).items()
-        with pytest.raises(StoreError, match="damaged"):
-            list(items)
 
 
 # ---- a connection that is lost ------------------------------------------------------------------
@@ -425,29 +370,6 @@ def test_what_was_written_before_the_server_is_killed_is_there(
     assert store.search([search("3 7", 1, 1)])[0].near[0].key == "3 7"
 
 
-# ---- several at once ----------------------------------------------------------------------------
-
-
-def test_the_count_is_that_of_all_writers(postgres: Server, table: str) -> None:
-    stores = [PostgresStore(postgres.url(table=table)) for _ in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda one: one.create(E, META), stores))
-
-        def work(number: int) -> None:
-            chance = np.random.default_rng(number)
-            for _ in range(15):
-                names = [f"key {i}" for i in chance.choice(60, 20, replace=False)]
-                if chance.random() < 0.4:
-                    stores[number].remove(names)
-                else:
-                    stores[number].write([row(name, number) for name in names])
-
-        list(pool.map(work, range(4)))
-    assert stores[0].count() == len(all_rows(stores[0]))
-    for one in stores:
-        one.close()
-
-
 # ---- the index ----------------------------------------------------------------------------------
 
 
@@ -494,20 +416,6 @@ def test_an_index_is_built_with_the_memory_that_there_is(
     assert postgres.run(f"SELECT indisvalid FROM pg_index WHERE {graph}") == [(True,)]
 
 
-def test_a_changed_value_changes_no_index(
-    postgres: Server, store: PostgresStore, table: str
-) -> None:
-    store.write(rows_of(20))
-    store.write([one._replace(value="new") for one in rows_of(20)[:3]])
-    store.close()  # after which the server counts, in its own time
-    query = f"SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = '{table}'"
-    for _ in range(100):
-        if postgres.run(query) == [(3, 3)]:
-            break
-        sleep(0.1)
-    assert postgres.run(query) == [(3, 3)]
-
-
 # ---- what could be taken for SQL ----------------------------------------------------------------
 
 
@@ -519,10 +427,12 @@ def test_no_name_and_no_text_is_taken_for_sql(postgres: Server, name: str) -> No
     postgres.run("CREATE TABLE precious ()")
     store = PostgresStore(postgres.url(table=name))
     store.create(E, {name: name})
-    store.write([row(name, {name: name}), row("other", {"a": name})])
+    value = {name: name, "": 10**400, "b": {"z": 1e22, "y": -0.0}}
+    store.write([row(name, value), row("other", {"a": name})])
     store.teach([Alias(name, name, name)])
     assert store.meta() == {name: name}
-    assert store.rows([name], [name])[:2] == ({name: {name: name}}, {name: name})
+    found = store.rows([name], [name])[:2]
+    assert repr(found) == repr(({name: value}, {name: name}))  # with the fields in their order
     for where in ({name.replace(".", " "): name}, {"a": name}):
         (hits,) = store.search([search(name)], conditions_of(where))
         assert [hit.key for hit in hits.near] == [name if name in where else "other"]
@@ -554,9 +464,12 @@ def large(request: pytest.FixtureRequest) -> Iterator[PostgresStore]:
     store.close()
 
 
-def test_the_index_finds_what_comparing_all_finds(large: PostgresStore) -> None:
+def test_the_index_finds_what_comparing_all_finds_and_was_built_once(large: PostgresStore) -> None:
     rows = rows_of(3000)
     assert large.count() == 3000
+    table = large.place.rpartition("=")[2]
+    built = "SELECT count(*) FROM pg_indexes WHERE indexdef ~ 'hnsw' AND tablename ~"
+    assert server().run(f"{built} '^{table}(_[0-9])?$'") in ([(1,)], [(4,)])  # of each partition
     asked = [search(text, 10, 0) for text in ("amber 3", "blak 44", "qwzzt", "olive 2222")]
     for one, hits in zip(asked, large.search(asked), strict=True):
         check_found(hits.near, rows, one, nearness, 10)
@@ -565,19 +478,12 @@ def test_the_index_finds_what_comparing_all_finds(large: PostgresStore) -> None:
         assert (hits.near[0].key, hits.spelled[0].key) == (key, key)
 
 
-def test_the_index_is_built_once_and_used(large: PostgresStore) -> None:
-    table = large.place.rpartition("=")[2]
-    built = "SELECT count(*) FROM pg_indexes WHERE indexdef ~ 'hnsw' AND tablename ~"
-    assert server().run(f"{built} '^{table}(_[0-9])?$'") in ([(1,)], [(4,)])  # of each partition
-    used = f"SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE relname ~ '^{table}(_[0-9])?$'"
-    (before,) = server().run(used)
+def test_the_index_is_used(large: PostgresStore) -> None:
+    used = "SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes WHERE relname ~ 'large'"
+    ((before,),) = server().run(used)
     large.search([search("amber 3")])
     large.close()  # after which the server counts, in its own time
-    waited = 0
-    while server().run(used) <= [before] and waited < 100:
-        sleep(0.1)
-        waited += 1
-    assert server().run(used) > [before]
+    until(lambda: server().run(used) > [(before,)])
 
 
 def test_a_filter_that_few_satisfy_still_finds_them(large: PostgresStore) -> None:
@@ -589,11 +495,3 @@ def test_a_filter_that_few_satisfy_still_finds_them(large: PostgresStore) -> Non
     ):
         (hits,) = large.search([asked], conditions_of(where))
         check_found(hits.near, expected, asked, nearness, 20)
-
-
-def test_values_keep_the_order_of_fields_and_every_number(store: PostgresStore) -> None:
-    value = {"b": 1e22, "a": -0.0, "aa": [10**400, 0.1 + 0.2, 5e-324, 1.0], "": {"z": 1, "y": 2}}
-    store.write([row("red", value)])
-    assert repr(store.rows(["red"]).values) == repr({"red": value})
-    (hits,) = store.search([search("red")], conditions_of({"b": 1e22}))
-    assert [hit.key for hit in hits.near] == ["red"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzzydict import StoreError, StoreWarning
-from fuzzydict.stores.base import Alias, Row, id_of
+from fuzzydict.stores.base import Row, id_of
 from tests.support.stores import CALLS, META, E, row, rows_of, search
 
 pytest.importorskip("qdrant_client", reason="qdrant-client is not installed (extra qdrant)")
@@ -25,26 +25,16 @@ from fuzzydict.stores.qdrant import QdrantStore
 if TYPE_CHECKING:
     from tests.support.qdrant_server import Server
 
+pytestmark = pytest.mark.more
 SECRET = "s3cret-of-mine"
 
 
-# ---- addresses ------------------------------------------------------------------------------
-
-
-@pytest.mark.more
-@pytest.mark.parametrize(
-    ("url", "place"),
-    [
-        ("qdrant://localhost/words", "qdrant://localhost:6334/words"),
-        ("qdrant://h:6333/my%20words?shards=4&replicas=2&on_disk=1", "qdrant://h:6333/my words"),
-        (f"qdrant://[::1]:7/words?api_key={SECRET}&https=0", "qdrant://[::1]:7/words"),
-        (f"qdrant://h:443/words?api_key={SECRET}&rest=1", "qdrant://h:443/words"),
-    ],
-)
-def test_a_place_is_named_without_its_key(url: str, place: str) -> None:
-    store = QdrantStore(url)
-    assert store.place == place
-    assert SECRET not in repr(store)
+@pytest.fixture
+def client() -> Iterator[QdrantClient]:
+    """Return a client of its local mode."""
+    local = QdrantClient(":memory:")
+    yield local
+    local.close()
 
 
 # ---- servers that do not answer as they should ----------------------------------------------
@@ -101,7 +91,6 @@ def _refused(url: str, told: str | None) -> None:
     store.close()
 
 
-@pytest.mark.more
 @pytest.mark.parametrize("case", ANSWERS)
 def test_nonsense_is_an_error_that_names_the_place(case: str) -> None:
     with _answering(ANSWERS[case]) as port:
@@ -109,7 +98,6 @@ def test_nonsense_is_an_error_that_names_the_place(case: str) -> None:
         _refused(f"qdrant://127.0.0.1:{port}/words?rest=1&https=0&api_key={SECRET}", key)
 
 
-@pytest.mark.more
 @pytest.mark.parametrize("options", ["rest=0", "rest=1", f"rest=1&https=0&api_key={SECRET}"])
 def test_no_server_and_no_grpc(options: str) -> None:
     with socket() as one:
@@ -133,24 +121,19 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-def _open(server: Server, api_key: str = SECRET) -> QdrantStore:
-    url = f"qdrant://127.0.0.1:{server.port}/words?https=0&api_key={api_key}"
-    return QdrantStore(url)
-
-
-@pytest.mark.more
-def test_a_wrong_key_is_refused(server: Server) -> None:
+@pytest.fixture
+def store(server: Server) -> Iterator[QdrantStore]:
+    address = f"qdrant://127.0.0.1:{server.port}/words?https=0"
     with pytest.raises(StoreError, match="refuses the api_key"):
-        _open(server, "another").create(E, META)
-    store = _open(server)
+        QdrantStore(f"{address}&api_key=another").create(E, META)
+    store = QdrantStore(f"{address}&api_key={SECRET}")
     assert store.meta() is None
+    store.create(E, META)
+    yield store
     store.close()
 
 
-@pytest.mark.more
-def test_a_killed_server_is_told_and_found_again(server: Server) -> None:
-    store = _open(server)
-    store.create(E, META)
+def test_a_killed_server_is_told_and_found_again(server: Server, store: QdrantStore) -> None:
     store.write(rows_of(10))
     server.kill()
     for call in CALLS:
@@ -163,45 +146,29 @@ def test_a_killed_server_is_told_and_found_again(server: Server) -> None:
     server.kill()
     server.start()  # between two calls: the second does not notice
     assert len(store.rows([one.key for one in rows_of(10)]).values) == 10
-    store.close()
 
 
-def test_a_client_that_another_thread_closed_is_not_said_to_be_refused(
-    monkeypatch: pytest.MonkeyPatch,
+def test_what_was_acknowledged_of_a_broken_load_is_there(
+    server: Server, store: QdrantStore
 ) -> None:
-    class Closed:
-        def collection_exists(self, _: str) -> bool:
-            raise ValueError("Cannot invoke RPC on closed channel!")
-
-    store = QdrantStore("qdrant://localhost/words")
-    monkeypatch.setattr(store, "_connected", Closed)
-    with pytest.raises(StoreError, match=r"words cannot be reached: .*closed channel"):
-        store.meta()
-
-
-@pytest.mark.more
-def test_what_was_acknowledged_of_a_broken_load_is_there(server: Server) -> None:
-    store = _open(server)
-    store.create(E, META)
     blocks = [[row(f"key {i} {j}", i) for j in range(200)] for i in range(500)]
     written: list[str] = []
+
+    def write(blocks: list[list[Row]]) -> None:
+        for block in blocks:
+            store.write(block)
+            written.extend(one.key for one in block)
+
     killer = Timer(0.5, server.kill)
     killer.start()
     with pytest.raises(StoreError, match="cannot be reached"):
-        _write_all(store, blocks, written)
+        write(blocks)
     killer.join()
     server.start()
     assert store.rows(written).values.keys() == set(written)
     again = blocks[: len(written) // 200 + 2]
-    _write_all(store, again, [])
+    write(again)
     assert store.count() == 200 * len(again)
-    store.close()
-
-
-def _write_all(store: QdrantStore, blocks: list[list[Row]], written: list[str]) -> None:
-    for block in blocks:
-        store.write(block)
-        written += [one.key for one in block]
 
 
 # ---- points that others wrote ----------------------------------------------------------------
@@ -220,11 +187,12 @@ ODD_POINTS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.more
 @pytest.mark.parametrize("case", ODD_POINTS)
-def test_a_point_that_others_wrote_is_left_out_and_can_be_removed(case: str) -> None:
+def test_a_point_that_others_wrote_is_left_out_and_can_be_removed(
+    client: QdrantClient, case: str
+) -> None:
     key, payload, vectors, said = ODD_POINTS[case]
-    client, good = QdrantClient(":memory:"), rows_of(5)
+    good = rows_of(5)
     store = QdrantStore("qdrant://local/words", client)
     store.create(E, META)
     store.write(good)
@@ -242,12 +210,9 @@ def test_a_point_that_others_wrote_is_left_out_and_can_be_removed(case: str) -> 
     assert store.count() == 5
     store.clear()
     assert store.count() == 0
-    client.close()
 
 
-@pytest.mark.more
-def test_a_meta_that_others_wrote_is_an_error_that_says_what_to_do() -> None:
-    client = QdrantClient(":memory:")
+def test_a_meta_that_others_wrote_is_an_error_that_says_what_to_do(client: QdrantClient) -> None:
     store = QdrantStore("qdrant://local/words", client)
     store.create(E, META)
     for payload in ({}, {"json": "["}, {"json": 7}, {"json": "[1]"}):
@@ -255,15 +220,12 @@ def test_a_meta_that_others_wrote_is_an_error_that_says_what_to_do() -> None:
         client.upsert("words", [point])
         with pytest.raises(StoreError, match="damaged; push the keys again into another place"):
             store.meta()
-    client.close()
 
 
 # ---- collections of others ------------------------------------------------------------------
 
 
-@pytest.mark.more
-def test_a_collection_of_other_things_is_left_alone() -> None:
-    client = QdrantClient(":memory:")
+def test_a_collection_of_other_things_is_left_alone(client: QdrantClient) -> None:
     params = models.VectorParams(size=E, distance=models.Distance.COSINE)
     client.create_collection("words", vectors_config=params)
     with pytest.raises(StoreError, match="holds no keys of fuzzydict"):
@@ -272,14 +234,11 @@ def test_a_collection_of_other_things_is_left_alone() -> None:
     QdrantStore("qdrant://local/others", client).create(E, META)
     with pytest.raises(StoreError, match=f"of {E} numbers, not of {E + 1}"):
         QdrantStore("qdrant://local/others", client).create(E + 1, META)
-    client.close()
 
 
-@pytest.mark.more
 def test_a_collection_that_another_client_creates_meanwhile_is_used(
-    monkeypatch: pytest.MonkeyPatch,
+    client: QdrantClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = QdrantClient(":memory:")
     first, second = (QdrantStore("qdrant://local/keys", client) for _ in range(2))
     first.create(E, META)
     first.write([row("red", 1)])
@@ -288,50 +247,3 @@ def test_a_collection_that_another_client_creates_meanwhile_is_used(
     monkeypatch.setattr(client, "collection_exists", lambda name: next(answers, exists(name)))
     second.create(E, {"other": 1})
     assert (second.meta(), second.rows(["red"]).values) == (META, {"red": 1})
-    client.close()
-
-
-@pytest.mark.more
-def test_a_client_that_knew_more_keys_tells_of_those_that_it_writes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Of many keys, one behind those of the sample is written without a word: it changes no score.
-
-    But what was behind them once may be among them now.
-    """
-    monkeypatch.setattr("fuzzydict.stores.qdrant.SAMPLE", 8)
-    client = QdrantClient(":memory:")
-    first, other = (QdrantStore("qdrant://local/keys", client) for _ in range(2))
-    first.create(E, META)
-    rows = sorted(rows_of(20), key=lambda one: id_of(one.key))
-    first.write(rows[:19])
-    version = first.sample([]).version
-    first.write(rows[19:])
-    assert other.rows([]).version == version
-    other.remove([one.key for one in rows[:19]])
-    version = other.sample([]).version
-    first.write(rows[19:])
-    assert other.rows([]).version != version
-    client.close()
-
-
-@pytest.mark.more
-def test_local_mode_keeps_what_it_has_in_a_folder(tmp_path: Path) -> None:
-    client = QdrantClient(path=str(tmp_path))
-    store = QdrantStore("qdrant://local/words", client)
-    store.create(E, META)
-    store.write([row("color", {"price": 0.1 + 0.2, "large": 2**70})])
-    store.teach([Alias("hue", "Hue", "color")])
-    store.close()
-    assert store.count() == 1  # a client that was given stays open
-    client.close()
-    with pytest.raises(StoreError, match="closed"):
-        store.count()
-    again = QdrantClient(path=str(tmp_path))
-    store = QdrantStore("qdrant://local/words", again)
-    assert store.meta() == META
-    assert store.rows(["color"], ["hue"])[:2] == (
-        {"color": {"price": 0.1 + 0.2, "large": 2**70}},
-        {"hue": "color"},
-    )
-    again.close()

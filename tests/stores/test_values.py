@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError
 from fuzzydict.errors import FuzzyDictError
-from fuzzydict.stores.values import as_key, as_value, conditions_of, is_storable, satisfies
+from fuzzydict.stores.values import as_key, as_value, conditions_of, satisfies
 
 
 class Color(enum.StrEnum):
@@ -34,20 +34,12 @@ def nested(depth: int) -> Any:
     return value
 
 
-def only_plain(value: Any) -> bool:
-    if type(value) is list:
-        return all(map(only_plain, value))
-    if type(value) is dict:
-        return all(type(name) is str and only_plain(part) for name, part in value.items())
-    return type(value) in (str, int, float, bool, type(None))
-
-
 STORED: list[tuple[Any, Any]] = [
     ((1, (2, [3])), [1, [2, [3]]]),
     (np.array([[1.5, 2], [3, 4]], np.float32), [[1.5, 2.0], [3.0, 4.0]]),
     (np.array([None, 1, "x", [np.int8(2)]], object), [None, 1, "x", [2]]),
     *((np.array(["a", "b"]), ["a", "b"]), (np.array(7), 7), (np.float64(0.1), 0.1)),
-    *((np.int64(-3), -3), (np.bool_(True), True), (np.str_("naïve"), "naïve"), (-0.0, 0.0)),
+    *((np.int64(-3), -3), (np.bool_(True), True), (np.str_("naïve"), "naïve"), (-0.0, -0.0)),
     ({"a": np.arange(2), "b": {"c": ()}}, {"a": [0, 1], "b": {"c": []}}),
     (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
     (FuzzyDict({"color": "black"}), {"color": "black"}),
@@ -59,10 +51,9 @@ STORED: list[tuple[Any, Any]] = [
 def test_values_become_those_of_json() -> None:
     for value, expected in STORED:
         found = as_value("key", value)
-        assert found == expected
+        assert repr(found) == repr(expected)  # of no other types
         assert found is not value or not isinstance(value, list | dict)
         assert json.loads(json.dumps(found)) == found
-        assert only_plain(found)
 
 
 ITSELF: list[Any] = []
@@ -112,16 +103,6 @@ def test_keys_are_texts() -> None:
         with pytest.raises(ArgumentTypeError) as error:
             as_key(key)
         assert told in str(error.value)
-
-
-@given(st.text(st.characters()))
-def test_what_utf8_encodes_is_storable_but_for_nul(text: str) -> None:
-    try:
-        text.encode()
-        expected = "\0" not in text
-    except UnicodeEncodeError:
-        expected = False
-    assert is_storable(text) is expected
 
 
 # ---- where= -----------------------------------------------------------------------------------

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from fuzzydict.errors import StoreError
-from fuzzydict.stores.base import (
-    SAMPLE,
-    Alias,
-    Counts,
-    Hit,
-    Hits,
-    Known,
-    Row,
-    Sample,
-    Search,
-    Store,
-    id_of,
-    untold,
-)
-from fuzzydict.stores.values import satisfies
+from fuzzydict.stores import base
+from fuzzydict.stores.base import Alias, Counts, Hit, Hits, Known, Row, Sample, Search, id_of
+from fuzzydict.stores.values import Condition, satisfies
 from tests.support.stores import nearness, spelling
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from uuid import UUID
-
-    from fuzzydict.stores.base import Progress
-    from fuzzydict.stores.values import Condition
+SAMPLE = base.SAMPLE
 
 
-class MemoryStore(Store):
-    """A `Store` that is slow and exact: what every other store is compared with.
+class MemoryStore(base.Store):
+    """A store that is slow and exact: what every other store is compared with.
 
     Nothing is shared with the caller: what goes in and what comes out are copies.
     """
@@ -82,27 +67,21 @@ class MemoryStore(Store):
         with self._created():
             for row in rows:
                 if row.vector is not None and row.vector.shape != (self._dimensions,):
-                    raise StoreError(
-                        f"{self.place}: expected vectors of shape ({self._dimensions},), got "
-                        f"{row.vector.shape}"
-                    )
+                    raise StoreError(f"{self.place}: expected {self._dimensions} numbers")
             self._rows |= {row.key: deepcopy(row) for row in rows}
             self._version += 1
 
-    def build_index(self, progress: Progress = untold) -> str | None:
+    def build_index(self, progress: base.Progress = base.untold) -> str | None:
         with self._created():
             progress(1, 1)
         return None
 
     def remove(self, keys: Sequence[str]) -> int:
         with self._created():
-            there = self._rows.keys() & set(keys)
-            for key in there:
-                del self._rows[key]
             taught = self._aliases.items()
             self._aliases = {words: one for words, one in taught if one.key not in set(keys)}
             self._version += 1
-            return len(there)
+            return sum(self._rows.pop(key, None) is not None for key in keys)
 
     def clear(self) -> None:
         with self._created():
@@ -140,10 +119,7 @@ class MemoryStore(Store):
 
     def forget(self, words: Sequence[str]) -> int:
         with self._created():
-            there = self._aliases.keys() & set(words)
-            for text in there:
-                del self._aliases[text]
-            return len(there)
+            return sum(self._aliases.pop(text, None) is not None for text in words)
 
     def aliases(self) -> Iterator[Alias]:
         with self._created():

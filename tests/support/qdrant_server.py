@@ -16,7 +16,6 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from heapq import merge, nlargest
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -70,12 +69,12 @@ def run(folder: Path, api_key: str = "") -> Iterator[Server]:
 
 
 class _Engine:
-    """The collection: its shards, and a file that has the request that created it."""
+    """The collection: one shard, and a file that has the request that created it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._file = folder / "shards", folder / "created"
-        self._shards = [edge.EdgeShard.load(str(one)) for one in sorted(self._folder.glob("*"))]
-        self._pool = ThreadPoolExecutor(4)
+        self._folder, self._file = folder / "shard", folder / "created"
+        is_there = self._file.exists()
+        self._shard: Any = edge.EdgeShard.load(str(self._folder)) if is_there else None
 
     @property
     def created(self) -> Any:
@@ -90,10 +89,8 @@ class _Engine:
         return grpc.CollectionExistsResponse(result=grpc.CollectionExists(exists=is_there))
 
     def create(self, request: Any) -> Any:
-        config = _config(request)
-        for i in range(request.shard_number):
-            (path := self._folder / str(i)).mkdir(parents=True)
-            self._shards.append(edge.EdgeShard.create(str(path), config))
+        self._folder.mkdir()
+        self._shard = edge.EdgeShard.create(str(self._folder), _config(request))
         self._file.write_bytes(request.SerializeToString())
         return grpc.CollectionOperationResponse(result=True)
 
@@ -101,16 +98,13 @@ class _Engine:
         is_there = self._file.exists()
         if is_there:
             self._file.unlink()
-            for shard in self._shards:
-                shard.close()
-            self._shards.clear()
+            self._shard.close()
             shutil.rmtree(self._folder)
         return grpc.CollectionOperationResponse(result=is_there)
 
     def info(self, _: Any) -> Any:
-        """Tell of the collection, once the graphs are made: a server makes them by itself."""
-        for shard in self._shards:
-            shard.optimize()
+        """Tell of the collection, once its graph is made: a server makes it by itself."""
+        self._shard.optimize()
         created = self.created
         params = grpc.CollectionParams(
             shard_number=created.shard_number,
@@ -134,65 +128,45 @@ class _Engine:
     def index(self, request: Any) -> Any:
         assert request.field_type == grpc.FieldType.FieldTypeKeyword
         kind = edge.PayloadSchemaType.Keyword
-        self._update(edge.UpdateOperation.create_field_index(request.field_name, kind))
+        self._shard.update(edge.UpdateOperation.create_field_index(request.field_name, kind))
         return grpc.PointsOperationResponse(result=_DONE)
 
     def change(self, request: Any) -> Any:
         """Write points, delete some, or set what they say."""
+        does = edge.UpdateOperation
         for operation in map(GrpcToRest.convert_points_update_operation, request.operations):
             match operation:
                 case models.UpsertOperation(upsert=models.PointsList(points=points)):
                     new = [edge.Point(_id(p.id), _to_edge(p.vector), p.payload) for p in points]
-                    for i, shard in enumerate(self._shards):
-                        if part := [p for p in new if self._shard_of(p.id) == i]:
-                            shard.update(edge.UpdateOperation.upsert_points(part))
+                    self._shard.update(does.upsert_points(new))
                 case models.DeleteOperation(delete=models.FilterSelector(filter=these)):
-                    self._update(edge.UpdateOperation.delete_points_by_filter(_filter(these)))
+                    self._shard.update(does.delete_points_by_filter(_filter(these)))
                 case models.SetPayloadOperation(set_payload=given):
                     these = _filter(given.filter)
-                    self._update(edge.UpdateOperation.set_payload_by_filter(these, given.payload))
+                    self._shard.update(does.set_payload_by_filter(these, given.payload))
         return grpc.UpdateBatchResponse(result=[_DONE] * len(request.operations))
-
-    def _update(self, operation: Any) -> None:
-        for shard in self._shards:
-            shard.update(operation)
-
-    def _shard_of(self, point: Any) -> int:
-        return _id(point).int % len(self._shards)
 
     def get(self, request: Any) -> Any:
         ids: list[Any] = [UUID(one.uuid) for one in request.ids]
-        found = list[Any]()
-        for i, shard in enumerate(self._shards):
-            if part := [one for one in ids if self._shard_of(one) == i]:
-                found += shard.retrieve(part, *_parts(request))
-        return grpc.GetResponse(result=map(_record, found))
+        return grpc.GetResponse(result=map(_record, self._shard.retrieve(ids, *_parts(request))))
 
     def scroll(self, request: Any) -> Any:
         start = UUID(request.offset.uuid) if request.HasField("offset") else None
-        these, limit = _filter(GrpcToRest.convert_filter(request.filter)), request.limit
-        asked = edge.ScrollRequest(start, limit + 1, these, *_parts(request))
-        pages = [shard.scroll(asked)[0] for shard in self._shards]
-        found = list(merge(*pages, key=lambda record: _id(record.id)))
-        after = (
-            RestToGrpc.convert_extended_point_id(str(found[limit].id)) if found[limit:] else None
-        )
-        return grpc.ScrollResponse(result=map(_record, found[:limit]), next_page_offset=after)
+        these = _filter(GrpcToRest.convert_filter(request.filter))
+        asked = edge.ScrollRequest(start, request.limit, these, *_parts(request))
+        found, after = self._shard.scroll(asked)
+        following = None if after is None else RestToGrpc.convert_extended_point_id(str(after))
+        return grpc.ScrollResponse(result=map(_record, found), next_page_offset=following)
 
     def count(self, request: Any) -> Any:
         these = _filter(GrpcToRest.convert_filter(request.filter))
-        asked = edge.CountRequest(request.exact, these)
-        count = sum(shard.count(asked) for shard in self._shards)
+        count = self._shard.count(edge.CountRequest(request.exact, these))
         return grpc.CountResponse(result=grpc.CountResult(count=count))
 
     def query(self, request: Any) -> Any:
         batch = edge.QueryBatchRequest([_query(one) for one in request.query_points])
-        answers = list(self._pool.map(lambda shard: shard.query_batch(batch), self._shards))
-        results = []
-        for i, one in enumerate(request.query_points):
-            points = (point for answer in answers for point in answer[i])
-            best = nlargest(one.limit, points, key=lambda point: point.score)
-            results.append(grpc.BatchResult(result=map(_scored, best)))
+        answers = self._shard.query_batch(batch)
+        results = [grpc.BatchResult(result=map(_scored, points)) for points in answers]
         return grpc.QueryBatchResponse(result=results)
 
 
@@ -215,7 +189,7 @@ def _config(request: Any) -> Any:
     return edge.EdgeConfig(
         vectors={meaning: params},
         sparse_vectors=dict.fromkeys(request.sparse_vectors_config.map, sparse),
-        # What the optimizer makes of each shard, on a machine with few processors.
+        # What the optimizer makes of it, on a machine with few processors.
         optimizers=edge.EdgeOptimizersConfig(default_segment_number=2),
     )
 
