@@ -181,7 +181,7 @@ def test_it_is_a_mapping_with_exact_membership_and_writes(remote: RemoteDict) ->
     assert (CAR[key], len(remote)) == (value, len(CAR) - 1)
     remote.clear()
     assert (len(remote), list(remote), remote.get("colour")) == (0, [], None)
-    with pytest.raises(NoMatchError, match="no key of the dict"):
+    with pytest.raises(NoMatchError, match="the dict is empty"):
         remote["colour"]
     with pytest.raises(KeyError):
         remote.popitem()
