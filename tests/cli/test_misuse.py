@@ -39,13 +39,10 @@ attend car.json colour --temperature 0 -> temperature
 attend car.json colour -n x -> '-n' / '--topn': 'x' is not a valid integer (
 attend car.json x --mask colour -> not a key of the dict (did you mean 'color'?); give
 attend car.json x --plot w.pdf -> w.pdf: expected a name that ends in .png, .svg or
-demo kernel -> No such demo 'kernel' (did you mean 'kernels'?); valid are dictionary
 evaluate --no-pairs -> nothing to measure; name a retrieval set
 evaluate --no-peers --peer difflib -> drop one
-evaluate --no-peers car.json -> is no retrieval set; expected {
 train notes.txt -> unexpected argument 'notes.txt'; put --corpus before
 train --corpus x --download -> --download is for the Brown corpus
-TRAIN small.txt -> give more text
 TRAIN small.txt latin.txt -> latin.txt: byte 3 is not UTF-8
 TRAIN small.txt -o small.txt -> is one of the files to read
 FIT -> Missing argument 'EXAMPLES'
@@ -74,7 +71,6 @@ MAP t.csv --review codes.csv -> codes.csv is the dict; name another file as --re
 MAP t.csv --decisions codes.csv -> codes.csv is the dict; name another file as --decisions
 MAP t.csv --column cuontry -> has no column 'cuontry' (did you mean 'country'?)
 MAP tables -> no place to write to; name one (-o)
-MAP tables -o t.csv -> t.csv is a file; name a folder for those of
 MAP tables -o tables/out -> in it or around it; write to another folder
 MAP t.csv --jobs 2 -o out/ -> 'out/' names a folder, and there is none
 MAP - --jobs 2 -o o.csv --table-format csv -> standard input can be read only once

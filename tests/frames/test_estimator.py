@@ -169,10 +169,8 @@ def test_weights_of_what_is_unlike_all_keys() -> None:
         (TypeError, FuzzyKeyEncoder(), pd.DataFrame({"a": ["x", 5]}), "in column 'a', got int 5"),
         (TypeError, FuzzyKeyEncoder(), [[{"a": 1}]], "got dict {'a': 1}"),
         (TypeError, FuzzyKeyEncoder("nurse"), JOBS, "keys: expected a column or .*, got str"),
-        (TypeError, FuzzyKeyEncoder(5), JOBS, "expected a column .*got int"),
         (OptionError, FuzzyKeyEncoder(output="value"), JOBS, "one of key, weights, got 'value'"),
         (OptionError, FuzzyKeyEncoder(), [None, None], "X: column 0: expected a text to be a key"),
-        (OptionError, FuzzyKeyEncoder([]), JOBS, "keys: expected a text to be a key"),
         (OptionError, FuzzyKeyEncoder(JOBS, temperature=-1), JOBS, "temperature"),
         (OptionError, FuzzyKeyEncoder(FuzzyDict({"a": 1}), scorer="dot"), JOBS, "keys is a Fuzzy"),
         *(

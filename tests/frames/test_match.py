@@ -33,12 +33,9 @@ CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
     "keys",
     [
         list(CAR),
-        tuple(CAR),
-        CAR.keys(),
         iter([*CAR]),
         np.array(list(CAR)),
         pd.Series([*CAR, None]),
-        pd.Index(list(CAR)),
         pl.Series(list(CAR)),
         CAR,
         FuzzyDict(CAR),

@@ -430,17 +430,15 @@ def test_a_key_that_is_removed_meanwhile_is_not_found_by_itself_or_an_alias() ->
 # ---- opening -------------------------------------------------------------------------------------
 
 
-def test_what_is_not_there_or_was_encoded_by_another_embedding_is_said(connect: Connect) -> None:
+def test_what_is_not_there_or_was_written_otherwise_is_said(
+    connect: Connect,
+) -> None:
     with pytest.raises(StoreError, match=r"no keys were written there; connect\(url, create=True"):
         RemoteDict(connect()).open()
     RemoteDict(connect()).open(create=True)
     with pytest.raises(OptionError, match=r"the store was saved with .* loaded with .*english"):
         RemoteDict(connect(), embedding="english").open()
-
-
-def test_what_another_version_wrote_is_refused() -> None:
-    changes: list[dict[str, Any]] = [{"format": 1}, {"ngrams": [1]}, {"format": "x" * 100}]
-    for change in changes:
+    for change in ({"format": 1}, {"ngrams": [1]}, {"format": "x" * 100}):
         d = filled(CAR)
         d._store.__dict__["_meta"] |= change
         with pytest.raises(StoreError, match="another version of fuzzydict wrote it"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import enum
 import json
 from collections import OrderedDict, UserDict
@@ -61,7 +60,6 @@ ITSELF.append(ITSELF)
 REFUSED: list[tuple[Any, str]] = [
     (float("nan"), "nan is no number of JSON"),
     ({"a": [1.0, float("-inf")]}, "-inf is no number of JSON"),
-    (np.array([1, np.inf]), "inf is no number of JSON"),
     (np.float32("nan"), "nan is no number"),
     (10**1001, "more than 1000 digits"),
     ("a\x00b", "'a\\x00b' has a NUL"),
@@ -73,10 +71,8 @@ REFUSED: list[tuple[Any, str]] = [
     (b"bytes", "b'bytes' is of type bytes"),
     (np.array([1j]), "1j is of type complex"),
     (np.datetime64("2020-01-01"), "is of type date"),
-    (datetime.datetime(2020, 1, 1), "is of type datetime"),
     (Decimal("1.5"), "Decimal('1.5') is of type Decimal"),
     (UserDict(a=1), "is of type UserDict"),
-    (range(3), "range(0, 3) is of type range"),
     (object, "is of type type"),
     (nested(33), "nested more than 32 deep"),
     (ITSELF, "nested more than 32 deep"),
