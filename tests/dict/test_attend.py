@@ -54,8 +54,7 @@ def test_weights_are_shares_of_the_probability_nearly_all_for_an_exact_key() -> 
     for name, log, weight in zip(attention.names, attention.scores, attention.weights, strict=True):
         assert np.exp(log) == pytest.approx(scores[name], rel=1e-5)
         assert weight == pytest.approx(scores[name] / sum(scores.values()), rel=1e-5)
-    words = [word for word in Brown().words[500:6000] if word.isalpha()]
-    keys = np.random.default_rng(0).choice(words, 1000, replace=False).tolist()
+    keys = [word for word in Brown().words[500:1500] if word.isalpha()]
     d = FuzzyDict({key: float(i) for i, key in enumerate(keys)})
     own = [float(attention.weights[i]) for i, attention in enumerate(d.attend(keys))]
     assert min(own) >= 0.75

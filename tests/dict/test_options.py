@@ -49,11 +49,6 @@ def test_a_misspelled_option_is_told_and_one_set_later_holds() -> None:
     with pytest.raises(UnknownOptionError, match=r"did you mean 'score_cutoff'\?") as told:
         d.cutoff = 0.9
     assert "items" not in str(told.value)
-
-    class Named(FuzzyDict[int]):
-        name = ""
-
-    Named({"color": 1}).name = "a subclass has attributes of its own"
     axes: dict[str, list[float]] = {**VECTORS}
     d = FuzzyDict(dict.fromkeys(["red", "blue", "grey"], 1.0), embedding=axes)
     before = d.most_similar("violet")

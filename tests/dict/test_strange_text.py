@@ -29,22 +29,17 @@ def d() -> FuzzyDict[str]:
         ("𝐜𝐨𝐥𝐨𝐫", "color"),  # noqa: RUF001 - mathematical letters
         ("ﬁle", "file"),  # a ligature
         ("STRASSE", "Straße"),
-        ("CAFE", "Café"),
         ("²", "2"),
         ("ΕΛΛΆΣ", "Ελλάς"),
         ("don’t", "don't"),  # noqa: RUF001 - a typographic apostrophe
         ("co\u200blor", "color"),  # a zero-width space
         ("co\u00adlor", "color"),  # a soft hyphen
-        ("\ufeffcolor", "color"),  # a byte-order mark
         ("\u202ecolor\u202c", "color"),  # a right-to-left override
         ("שָׁלוֹם", "שלום"),  # vowel points
         ("\u200fשלום\u200f", "שלום"),  # noqa: RUF001 - marks of direction
         ("top\u00a0speed", "top speed"),  # a no-break space
-        ("top\tspeed\r\n", "top speed"),
-        ("top\0speed", "top speed"),
         ("top👍speed", "top speed"),
         ("color\ud800", "color"),  # half of a surrogate pair
-        ("\x1b[31mcolor", "31mcolor"),
     ],
 )
 def test_queries_that_have_the_words_of_a_key(d: FuzzyDict[str], query: str, key: str) -> None:

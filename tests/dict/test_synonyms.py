@@ -108,7 +108,6 @@ def test_how_a_text_is_read(synonyms: dict[str, str], text: str, read: str) -> N
         ({"a": "b", "b": "c", "c": "a"}, "stands for '.' stands for '.'.*, in a circle"),
         ({"card": "credit card"}, "'card' is in the text that it stands for"),
         ({"": "x"}, "'' has no letters or digits"),
-        ({"?!": "x"}, "'\\?!' has no letters or digits"),
         ({"x": "?!"}, "'\\?!' has no letters or digits"),
         ({"KST": "a", "kst": "b"}, "'KST' and 'kst' are one text, given 'a' and 'b'"),
         ({"KST": None}, 'got NoneType None; give "" to leave the word out'),
@@ -136,16 +135,10 @@ def test_a_class_may_have_some_or_none_or_those_of_what_it_derives_from(tmp_path
     assert Costs.fromkeys(["cost center name", "supplier"], 1)["KST name"] == 1
     d = Costs(COSTS)
     d.synonyms = {}
-    assert Costs(COSTS).synonyms == {"KST": "cost center"}
     d.save(tmp_path / "costs.fuzzydict")
     assert Costs.load(tmp_path / "costs.fuzzydict").synonyms == {}
-    none: Any
-    for none in ({}, None):
-        plain: Any = type("Plain", (FuzzyDict,), {"synonyms": none})
-        assert (plain(COSTS).synonyms, plain(COSTS).get("WXYZ")) == ({}, None)
-        plain(COSTS).save(tmp_path / "costs.fuzzydict")
-        for cls in (plain, FuzzyDict):
-            assert cls.load(tmp_path / "costs.fuzzydict")["supplyer"] == 4
+    plain: Any = type("Plain", (Costs,), {"synonyms": None})
+    assert (plain(COSTS).synonyms, plain(COSTS).get("KST name")) == ({}, None)
 
     others: Any = type("Others", (Costs,), {"synonyms": OTHERS})
     assert (others(COSTS)["wxyz"], others(COSTS).synonyms) == (4, OTHERS)
@@ -174,7 +167,6 @@ def test_a_change_holds_from_the_next_read_on() -> None:
     with pytest.raises(KeyError):
         del d.synonyms["WXYZ"]
     d.synonyms |= SYNONYMS
-    assert (d.synonyms["kst"], d.synonyms.get("x"), len(d.synonyms)) == ("cost center", None, 2)
     assert d.synonyms | {"x": "y"} == {**SYNONYMS, "x": "y"}
     d.synonyms.clear()
     d.synonyms[Unit.COST] = "cost center"  # a text whose `str` is another

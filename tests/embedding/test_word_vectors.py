@@ -56,15 +56,6 @@ def test_encoding_is_that_of_a_loop_over_words(texts: list[str]) -> None:
         np.testing.assert_allclose(vector, encoded_by_loop(text), rtol=1e-4, atol=1e-5)
 
 
-def test_a_text_has_the_same_vector_alone_and_among_others(brown: WordVectors) -> None:
-    texts = ["top speed", "topSpeed", "", "the color of a car", "xyzzy", "日本語", "a red car"]
-    for some in (texts, texts * 4000):
-        together = brown.encode(some)
-        assert together[0].tobytes() == together[1].tobytes()
-        for text, vector in zip(texts, together, strict=False):
-            assert brown.encode([text])[0].tobytes() == vector.tobytes()
-
-
 def test_a_word_has_the_vector_that_a_text_of_it_has() -> None:
     texts = ["color", "the", "colors", "speeed", "zzz", "日本"]
     for word, text in zip(SMALL.look_up(texts), texts, strict=True):

@@ -208,15 +208,6 @@ def test_values_are_pooled_as_they_were_told(scorer: Any, learn: Any) -> None:
         np.testing.assert_allclose(attention.output, d.pool(queries[0]))
 
 
-def test_numbers_and_texts_are_pooled_as_well() -> None:
-    axes = {"cold": [1.0, 0.0], "hot": [0.0, 1.0], "warm": [0.6, 0.8], "icy": [1.0, 0.1]}
-    d = FuzzyDict({"cold": 0.0, "hot": 30.0}, embedding=axes)
-    assert d.fit(["warm", "icy"], [22.0, 1.0]).kept
-    assert d.pool("warm") == pytest.approx(22.0, abs=2)
-    texts = FuzzyDict({"cold": "icy", "hot": "warm"}, embedding=axes)
-    assert texts.fit(["icy", "warm"], [[1.0, 0.1], [0.6, 0.8]]).training_after.rmse < 0.05
-
-
 # ---- again, and elsewhere --------------------------------------------------------------------
 
 
@@ -248,16 +239,13 @@ def numbers(d: FuzzyDict[Any]) -> Any:
     return d.fit({"paint": 3.0, "cost": 7.0}, validation=0, epochs=3)
 
 
-@pytest.mark.parametrize("way", ["", *WAYS])
-def test_keys_after_numbers_are_judged_by_the_default_score(way: str, tmp_path: Path) -> None:
+def test_keys_after_numbers_are_judged_by_the_default_score() -> None:
     twice, once = car(), car()
     assert numbers(twice).kept
     learned = twice.scorer, twice.temperature
     assert (learned[0], learned[1] is None) == ("cosine", False)
-    twice = sent(twice, way, tmp_path) if way else twice  # which knows what was before the fit
+    twice = pickle.loads(pickle.dumps(twice.copy()))  # which knows what was before the fit
     assert (twice.scorer, twice.temperature) == learned
-    if way == "file":  # which remembers no fit
-        return
     reports = [d.fit(SYNONYMS, validation=0) for d in (twice, once)]
     assert options(twice) == options(once)
     assert (twice.scorer, twice.temperature) == (None, None)
@@ -340,7 +328,6 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
         (["hue"], [None], {"remember": False}, OptionError, "got None for all"),
         (["hue"], [[]], {}, OptionError, "is empty"),
         ("hue", ["color"], {}, ArgumentTypeError, "expected a list"),
-        (["hue"], "color", {}, ArgumentTypeError, "expected a list"),
         ([3], ["color"], {}, ArgumentTypeError, "expected texts, got int 3"),
         (["..."], ["color"], {}, OptionError, "no letters or digits"),
         (["hue", "cost"], ["color", 3.0], {}, ArgumentTypeError, "expected keys"),
@@ -349,11 +336,9 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
         (["hue"], [[1.0, 2.0]], {}, ShapeError, "of what is pooled"),
         (["hue", "hue"], ["color", None], {}, OptionError, "keep one"),
         (["color", "hue"], [None, "color"], {}, OptionError, "it is a key"),
-        (["brand"], ["price"], {}, OptionError, "got 'price' for 'brand', but it is"),
         (["Hue", "hue"], ["color", "price"], {}, OptionError, "to find 'color', but 'hue'"),
         (["go", "GO"], [SPORT, "year"], {}, OptionError, "or 'horse power', but 'GO'"),
         (["paint"], None, {}, ArgumentTypeError, "targets: missing.*mapping"),
-        ("paint", None, {}, ArgumentTypeError, "queries: expected a list"),
         ({"paint": "color"}, ["color"], {}, ArgumentTypeError, "leave targets out"),
         (["hue"], ["color"], {"rank": 10_000}, OptionError, "rank must be .* from 1 to 2"),
         (["hue"], ["color"], {"learn": ["value"]}, OptionError, "needs numbers"),

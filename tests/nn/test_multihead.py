@@ -80,8 +80,6 @@ def test_masks_hold_for_all_heads_by_batch_or_by_head() -> None:
     lengths = [[1, 2, 3], [4, 1, 2]]
     weights = heads(*arrays, valid_lens=lengths, **options)[1]
     np.testing.assert_array_equal((weights > 0).sum(-1), [[row] * H for row in lengths])
-    weights = heads(*(a[0] for a in arrays), valid_lens=2, **options)[1]
-    assert ((weights > 0).sum(-1) == 2).all()
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -149,7 +147,6 @@ def test_keys_that_nobody_gave_are_refused() -> None:
 REFUSED: Refused = {
     ArgumentTypeError: {
         r"torch\.nn\.MultiheadAttention, got dict": lambda: MultiHeadAttention.from_torch({}),
-        "embed_dim must be a whole": lambda: MultiHeadAttention("8", 1),  # type: ignore[arg-type]
         "dtype must be a floating": lambda: MultiHeadAttention(4, 1, dtype=int),
     },
     OptionError: {
@@ -159,7 +156,6 @@ REFUSED: Refused = {
     },
     ShapeError: {
         r"query.*\(..., L, 6\), got \(4, 4\)": lambda: _heads()(*_inputs()[::-1]),
-        "^query of shape": lambda: _heads()(*(a * np.nan for a in _inputs())),
         r"\(6, 6\), got \(\)": lambda: _heads().with_parameters({"W_q": 1.0}),
         r"attn_mask of shape \(3, 5\)": lambda: _heads()(
             *_inputs(), attn_mask=np.ones((3, 5), bool)

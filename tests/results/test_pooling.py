@@ -75,13 +75,10 @@ def test_a_masked_value_need_not_be_a_number_and_texts_are_vectors() -> None:
     ("values", "key", "told"),
     [
         ((1, None, 2), "blue", "NoneType"),
-        ((1, 2, "three"), "violet", "str"),
         (("one", 2, 3), "red", "str"),
         ((1, [1], 2), "blue", "shape"),
         (([1, 2], [1, [2]], [3, 4]), "blue", "list"),
-        (([1, 2], ["a", "b"], [3, 4]), "blue", "list"),
         ((1, float("nan"), 2), "blue", "NaN"),
-        ((1, 2, float("inf")), "violet", "infinity"),
         ((1j, 1, 2), "red", "complex"),
         (({}, 1, 2), "red", "dict"),
         ((1, 10**400, 2), "blue", "int"),

@@ -186,8 +186,6 @@ def test_keys_that_a_walk_does_not_reach_are_found_all_the_same() -> None:
     check_found(graph, keys, vectors_of(2, seed=1), 8)
 
 
-CAR = ["brand", "color", "top speed", "price", "engine power", "seats", "C#", "C++", "year 1961"]
-QUERIES = ["colour", "maximum speed", "topSpeed", "c", "year 1962", "cost", "qwzzt", "brand"]
 SHARE = 0.03  # by which a probability may be off where there are thousands of keys
 
 
@@ -201,29 +199,6 @@ def test_values_of_unlike_kinds_are_not_pooled_though_no_query_finds_both() -> N
     assert d.pool(["ax", "ay"]) == pytest.approx([1.0, 1.0])
     with pytest.raises(PoolingError, match="values can only be pooled if all have one shape"):
         d.pool(["ax", "bx"])
-
-
-@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
-@pytest.mark.parametrize("scorer", [*SCORERS, "spelling"])
-def test_every_read_of_few_keys_is_that_of_a_comparison_with_all(scorer: str | None) -> None:
-    items = {key: float(i) for i, key in enumerate(CAR)}
-    d = FuzzyDict(items, scorer=scorer, index="usearch", score_cutoff=float("-inf"))
-    all_keys = compared(d)
-    for query in QUERIES:
-        assert_same(d.most_similar(query, 5), all_keys.most_similar(query, 5))
-        assert d[query] == d.get(query) == all_keys[query] == all_keys.nearest(query).value
-        one, other = d.attend(query), all_keys.attend(query)
-        assert one.names == other.names
-        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-3)
-        assert one.left_out == other.left_out == 0
-        assert str(d.explain(query)) == str(all_keys.explain(query))
-    assert_same(d.nearest(QUERIES), all_keys.nearest(QUERIES))
-    rows = d.most_similar(QUERIES, None), all_keys.most_similar(QUERIES, None)
-    for row, expected in zip(*rows, strict=True):
-        assert_same(row, expected)
-    np.testing.assert_allclose(d.pool(QUERIES), all_keys.pool(QUERIES), rtol=1e-3)
-    assert (d.nearest([]), d.most_similar([]), d.attend([])) == ([], [], [])
-    assert d.pool([]).shape == (0,)
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,10 +140,3 @@ def test_every_word_can_be_looked_up(a: str, b: str) -> None:
         assert (entry.group < 0) == (entry.member == "")
         for other in words(b):
             assert abbreviates(word, other) == abbreviates(other, word) in range(5)
-
-
-def test_what_is_written_is_not_written_otherwise() -> None:
-    lines = [" ".join(line).split(" = ") for line in word_list("written")]
-    lefts = {left for left, _ in lines}
-    for parts in (right.split() for _, right in lines):
-        assert lefts.isdisjoint([*parts, *map(" ".join, pairwise(parts))])

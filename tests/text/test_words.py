@@ -30,8 +30,7 @@ PARTED = "topSpeed = top speed; TopSpeed = top speed; top_speed = top speed; ?! 
 PARTED += "TOP-SPEED = top speed; Top   speed! = top speed; —… = ; 🙂 = ; \u0301 = ; \u093f = ; "
 PARTED += "\ud800 = ; \0 = ; "
 PARTED += "HTTPStatus = http status; topSpeed2 = top speed2; caféName = cafe name; C++ = c; "
-PARTED += "911 = 911; 93.4 kWh = 93 4 k wh; Zoë = zoe; naïve Ångström = naive angstrom; "
-PARTED += "Straße = strasse; ÉCOLE = ecole; ﬁne = fine; soft\u00adhyphen = softhyphen; "
+PARTED += "93.4 kWh = 93 4 k wh; naïve Ångström = naive angstrom; ÉCOLE = ecole; "
 PARTED += "日本語 = 日本語; Привет, мир = привет мир; हिन्दी = हिन्दी; 한국어 = 한국어; "
 PARTED += "שלום עולם = שלום עולם; Don't 'shout' = don't shout; Don\u2019t = don't; '' ' = "
 
