@@ -116,27 +116,6 @@ def test_every_kind_of_write_beside_every_kind_of_read() -> None:
     assert d.most_similar("color") == FuzzyDict(d, embedding=d.embedding).most_similar("color")
 
 
-def test_the_first_reads_make_one_index() -> None:
-    for _ in range(20):
-        calls: list[int] = []
-
-        def counted(texts: list[str], calls: list[int] = calls) -> Any:
-            calls.append(len(texts))
-            return one_hot(texts)
-
-        d = FuzzyDict(dict.fromkeys(KEYS, 1.0), embedding=counted)
-        start = threading.Barrier(READERS)
-
-        def read(_: int, d: FuzzyDict[float] = d, start: threading.Barrier = start) -> Any:
-            start.wait()
-            return d.nearest("color", score_cutoff=0).value  # which remembers nothing
-
-        with ThreadPoolExecutor(READERS) as pool:
-            assert set(pool.map(read, range(READERS))) == {1.0}
-        assert calls.count(len(KEYS)) == 1
-        assert set(calls) == {1, len(KEYS)}  # and a query each, or one for all
-
-
 def test_a_slow_update_holds_no_other_dict_up() -> None:
     d, other = FuzzyDict({"a": 1}, embedding=one_hot), FuzzyDict({"a": 1}, embedding=one_hot)
     begun, go_on = threading.Event(), threading.Event()

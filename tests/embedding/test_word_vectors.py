@@ -136,20 +136,14 @@ def test_the_default_has_the_numbers_of_english_beside_those_of_brown(brown: Wor
     assert not brown.encode(["smartphone"])[0, english.size :].any()
 
 
-@pytest.fixture
-def no_corpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Let nltk look for data in an empty folder only."""
+def test_a_missing_corpus_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lazy = nltk.corpus.util.LazyCorpusLoader("brown", nltk.corpus.CategorizedTaggedCorpusReader)
     monkeypatch.setattr(nltk.corpus, "brown", lazy)
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    return tmp_path
-
-
-def test_a_missing_corpus_is_told(no_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingCorpusError, match="the Brown corpus is not on this") as found:
         brown_sentences()
     assert isinstance(found.value, LookupError)
-    assert str(no_corpus) in str(found.value)
+    assert str(tmp_path) in str(found.value)
     assert str(found.value).endswith("fetch it with: python -m nltk.downloader brown")
     for fetched in (False, True):  # but nothing is there
         monkeypatch.setattr(nltk, "download", lambda *_, answer=fetched, **__: answer)

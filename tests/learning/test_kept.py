@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, OptionError
-from fuzzydict.learning.fit import ENOUGH, split
+from fuzzydict.learning.fit import ENOUGH
 from fuzzydict.learning.report import Answers, Change, FitReport, Measures
 from fuzzydict.learning.train import Epoch
 from tests.support.fits import EXAMPLES, car, turned
@@ -173,15 +173,3 @@ def test_the_curve_is_drawn_with_its_units() -> None:
     pyplot.close("all")
     with pytest.raises(OptionError, match="nothing was learned: it is better"):
         replace(OF_KEYS, history=()).plot()
-
-
-def test_queries_without_a_key_are_held_out_alike() -> None:
-    for keyed, strangers in ((2, 1), (3, 2), (50, 20), (90, 300)):
-        are_strangers = np.arange(keyed + strangers) >= keyed
-        parts = split(are_strangers, 0.2, np.random.default_rng(0), many=100, most=256)
-        shares = [int((part < keyed).sum()) for part in parts]
-        if keyed + strangers >= 100:
-            assert shares == [round(0.2 * keyed)]
-        elif parts:
-            assert sorted(np.concatenate(parts).tolist()) == [*range(keyed + strangers)]
-            assert max(shares) - min(shares) <= 1

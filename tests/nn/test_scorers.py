@@ -173,9 +173,7 @@ REFUSED: Refused = {
         "width must be from 1e-100 to 1e100, got 1e-200": lambda: Gaussian(1e-200),
         "width must be from 1e-100 to 1e100": lambda: Epanechnikov(1e200),
         "scale must be": lambda: ScaledDot(-1.0),
-        r"scaled_dot.*gaussian.*Bilinear\(M\)": [
-            lambda: as_scorer("bilinear"),
-        ],
+        r"scaled_dot.*gaussian.*Bilinear\(M\)": lambda: as_scorer("bilinear"),
     },
     ArgumentTypeError: {
         "scorer must be": [partial(as_scorer, no) for no in NO_SCORERS],

@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import (
-    FuzzyDict,
-    KernelRegression,
-    NotFittedError,
-    OptionError,
-    ShapeError,
-)
+from fuzzydict import FuzzyDict, KernelRegression, NotFittedError, OptionError, ShapeError
 from fuzzydict.results.plotting import panels, plot_heatmap, plot_regression
 
 pyplot: Any = pytest.importorskip("matplotlib.pyplot", reason="pictures need matplotlib")

@@ -15,15 +15,11 @@ prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token:
     development = dev; maximum connections = max_connections; minimum replicas = min_replicas;
     minimum number of replicas = min_replicas; configuration path = cfg_path;
     authentication token = auth_token
-pupil, dept, avg_grade, no_of_absences, qty_of_books, tel_home, addr:
-    department = dept; average grade = avg_grade; number of absences = no_of_absences;
-    quantity of books = qty_of_books; home telephone = tel_home; address = addr
+pupil, dept, no_of_absences, tel_home, addr:
+    department = dept; number of absences = no_of_absences; home telephone = tel_home
 temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq:
-    temperature = temp; humidity = hum; pressure = press; maximum temperature = max_temp;
-    minimum temperature = min_temp; battery voltage = batt_voltage;
-    sampling frequency = sampling_freq
+    humidity = hum; maximum temperature = max_temp; sampling frequency = sampling_freq
 lbs, oz, kg: pound = lbs; ounces = oz
-wk, yr, mo: week = wk
 tractor, fertilizer, harvest, irrigation, barn, livestock:
     fert = fertilizer; irrig = irrigation; HARVESTING = harvest; fertilized = fertilizer;
     irrigated = irrigation; fertiliser = fertilizer; livestok = livestock
@@ -32,7 +28,6 @@ guest name, check_in_date, room number, number of nights, breakfast, parking:
     nightsNumber = number of nights; date of check-in = check_in_date; room nubmer = room number;
     breakfest = breakfast
 manager, worker, customer: mgr = manager
-boulevard, street, lane: blvd = boulevard
 information technology, research and development, public relations, chief executive officer:
     I.T. = information technology; it = information technology; R&D = research and development;
     PR = public relations; C.E.O. = chief executive officer; ceo = chief executive officer
@@ -71,11 +66,8 @@ phone, fax, email: smartphone = phone
 host, port, user: hostname = host
 storm, drought, flood: snowstorm = storm
 red, green, navy: reddish = red
-pay, receive, send: payment = pay
 teach, learn, read: teacher = teach
-gold, silver, iron: golden = gold
 danger, safety: dangerous = danger
-sun, moon, sky: sunny = sun
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C:
     last name = surname; postal code = zip code; UK = Great Britain; k8s = kubernetes;
     5 g = 5 gram; DE89 3704 0044 = DE8937040044; 10 15 C = 10-15 C
@@ -122,18 +114,12 @@ DB_PASSWORD, DB_HOST, timeout, ssl_enabled:
     dbhost = DB_HOST; host_db = DB_HOST; the host of the db = DB_HOST; db_hosts = DB_HOST;
     enable_ssl = ssl_enabled; ssl enabled = ssl_enabled; ssl_enabeld = ssl_enabled;
     tmeout = timeout; time_out = timeout
-max_conns, timeout: maximum_connections = max_conns
 maximum_connections, timeout: max_conns = maximum_connections
-db_host, timeout: database_host = db_host
 database_host, timeout: db_host = database_host
 date_of_birth, timeout: dob = date_of_birth
-dob, timeout: date_of_birth = dob
 department, timeout: dept = department
-dept, timeout: department = dept
 index, timeout: indices = index
-indices, timeout: index = indices
 quantity, timeout: qty = quantity
-qty, timeout: quantity = qty
 """
 #: Queries, and keys of which each finds none: another word, a synonym, an opposite.
 NOT_SPELLED = """
@@ -156,9 +142,10 @@ def told(scorer: str | None, found: str, refused: str) -> Iterator[Any]:
         keys, _, pairs = block.partition(": ")
         for pair in pairs.split("; ") if pairs else ():
             query, key = pair.split(" = ")
-            yield pytest.param(
-                scorer, query, keys.split(", "), key, id=f"{query} in {keys}, {scorer}"
-            )
+            names = keys.split(", ")
+            yield pytest.param(scorer, query, names, key, id=f"{query} in {keys}, {scorer}")
+            if names[1:] == ["timeout"]:  # the other way round
+                yield pytest.param(scorer, key, [query, "timeout"], query)
     for line in f"{refused}; {NUMBERS}".replace("\n", " ").split("; "):
         query, keys = line.strip().split(": ")
         yield pytest.param(

@@ -57,18 +57,6 @@ def test_forms_of_a_word_share_its_stem_and_others_do_not(words: str, *, share: 
     assert (len({look_up(word).stem for word in words.split()}) == 1) == share
 
 
-MEMBERS = "mon monday tue, sept september oct, may may june, xl xl large, 2nd 2nd third, q1 q1 q4, "
-MEMBERS += "second 2nd 1st, true yes no, on on off, fall autumn spring, northern north sw, b b c, "
-MEMBERS += "kg kilogram gram, kilometres kilometer mile, seconds second hrs, eur eur usd"
-
-
-@pytest.mark.parametrize("words", MEMBERS.split(", "))
-def test_a_closed_class_has_members(words: str) -> None:
-    word, member, other = words.split()
-    assert look_up(word).member == member != look_up(other).member
-    assert look_up(word).group == look_up(other).group >= 0
-
-
 @pytest.mark.parametrize(
     ("text", "other", "are_one"),
     [
