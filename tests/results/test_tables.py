@@ -191,11 +191,11 @@ def test_several_queries_are_one_table() -> None:
     assert table[0][-2:] == ["other keys", "none is right"]
     assert len(table[0]) == 11
     for row in table[1:]:
-        (attention,) = d.attend([row[0]])
+        attention = d.attend(row[0])
         weight_of = dict(zip(attention.names, attention.weights, strict=True))
-        expected = [weight_of[name] for name in table[0][1:9]]
-        expected += [1 - sum(expected), attention.none]
-        assert row[1:] == [f"{max(share, 0):.1%}" for share in expected]
+        shares = [weight_of[name] for name in table[0][1:9]]
+        shares += [1 - sum(shares), attention.none]
+        assert row[1:] == [f"{max(share, 0):.1%}" for share in shares]
 
 
 def test_of_very_many_results_the_first_are_shown() -> None:

@@ -71,6 +71,9 @@ danger, safety: dangerous = danger
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C:
     last name = surname; postal code = zip code; UK = Great Britain; k8s = kubernetes;
     5 g = 5 gram; DE89 3704 0044 = DE8937040044; 10 15 C = 10-15 C
+phone 0301234567, 10000kg, eu38b, berlin10115 room1 2:
+    phone 030 1234567 = phone 0301234567; 10 000 kg = 10000kg; eu 38 b = eu38b;
+    berlin 101 15 room 1 2 = berlin10115 room1 2
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -104,7 +107,8 @@ teapot: tea, milk; reorder: order, cancel; frog: fog, honey, violin; chair: hair
 loud: cloud, rain, zebra; nursery: nurse, station, jacket; winery: wine, window, violin;
 barn owner: barn height, barn colour, tractor; guest passport: guest name, guest phone, room;
 v1.2: v2.1, name; version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker;
-unencrypted: encrypted, size; usd to eur: eur to usd, gold
+unencrypted: encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room; fall: spring, room;
+room 1 2 berlin 10115: room 12 berlin 10115, zebra; true: no, room; northern: sw, room
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.

@@ -10,7 +10,6 @@ from fuzzydict.text.lexicon import (
     MOST_READ,
     abbreviates,
     is_directed,
-    is_one_text,
     look_up,
     words_of,
 )
@@ -55,24 +54,6 @@ OTHERS = "car care, new news, gas ga, hop hope, state statement, left leave, dat
 )
 def test_forms_of_a_word_share_its_stem_and_others_do_not(words: str, *, share: bool) -> None:
     assert (len({look_up(word).stem for word in words.split()}) == 1) == share
-
-
-@pytest.mark.parametrize(
-    ("text", "other", "are_one"),
-    [
-        ("post code", "postcode", True),
-        ("eu 38 b", "eu38b", True),
-        ("10 000 kg", "10000kg", True),
-        ("phone 030 1234567", "phone 0301234567", True),
-        ("1 5 kg", "15 kg", False),
-        ("room 1 2 berlin 10115", "room 12 berlin 10115", False),
-        ("berlin 10115 room 1 2", "berlin 10115 room 12", False),
-        ("berlin 101 15 room 1 2", "berlin10115 room1 2", True),
-        ("post code", "post codes", False),
-    ],
-)
-def test_numbers_are_one_only_if_long(text: str, other: str, are_one: bool) -> None:
-    assert is_one_text(text, other) == is_one_text(other, text) == are_one
 
 
 WRITTEN = """
