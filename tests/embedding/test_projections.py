@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from fuzzydict.embedding.projections import (
     Factors,
     Projections,
     as_projections,
-    project_forward,
     require_learned_for,
 )
 from fuzzydict.errors import (
@@ -27,7 +25,6 @@ from fuzzydict.errors import (
     ReadOnlyError,
     ShapeError,
 )
-from tests.support.gradients import check_gradients
 from tests.support.refusals import Refused, refused
 
 
@@ -53,19 +50,6 @@ def test_each_role_has_its_matrix() -> None:
     assert none.is_identity
     assert not projections.is_identity
     assert none.project_queries(x) is none.project_keys(x) is none.project_values(x) is x
-
-
-@pytest.mark.parametrize("low_rank", [False, True])
-def test_the_way_back(low_rank: bool) -> None:
-    parts = {"left": drawn(4, 2), "right": drawn(4, 2, seed=1)} if low_rank else {"w": drawn(4, 3)}
-    x, d_y = drawn(2, 5, 4, seed=2), drawn(2, 5, 4 if low_rank else 3, seed=3)
-
-    def made(p: Mapping[str, Array]) -> Any:
-        return Factors(p["left"], p["right"]) if low_rank else p["w"]
-
-    back: Any = project_forward(x, made(parts))[1](d_y)
-    gradients = back._asdict() if low_rank else {"w": back}
-    check_gradients(lambda p: float(np.vdot(project_forward(x, made(p))[0], d_y)), parts, gradients)
 
 
 def test_they_do_not_change_and_copies_are_equal() -> None:

@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.text.lexicon import (
-    MOST_READ,
-    abbreviates,
-    is_directed,
-    look_up,
-    words_of,
-)
+from fuzzydict.text.lexicon import MOST_READ, abbreviates, is_directed, look_up, words_of
 from fuzzydict.text.words import word_list, words
 
 LISTED = sorted({word for name in ("written", "negated", "units") for word, *_ in word_list(name)})
@@ -21,10 +15,7 @@ TEXTS = st.text(max_size=40) | st.lists(st.sampled_from([*LISTED, "no", "in", "u
 )
 
 
-SPELLINGS = (
-    "colour color, organisation organization, tyre tire, fulfil fulfill, two 2, iii 3, four 4, "
-)
-SPELLINGS += "twelfth 12th, kg kilogram"
+SPELLINGS = "colour color, organisation organization, tyre tire, iii 3, twelfth 12th, kg kilogram"
 THEMSELVES = "12th promise filler percent v usd 12 a5 sat sun mar may march second min ft"
 
 
