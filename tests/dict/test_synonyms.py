@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import fuzzydict
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
 from fuzzydict.search import taught as synonyms_module
 from tests.benchmarks.measuring import in_child
@@ -58,6 +59,12 @@ def test_an_encoder_is_given_what_stands_for_words() -> None:
     asked = {"cost center name", "cost center number", "acme", "supplier"}
     assert asked <= set(recording.asked)
     assert "KST number" not in recording.asked
+
+
+def test_columns_are_matched_with_them() -> None:
+    column = pytest.importorskip("pandas").Series(["KST name", "acme"])
+    assert costs().match(column)["value"].tolist() == [1, 3]
+    assert fuzzydict.match(column, COSTS, synonyms=SYNONYMS)["value"].tolist() == [1, 3]
 
 
 def test_explain_says_which_were_applied_also_after_a_fit() -> None:
