@@ -36,6 +36,7 @@ United Kingdom, United States, France, South Africa, New Zealand:
     NZ = New Zealand
 pos, crm, erp: point of sale = pos
 IT, HR, Legal: information technology = IT
+R&D, IT, Legal: research and development = R&D
 username, street_address, email, postcode, birthday:
     user = username; user name = username; e-mail = email; e-mail address = email;
     post code = postcode; date of birth = birthday
