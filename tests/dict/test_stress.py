@@ -240,7 +240,7 @@ def increase(held: Any) -> None:
     ids=["numbers", "lists", "lists in tuples", "arrays", "texts"],
 )
 def test_what_is_pooled_is_what_a_new_dict_pools(new: Any) -> None:
-    options: Any = {"embedding": by_sines, "scorer": "cosine"}
+    options: Any = {"embedding": by_sines, "scorer": "cosine", "temperature": 1.0}
     for first, second in itertools.product(CHANGES, CHANGES):
         d = FuzzyDict({key: new(i) for i, key in enumerate(LETTERS)}, **options)
         for change in (first, second):
