@@ -82,8 +82,7 @@ def test_a_subclass_sets_options_as_class_attributes() -> None:
         Late({"red": 1.0}, "pool")
 
 
-@pytest.mark.parametrize("texts", [["red", "navy"], ("red",), {"navy"}])
-def test_texts_alone_make_no_dict_and_it_says_what_to_write(texts: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match=r"FuzzyDict\.fromkeys\(texts\) makes keys of them"):
-        FuzzyDict(texts)
-    assert FuzzyDict([("red", 1)]) == {"red": 1}
+def test_texts_alone_make_no_dict_and_it_says_what_to_write() -> None:
+    for texts in (["red", "navy"], ("red",), {"navy"}):
+        with pytest.raises(ArgumentTypeError, match=r"FuzzyDict\.fromkeys\(texts\) makes keys of"):
+            FuzzyDict(texts)  # type: ignore[arg-type]

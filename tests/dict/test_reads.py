@@ -29,7 +29,7 @@ from fuzzydict import (
 )
 from fuzzydict.search import lookup
 from tests.support.properties import examples
-from tests.support.recording import Recording, one_hot
+from tests.support.recording import Recording
 from tests.support.searching import needs_usearch
 
 KEYS = ["color", "brand", "top speed", "price", "!"]
@@ -309,32 +309,22 @@ def test_a_match_is_a_tuple_of_three_that_knows_its_query_and_whether_it_is_one(
 # ---- a query asked again -------------------------------------------------------------------
 
 
-def test_lists_are_encoded_once_and_remembered_until_something_changes() -> None:
+def test_what_is_asked_again_is_not_encoded_again_and_values_are_read() -> None:
     recording = Recording(lambda texts: [[len(text), text.count("o"), 1] for text in texts])
     d = FuzzyDict({"color": 1, "door": 2}, embedding=recording, score_cutoff=0)
     queries = [f"colour {i % 400}" for i in range(1200)]
-    found = d.nearest(queries)
+    found, one = d.nearest(queries), d["the colour"]
     assert [match.query for match in found] == queries
-    assert sorted(recording.asked) == sorted(["color", "door", *dict.fromkeys(queries)])
+    assert sorted(recording.asked) == sorted({"color", "door", "the colour", *queries})
     recording.asked.clear()
     assert d.nearest(queries) == found
     assert d.get_many(queries[::-1]) == [match.value for match in found[::-1]]
+    assert d["the colour"] == d.get("the colour") == one
+    dict.update(d, {"color": 5, "door": 5})
+    assert d["the colour"] == 5
     assert recording.asked == []
     d["colour 7"] = 3
     assert d.nearest(queries)[7].value == 3
-
-
-def test_what_is_asked_again_is_not_looked_up_again_and_values_are_read() -> None:
-    recording = Recording(one_hot)
-    d: FuzzyDict[Any] = FuzzyDict({"color": "black", "brand": "Porsche"}, embedding=recording)
-    d.score_cutoff, asked = 0, recording.asked  # and a query that its spelling does not settle
-    found = d["the colour"]
-    asked.clear()
-    assert d["the colour"] == d.get("the colour") == found
-    for key in d:
-        dict.__setitem__(d, key, "red")
-    assert d["the colour"] == "red"
-    assert asked == []
 
 
 WRITES: dict[str, tuple[Callable[[Any], object], object]] = {

@@ -174,17 +174,6 @@ def test_a_word_is_found_as_it_is_spelled_or_plain_and_texts_have_tokens() -> No
         assert FEW.tokens(text) == tokens
 
 
-def test_the_word_that_was_meant_stands_in(brown: WordVectors) -> None:
-    vocabulary = brown.vocabulary
-    unseen = "accomodation computre recieve definately seperate goverment smartphnoe"
-    known = "accommodation computer receive definitely separate government smartphone"
-    for word, meant in zip(unseen.split(), known.split(), strict=True):
-        row, _, is_known, trust = vocabulary.find(word)
-        assert not is_known
-        assert vocabulary.words[row] == meant
-        assert 0.8 < trust < 1
-
-
 def test_a_word_one_slip_away_stands_in_but_not_for_codes_and_numbers() -> None:
     listed = ["stare", "spare", "store", "the"]
     assert Vocabulary(listed, [9, 5, 2, 1]).find("szare").row == 0

@@ -50,7 +50,6 @@ SHORT = np.arange(5) < 3
 MASKS: dict[str, tuple[dict[str, Any], NDArray[Any]]] = {
     "none": ({}, NONE),
     "causal": ({"is_causal": True}, only(np.tri(4, 5))),
-    "one length": ({"valid_lens": 3}, only(SHORT)),
     "a length each": ({"valid_lens": [1, 2, 5, 3]}, only(np.arange(5) < [[1], [2], [5], [3]])),
     "bools for all": ({"attn_mask": [True, False, True, True, False]}, only([1, 0, 1, 1, 0])),
     "numbers": ({"attn_mask": UNLIKE}, UNLIKE),

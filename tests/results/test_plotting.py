@@ -75,8 +75,6 @@ def test_each_weight_is_a_square_with_a_name_on_each_side_and_its_number_in_it()
     right.figure.canvas.draw()
     assert [text.get_text() for text in right.texts] == ["0.20", "0.80", "0.50", "0.25", "0.25"]
     assert not left.images
-    names = [str(i) for i in range(20)]
-    assert not plot_heatmap(np.full((20, 20), 0.05), names, names).texts
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
