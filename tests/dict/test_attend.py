@@ -145,9 +145,10 @@ def test_a_mask_takes_keys_away_before_the_best_are_chosen_and_must_fit() -> Non
     assert found.left_out == pytest.approx(0, abs=1e-12)
     mixed = FuzzyDict({"red": 0.0, 5: 9.0, "blue": 1.0}, embedding=VECTORS)
     assert mixed.pool("red", attn_mask=[False, True, True]) == 1.0
-    for topn in (0, -1, "3", True, 2.5, [3]):
+    no_number: Any
+    for no_number in (0, -1, "3", True, 2.5, [3]):
         with pytest.raises((OptionError, ArgumentTypeError), match="topn must be a whole number"):
-            d.attend(["violet"], topn=topn)  # type: ignore[call-overload]
+            d.attend(["violet"], topn=no_number)
     wrong: list[tuple[Any, type[Exception], str]] = [
         ([True, False], ShapeError, r"attn_mask.*9 keys.*2"),
         ([1] * 9, ArgumentTypeError, r"attn_mask.*bool"),
