@@ -75,7 +75,7 @@ def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
         np.testing.assert_allclose(one.weights, d.attend(query).weights, rtol=1e-4)
     assert d.nearest([]) == d.most_similar([]) == d.attend([]) == []
     assert d.pool([]).shape == (0,)
-    with pytest.raises(NoMatchError, match="no key of the dict"):  # whose shape could be told
+    with pytest.raises(NoMatchError, match="the dict is empty"):  # whose shape could be told
         FuzzyDict[Any]().pool([])
 
 
