@@ -1,6 +1,6 @@
 """How often `index="usearch"` finds what comparing with every key finds, and how much sooner.
 
-    python -m tests.benchmarks.engines [--part given|texts]... [--keys N] [--queries N] [--seed N]
+    python -m tests.benchmarks.engines [--part given|texts]... [--keys N] [--queries N]
         [--embedding english]
 
 Two dicts of the same keys take turns, query by query: one compares with all of them, the other
@@ -44,8 +44,8 @@ class Structured:
     with a little noise. A query is near a key, or shares one of its words.
     """
 
-    def __init__(self, count: int, seed: int) -> None:
-        brown, self._chance = Brown(), np.random.default_rng(seed)
+    def __init__(self, count: int) -> None:
+        brown, self._chance = Brown(), np.random.default_rng(0)
         words = units(brown.encode([word for word in brown.words if word.isalpha()]))
         axes = np.linalg.svd(words[:8000], full_matrices=False)[2][:_SIZE]
         words = words @ axes.T
@@ -72,9 +72,9 @@ class Structured:
         return found
 
 
-def given(count: int, seed: int, _: str | None) -> Subject:
+def given(count: int, _: str | None) -> Subject:
     """Return a dict of vectors with structure, and the cosine as its scorer."""
-    made, chance = Structured(count, seed), random.Random(1)
+    made, chance = Structured(count), random.Random(1)
     d = FuzzyDict(dict.fromkeys(made.keys, 0), embedding=made.encode, scorer="cosine")
     kinds = {"near a key": "near", "sharing a word": "word"}
     return d, {
@@ -83,9 +83,9 @@ def given(count: int, seed: int, _: str | None) -> Subject:
     }
 
 
-def texts(count: int, seed: int, embedding: str | None) -> Subject:
+def texts(count: int, embedding: str | None) -> Subject:
     """Return a dict of keys of two words each, with the default score."""
-    keys = key_texts(count, seed)
+    keys = key_texts(count)
     d = FuzzyDict(dict.fromkeys(keys, 0), embedding=embedding, score_cutoff=float("-inf"))
     words = [word for word in Brown().words if word.isalpha()]
     return d, {
@@ -95,7 +95,7 @@ def texts(count: int, seed: int, embedding: str | None) -> Subject:
     }
 
 
-PARTS: Mapping[str, Callable[[int, int, str | None], Subject]] = {"given": given, "texts": texts}
+PARTS: Mapping[str, Callable[[int, str | None], Subject]] = {"given": given, "texts": texts}
 
 
 def main() -> None:
@@ -103,11 +103,10 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=1000, help="of each kind")
-    parser.add_argument("--seed", type=int, default=0, help="of the keys")
     parser.add_argument("--embedding", choices=["english"], help="of texts; by default Brown")
     options = parser.parse_args()
     for part in options.part or PARTS:
-        exact, queries = PARTS[part](options.keys, options.seed, options.embedding)
+        exact, queries = PARTS[part](options.keys, options.embedding)
         first = next(iter(queries.values()))
         encoding = timed(partial(exact.nearest, next(first)))
         d = exact.copy()

@@ -1,6 +1,6 @@
 """Hostile files: how long they take to read, and damaged ones, read or refused with their name.
 
-    python -m tests.benchmarks.hostile_files [--format toml]... [--bytes 100000]
+    python -m tests.benchmarks.hostile_files [--bytes 100000]
 
 Each is read at sizes that double, beside honest files. The time is that of the processor, the
 fastest of three; the growth is the most by which it grew when the size doubled: 2 where it is
@@ -150,13 +150,12 @@ def _as_table(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure hostile files.")
-    parser.add_argument("--format", choices=ATTACKS, action="append")
     parser.add_argument("--bytes", type=int, default=250_000, help="of the smallest of three sizes")
     options = parser.parse_args()
     rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for form in options.format or ATTACKS:
-            for name, make in ATTACKS[form].items():
+        for form, attacks in ATTACKS.items():
+            for name, make in attacks.items():
                 path, seconds = Path(folder) / f"file.{form}", list[float]()
                 for times in (1, 2, 4):
                     read = reading(form, make(times * options.bytes), path)

@@ -1,6 +1,6 @@
 """How well a classifier learns from misspelled categories, by what encodes them.
 
-    python -m tests.benchmarks.key_encoder [--rows 200] [--asked 500] [--draws 10]
+    python -m tests.benchmarks.key_encoder
 
 The categories are the colours of ``data/colors.json``. Their names are typed with as many slips as
 the head of a column says: a letter left out, added or changed, or two swapped. From some rows a
@@ -12,7 +12,6 @@ install '.[bench]'``) are left out if it is not there.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Callable
@@ -32,13 +31,10 @@ from fuzzydict import FuzzyKeyEncoder
 from .measuring import optional, print_report
 from .queries import changed
 
+_ROWS, _ASKED, _DRAWS = 200, 500, 10  # rows to learn from, rows to classify
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure `FuzzyKeyEncoder`.")
-    parser.add_argument("--rows", type=int, default=200, help="rows to learn from")
-    parser.add_argument("--asked", type=int, default=500, help="rows to classify")
-    parser.add_argument("--draws", type=int, default=10)
-    options = parser.parse_args()
     colors = json.loads((resources.files("fuzzydict.data") / "colors.json").read_text("utf-8"))
     luminance = (np.array(list(colors.values())) / 255) ** 2.2 @ [0.2126, 0.7152, 0.0722]
     is_light = dict(zip(colors, (luminance > np.median(luminance)).tolist(), strict=True))
@@ -56,13 +52,13 @@ def main() -> None:
         row = [name]
         for slips in range(3):
             shares = []
-            for chance in map(random.Random, range(options.draws)):
-                seen, asked = (typed(slips, n, chance) for n in (options.rows, options.asked))
+            for chance in map(random.Random, range(_DRAWS)):
+                seen, asked = (typed(slips, count, chance) for count in (_ROWS, _ASKED))
                 model = make_pipeline(make(), LogisticRegression(max_iter=1000)).fit(*seen)
                 shares.append(model.score(*asked))
             row.append(f"{np.mean(shares):.3f} ± {np.std(shares):.3f}")
         rows.append(row)
-    title = f"Share classified right, learned from {options.rows} rows, {options.draws} draws"
+    title = f"Share classified right, learned from {_ROWS} rows, {_DRAWS} draws"
     print_report(title, ["encoder", "no slip", "one slip", "two slips"], rows)
 
 

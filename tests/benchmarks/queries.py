@@ -195,11 +195,7 @@ def cells(keys: Sequence[str]) -> Iterator[str]:
 
 
 def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:
-    """Yield one of each source, by turns, until all are at their end.
-
-    >>> "".join(in_turns(map(iter, ["ad", "be", "c"])))
-    'abcde'
-    """
+    """Yield one of each source, by turns, until all are at their end."""
     while True:
         left = []
         for source in sources:

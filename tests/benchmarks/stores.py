@@ -1,6 +1,6 @@
 """What a dict in a store costs, and how often it answers as the exact dict.
 
-    python -m tests.benchmarks.stores postgres|qdrant [--keys 100000] [--queries 200] [--seed 0]
+    python -m tests.benchmarks.stores postgres|qdrant [--keys 100000] [--queries 200]
     python -m tests.benchmarks.stores postgres --latency 10 [--embedding english]
 
 A dict of keys of two or three words each is written into an empty store, and asked by `connect`:
@@ -25,7 +25,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, permutations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,8 +71,6 @@ def _postgres(latency: float, embedding: str | None) -> Engine:
 
 def _qdrant(_: float, embedding: str | None) -> Engine:
     """Return a collection of Qdrant's engine; its log of writes is not counted."""
-    from qdrant_client import QdrantClient
-
     from tests.support.qdrant_server import Server
 
     folder = Path(tempfile.mkdtemp(prefix="fuzzydict-qdrant-"))
@@ -80,19 +78,13 @@ def _qdrant(_: float, embedding: str | None) -> Engine:
     server = Server(folder)
     atexit.register(server.kill)
 
-    def settle() -> None:
-        remote.build_index()
-        place: Any = {"host": "127.0.0.1", "grpc_port": server.port, "prefer_grpc": True}
-        client = QdrantClient(**place, timeout=3600, check_compatibility=False)
-        client.get_collection("keys")
-
     def size() -> tuple[int, None]:
         files = [path for path in folder.rglob("*") if path.is_file() and "wal" not in path.parts]
         return sum(path.stat().st_blocks * 512 for path in files), None
 
     url = f"qdrant://127.0.0.1:{server.port}/keys"
     remote = connect(url, create=True, embedding=embedding)
-    return Engine(remote, settle, size)
+    return Engine(remote, remote.build_index, size)
 
 
 def main() -> None:
@@ -100,13 +92,12 @@ def main() -> None:
     parser.add_argument("engine", choices=["postgres", "qdrant"])
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=200, help="of each kind")
-    parser.add_argument("--seed", type=int, default=0, help="of the keys")
     parser.add_argument("--latency", type=float, default=0.0, help="milliseconds, of PostgreSQL")
     parser.add_argument("--embedding", help="that of the keys, such as english")
     options = parser.parse_args()
     start = _postgres if options.engine == "postgres" else _qdrant
     engine = start(options.latency / 1e3, options.embedding)
-    keys = key_texts(options.keys, options.seed, 3)
+    keys = key_texts(options.keys, most=3)
     exact = FuzzyDict(
         dict.fromkeys(keys, 0), score_cutoff=float("-inf"), embedding=options.embedding
     )
