@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import fuzzydict
-from fuzzydict import FuzzyDict, FuzzyDictError
+from fuzzydict import FuzzyDict, FuzzyDictError, saving
 from fuzzydict.search.keys import Keys
 from tests.benchmarks.campaigns import campaign
 from tests.support.interrupting import at_line
@@ -126,6 +127,14 @@ class Writes(RuleBasedStateMachine):
     def go_on_with_a_copy(self, how: Any) -> None:
         self.left.append((self.fuzzy, self.plain.copy(), self.aliases.copy()))
         self.fuzzy = how(self.fuzzy)
+
+    @rule(little=st.sampled_from([0, 1 << 26]))
+    def go_on_with_what_comes_back_from_a_file(self, little: int) -> None:
+        """Its vectors stay in the file, or are read at once."""
+        with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+            patched.setattr(saving, "_LITTLE", little)
+            self.fuzzy.save(path := Path(folder) / "d.fuzzydict")
+            self.fuzzy = FuzzyDict.load(path, embedding=by_letters)
 
     @rule(number=st.integers(0, 9))
     def go_on_with_one_that_was_left(self, number: int) -> None:
