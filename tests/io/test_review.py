@@ -118,14 +118,6 @@ def test_a_target_is_a_key_or_none_or_undecided(
     assert mapped(tmp_path, [cell], d, decisions=review, sure=0)[0] == [key]
 
 
-def test_what_was_taught_is_certain_without_a_file_too(tmp_path: Path) -> None:
-    d, review = COUNTRIES.copy(), tmp_path / "review.csv"
-    d.aliases.update({"the isles": "Great Britain", "Germny": None})
-    keys, counts = mapped(tmp_path, ["The Isles", "germny"], d, review=review, sure=2)
-    assert (keys, counts) == (["Great Britain", None], Cleaned(1, 0, 0, refused=1))
-    assert read_rows(review) == []
-
-
 # ---- the file that is decided in ------------------------------------------------------------
 
 OPEN = ["qwzzt", "zzzyx", "zzzyx", "Germny", "Germny", "Germny"]

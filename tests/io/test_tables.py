@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -262,18 +263,14 @@ def test_without_its_package_that_is_named(
     ],
     ids=["empty", "marks", "blanks", "cosine", "boxcar", "nothing", "pools"],
 )
-@pytest.mark.filterwarnings("ignore:there is no key")
 def test_whatever_dict_it_is_the_cells_get_what_it_answers(
     tmp_path: Path, d: FuzzyDict[Any]
 ) -> None:
-    data, _ = cleaned(table_of(MESSY, tmp_path / "t.csv"), d=d)
+    table, told = table_of(MESSY, tmp_path / "t.csv"), "there is no key to match with"
+    with nullcontext() if d else pytest.warns(UserWarning, match=told):
+        data, _ = cleaned(table, d=d)
     keys = [row[1] for row in csv.reader(io.StringIO(data.decode()))][1:]
     assert keys == [reference(d, cell)[0] or "" for cell in MESSY]
-
-
-def test_a_dict_without_keys_is_told(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="there is no key to match with"):
-        assert clean(FuzzyDict(), table_of(["a"], tmp_path / "t.csv"), "country", tmp_path / "out")
 
 
 @pytest.mark.parametrize("cell", ["n/a", "NA", " none", "Null", "unknown", "-", "?", "N/A "])
