@@ -70,8 +70,12 @@ def test_columns_are_named(tmp_path: Path) -> None:
     records = written(tmp_path, "codes.jsonl", lines)
     assert read_dict(table, Reading(key="name", value="code")) == {"Germany": "DE", "Spain": "ES"}
     assert read_dict(records, Reading(key="name")) == {"Germany": 1, "Spain": [2]}
-    with pytest.raises(OptionError, match=r"format: expected one of json, .*, got 'xml'"):
-        read_dict(table, Reading(format="xml"))
+    for reading, told in {
+        Reading(format="xml"): r"format: expected one of json, .*, got 'xml'",
+        Reading(format="json", delimiter=";"): "is json, and only CSV and TSV have",
+    }.items():
+        with pytest.raises(OptionError, match=told):
+            read_dict(table, reading)
     for path, reading, message in [
         (table, Reading(value="code"), "no column 'key'; its columns are 'id', 'name', 'code'"),
         (table, Reading(key="nam", value="code"), r"'nam' \(did you mean 'name'\?\); its columns"),

@@ -170,6 +170,10 @@ def test_a_run_that_ended_early_is_gone_on_with(
     left = written(run.out, ".fuzzydict-0123456789abcdef", "by a run that was killed")
     times = {path: path.stat().st_mtime_ns for path in run.out.rglob("*.csv")}
     assert 0 < len(times) < 3
+    with pytest.MonkeyPatch.context() as patched:  # the next ends as it puts a part in place
+        patched.setattr(Path, "replace", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run.map()
     asked.clear()
     review = tmp_path / "review.csv" if reviewed else None
     counts = run.map(deciding=Deciding(review=review))
@@ -183,35 +187,6 @@ def test_a_run_that_ended_early_is_gone_on_with(
         assert review.read_bytes() == (tmp_path / "again.csv").read_bytes()
 
 
-@pytest.mark.parametrize("is_there", [False, True])
-def test_a_run_that_ends_as_its_first_part_is_put_in_place_is_gone_on_with(
-    run: Run, monkeypatch: pytest.MonkeyPatch, is_there: bool
-) -> None:
-    rename = Path.replace
-
-    def ended(path: Path, target: Path) -> Path:
-        if is_there:
-            rename(path, target)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", ended)
-        with pytest.raises(KeyboardInterrupt):
-            run.map()
-    assert (run.map()._asdict(), files(run.out)) == run.expected()
-
-
-@pytest.mark.parametrize("content", ["country\nx\n", None], ids=["changed", "gone"])
-def test_a_table_that_changed_meanwhile_is_told(run: Run, content: str | None) -> None:
-    before = run.begun()
-    (run.tables / "a.csv").unlink()
-    if content is not None:
-        written(run.tables, "a.csv", content)
-    with pytest.raises(OptionError, match=r"the table a\.csv has changed.*remove .*out to begin"):
-        run.map()
-    assert files(run.out) == before
-
-
 def test_a_part_that_is_mended_or_new_is_mapped_by_the_next_run(run: Run) -> None:
     run.begun()
     for name in ("c.csv", "new.csv"):
@@ -220,11 +195,12 @@ def test_a_part_that_is_mended_or_new_is_mapped_by_the_next_run(run: Run) -> Non
     assert files(run.out) == files(run.out.with_name("again"))
 
 
-def test_another_option_or_dict_is_told(run: Run, tmp_path: Path) -> None:
+def test_another_option_dict_or_table_is_told(run: Run, tmp_path: Path) -> None:
     basis = {"the dict": "a", "the option cutoff": 1}
     decisions = written(tmp_path, "decisions.csv", "query,target\nWales,\n")
     other = FuzzyDict(CODES, scorer="spelling", embedding={"germany": [1.0, 0.0]})
     before = run.begun(basis=basis)
+    first = (run.tables / "a.csv").read_bytes()
     cases: list[tuple[str, FuzzyDict[str], dict[str, Any]]] = [
         ("the dict", D, {"basis": basis | {"the dict": "b"}}),
         ("the option cutoff", D, {"basis": basis | {"the option cutoff": 2}}),
@@ -236,6 +212,12 @@ def test_another_option_or_dict_is_told(run: Run, tmp_path: Path) -> None:
     for name, d, options in cases:
         with pytest.raises(OptionError, match=f"^{name} has changed since the run began"):
             run.map(d, **{"basis": basis, **options})
+    for content in (first + b"3,x\n", None):
+        (run.tables / "a.csv").unlink()
+        if content is not None:
+            written(run.tables, "a.csv", content)
+        with pytest.raises(OptionError, match=r"the table a\.csv has changed.*remove .*out to beg"):
+            run.map(basis=basis)
     assert files(run.out) == before
 
 

@@ -150,20 +150,6 @@ def test_decided_rows_stay_and_the_others_are_asked_again(
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # not written
 
 
-def test_decided_lines_of_json_stay(tmp_path: Path) -> None:
-    review = tmp_path / "review.jsonl"
-    decided = '{ "query": "Allemagne",  "target": "Germany", "by": 1.50 }\r\n{"target": null, '
-    decided += '"query": "x"}'
-    review.write_text(decided + '\n{"query": "qwzzt", "target": "?"}', newline="")
-    mapped(tmp_path, OPEN, review=review, sure=2)
-    data = review.read_bytes().decode()
-    assert data.startswith(decided + "\n")
-    rows = [json.loads(line) for line in data.splitlines()]
-    assert [(row["query"], row["count"]) for row in rows[2:]] == [
-        *(("Germny", 3), ("zzzyx", 2), ("qwzzt", 1))
-    ]
-
-
 def test_what_is_decided_elsewhere_or_known_by_now_is_asked_no_more(tmp_path: Path) -> None:
     decisions, review = tmp_path / "decided.csv", tmp_path / "review.csv"
     decisions.write_text("query,target\nGERMNY,Germany\n")

@@ -119,18 +119,6 @@ def test_the_output_is_written_as_the_table_is_if_its_encoding_has_the_keys(tmp_
 # ---- rows ------------------------------------------------------------------------------
 
 
-def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
-    """However the blocks of the file fall, no more of it is read than a row needs."""
-    data = b"a,b\n" + b'1,"' + b"x\n" * 40_000 + b'"\n' + b'2,"\n"\n' * 100_000
-    file = io.BytesIO(data)
-    with open_table(file, Reading("csv", delimiter=",", encoding="utf-8")) as table:
-        rows = table.rows()
-    first = next(rows)
-    assert (first.line, first.raw) == (2, '1,"' + "x\n" * 40_000 + '"\n')
-    assert file.tell() < 300_000
-    assert [row.line for row in rows] == list(range(40_003, 240_003, 2))
-
-
 @pytest.mark.parametrize(
     ("value", "as_text", "in_json"),
     [

@@ -150,7 +150,7 @@ def test_a_subclass_loads_as_itself_without_its_constructor(tmp_path: Path) -> N
     assert Named.load(tmp_path / "nearest").mode == "nearest"
 
 
-def test_a_loaded_dict_encodes_nothing_again_and_is_written_to(tmp_path: Path) -> None:
+def test_a_loaded_dict_encodes_nothing_again_and_is_saved_over_its_file(tmp_path: Path) -> None:
     recording = Recording(one_hot)
     d = FuzzyDict({f"key {i}": i for i in range(50)}, embedding=one_hot)
     d.get("k")
@@ -162,11 +162,6 @@ def test_a_loaded_dict_encodes_nothing_again_and_is_written_to(tmp_path: Path) -
     assert list(back.items()) == list(d.items())
     assert back.most_similar("key 1x", topn=None) == d.most_similar("key 1x", topn=None)
     assert recording.asked == ["key 1x"]
-    back["new one"] = 1
-    del back["key 5"]
-    assert back.nearest("New One").value == 1
-    assert "key 5" not in [match.key for match in back.most_similar("key 5", topn=None)]
-    check_keys(back)
     for _ in range(2):  # over the file that it was loaded from, too
         back["more"] = 2
         assert again(back, tmp_path, embedding=one_hot) == back
