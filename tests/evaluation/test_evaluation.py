@@ -102,11 +102,6 @@ def test_a_bad_set_is_refused(tmp_path: Path, content: str, complaint: str) -> N
         read_sets([file])
 
 
-# ---- pairs of words -----------------------------------------------------------------------
-
-
-# ---- other libraries ----------------------------------------------------------------------
-
 TEXTS = st.text("abo ", max_size=6)
 
 
@@ -155,9 +150,6 @@ def test_keys_are_ranked_as_by_a_loop(
     nearest = ranker.best(query)
     assert (nearest is None) == (not ranked)
     assert nearest is None or score(query, nearest) == pytest.approx(ranked[0][1], abs=1e-6)
-
-
-# ---- the sentence encoder -----------------------------------------------------------------
 
 
 def test_the_sentence_encoder_is_loaded_once_and_offline_or_the_package_is_named(

@@ -113,9 +113,6 @@ def test_mutated_files_are_read_or_refused(tmp_path: Path, form: str) -> None:
     assert outcomes == {"read", "refused"}
 
 
-# ---- Parquet ------------------------------------------------------------------------------
-
-
 def test_parquet_with_any_byte_of_its_footer_changed_is_read_or_refused(tmp_path: Path) -> None:
     """Some of these once ended the process, and some gave errors of other kinds."""
     arrow, parquet = pyarrow()

@@ -287,9 +287,6 @@ def test_a_cell_that_says_nothing_finds_only_a_key_that_says_the_same(
     assert counts == Cleaned(1, 0, 0)
 
 
-# ---- what stays ---------------------------------------------------------------------------
-
-
 def test_parquet_keeps_types_metadata_and_order_in_few_groups(tmp_path: Path) -> None:
     arrow, parquet = pyarrow()
     cells = [*MESSY, None] * 25_000

@@ -35,9 +35,6 @@ def cells_of(table: Table) -> list[list[str]]:
     return [record.content for record in (table.header, *table.rows())]
 
 
-# ---- how CSV is written -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "windows-1252", "utf-16"])
 @pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -114,9 +111,6 @@ def test_the_output_is_written_as_the_table_is_if_its_encoding_has_the_keys(tmp_
     with pytest.raises(FileFormatError, match=r"'Ł' cannot be written in cp1252, its encoding; sa"):
         clean(COUNTRIES, table, "c", table, encoding="cp1252")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"t.csv": before}
-
-
-# ---- rows ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -173,9 +173,6 @@ def nested(depth: int) -> Any:
     return [nested(depth - 1)] if depth else 1
 
 
-# ---- embeddings ---------------------------------------------------------------------------
-
-
 def test_another_embedding_is_refused_naming_both(tmp_path: Path) -> None:
     path = tmp_path / "saved"
     red, same, blue = (WordVectors(["red", "blue"], np.eye(2)[::i]) for i in (1, 1, -1))

@@ -75,9 +75,6 @@ def test_the_gradients_of_what_is_learned(
     check(*found[0])
 
 
-# ---- from questions to a file --------------------------------------------------------------------
-
-
 def slips() -> list[Questions]:
     """Return dicts of words, and slips of some of them; every third is of a word that is no key."""
     words = ["red", "green", "blue", "black", "white", "yellow", "orange", "purple", "brown"]

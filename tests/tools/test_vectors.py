@@ -36,9 +36,6 @@ def test_the_pairs_are_of_known_words_each_once_as_its_best_kind() -> None:
     assert sorted(left) == sorted(expected - {Pair("car", "machine", "synonym")})
 
 
-# ---- vectors from pairs --------------------------------------------------------------------
-
-
 def test_the_table_does_not_learn_from_excluded_pairs() -> None:
     synsets = [Synset("a", ("bab", "beck"), ""), Synset("b", ("dill", "dox"), "")]
     rows = {"bab": 0, "beck": 1, "dill": 2, "dox": 3}

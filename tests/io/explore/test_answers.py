@@ -21,9 +21,6 @@ AXES = {"red": [3.0, 0.0], "blue": [0.0, 2.0], "far": [9.0, 9.0]}
 NARROW = ("boxcar", "triangular", "epanechnikov")  # what is farther has no weight at all
 
 
-# ---- one query ------------------------------------------------------------------------------
-
-
 def test_why_there_is_no_pooled_value() -> None:
     far = FuzzyDict({"red": 1, "blue": 2}, embedding=AXES, scorer="boxcar")
     for d, query, why in (
@@ -33,9 +30,6 @@ def test_why_there_is_no_pooled_value() -> None:
     ):
         told = Answers(d).answer(query)
         assert (told["pooled"], why in told["not_pooled"]) == (None, True)
-
-
-# ---- every kind of dict -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scorer", [None, "spelling", *SCORERS])
@@ -128,9 +122,6 @@ def test_colors_and_numbers_are_shown_as_such_if_all_values_are(
     assert answers.map()["points"][0]["color"] == color
 
 
-# ---- several queries, keys to choose, many keys -------------------------------------------------
-
-
 def test_of_many_keys_some_are_shown_and_the_others_counted() -> None:
     answers = Answers(FuzzyDict({f"{place} words": float(place) for place in range(3000)}))
     places, answer = answers.map(), answers.answer("17 word")
@@ -147,9 +138,6 @@ def test_of_many_keys_some_are_shown_and_the_others_counted() -> None:
     assert (points.min(axis=0).tolist(), points.max(axis=0).tolist()) == ([0, 0], [1, 1])
     (point,) = Answers(FuzzyDict({"red": 1})).map()["points"]
     assert point["at"] == [0.5, 0.5]
-
-
-# ---- why ---------------------------------------------------------------------------------------
 
 
 def test_reasons_are_sentences() -> None:

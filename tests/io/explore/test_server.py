@@ -190,9 +190,6 @@ def test_no_request_hides_behind_another(server: ExploreServer) -> None:
     assert get.count(b"HTTP/1.") == 1
 
 
-# ---- who waits ----------------------------------------------------------------------------
-
-
 def test_who_has_the_token_is_not_kept_out_while_an_answer_takes_long_or_fails(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -220,9 +217,6 @@ def test_who_has_the_token_is_not_kept_out_while_an_answer_takes_long_or_fails(
         assert "RuntimeError: no such model" in json.loads(body)["error"]
         assert answer.result()["keys"]
     assert capsys.readouterr() == ("", "")
-
-
-# ---- what is answered ---------------------------------------------------------------------
 
 
 @given(

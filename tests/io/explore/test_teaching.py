@@ -195,9 +195,6 @@ def test_decisions_are_learned_together(tmp_path: Path) -> None:
     assert teaching.dict["cost"] == 109000
 
 
-# ---- decisions to download --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("decisions", "why"),
     [
