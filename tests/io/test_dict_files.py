@@ -176,6 +176,8 @@ BAD = [
     ("long.toml", "x = " + "9" * 5000, "too many digits"),
     ("broken.yaml", "color: black\n  top: [1\n", "line 2 is not YAML"),
     ("list.yaml", "- color\n- black\n", "holds an array"),
+    ("brackets.yaml", "a: " + "[" * 101 + "]" * 101, "nested too deeply, more than 100 brackets"),
+    ("deep.yaml", "a:\n  " + "[" * 20_000, "line 2 is not YAML"),
     ("two.yaml", "a: 1\n---\nb: 2\n", "line 2 is not YAML"),
     ("object.yaml", "a: !!python/object/apply:os.system [ls]\n", "line 1 is not YAML"),
     ("key.yaml", "a: 1\n? [b, c]\n: 2\n", "line 2 has a key that is no text"),

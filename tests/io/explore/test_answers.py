@@ -140,6 +140,14 @@ def test_of_many_keys_some_are_shown_and_the_others_counted() -> None:
     assert point["at"] == [0.5, 0.5]
 
 
+def test_a_key_that_is_pooled_or_placed_is_so_as_the_dict_reads_it() -> None:
+    d = FuzzyDict({"KST": 1.0, "cost center": 2.0, "supplier": 3.0}, mode="pool", score_cutoff=0.2)
+    d.synonyms = {"KST": "cost center", "supplier": "vendor"}
+    places = {point["key"]: point["at"] for point in Answers(d).map()["points"]}
+    assert places["KST"] == places["cost center"] != places["supplier"]
+    assert [Answers(d).answer(query)["pools"] for query in ("vendors", "qwzzt")] == [True, False]
+
+
 def test_reasons_are_sentences() -> None:
     d = FuzzyDict(CAR)
     d.aliases["zip"] = None

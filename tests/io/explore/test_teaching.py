@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError
+from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Deciding, Source, clean_column
 from fuzzydict.io.explore.answers import Answers
 from fuzzydict.io.explore.teaching import Teaching, checked_decisions
@@ -107,6 +107,18 @@ def test_what_was_decided_in_a_file_holds_and_stays(tmp_path: Path, end: str) ->
     assert lines[3] in path.read_text("utf-8")
     teaching.forget("swiftness")
     assert path.read_bytes().decode().rstrip() == end.join(lines)
+
+
+def test_what_the_file_cannot_hold_is_refused_alone(tmp_path: Path) -> None:
+    path, d = tmp_path / "decisions.csv", car()
+    path.write_bytes("query,target\ncouleur foncée,color\n".encode("windows-1252"))
+    with pytest.warns(UserWarning, match="windows-1252"):
+        teaching = Teaching(d, path)
+    with pytest.raises(FileFormatError, match="'ř' cannot be written"):
+        teaching.teach("šedý řetěz", "color")
+    assert (len(teaching), "šedý řetěz" in d.aliases) == (0, False)
+    teaching.teach("hue", "color")
+    assert path.read_bytes().decode("windows-1252").endswith("\nhue,color\n")
 
 
 @pytest.mark.parametrize("ending", ["fuzzydict", "csv"])
