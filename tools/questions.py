@@ -24,7 +24,7 @@ from fuzzydict.text.lexicon import part_of, stem_of
 from fuzzydict.text.words import plain
 
 from . import codes, things
-from .rewriting import FILLERS, STYLES, abbreviation, form, listed, respelled, slip
+from .rewriting import FILLERS, STYLES, abbreviation, form, listed, plural, respelled, slip
 from .terms import Term, terms
 
 __all__ = ["KINDS", "Asked", "Questions", "questions"]
@@ -287,13 +287,15 @@ def _compounds(rng: Random) -> _Made:
     by_name = {term.name: term for term in nouns[: rng.randint(0, size)]}
     for word in rng.sample(sorted(longer), size):
         by_name.setdefault(word, next(t for t in terms().of(word) if t.part == "n"))
-    keys, style, asked = set(by_name), _style(rng), list[Asked]()
+    keys, style, number = set(by_name), _style(rng), rng.choice([str, str, plural])
+    written = {name: style(number(name)) for name in by_name}
+    asked = list[Asked]()
     for name in rng.sample(sorted(keys), min(len(keys), 12)):
         query, kind = _other_words(by_name[name], rng)
-        asked.append(Asked(query, frozenset([style(name)]), kind))
+        asked.append(Asked(query, frozenset([written[name]]), kind))
         if rng.random() < 0.4:
             query = f"{rng.choice(listed('adjectives'))} {name}"
-            asked.append(Asked(query, frozenset([style(name)]), "narrower"))
+            asked.append(Asked(query, frozenset([written[name]]), "narrower"))
         closed = [one for one in longer.get(name, ()) if part_of(name, one)]
         query = rng.choice(closed or compounds.get(name) or [name])
         if rng.random() < 0.3:
@@ -301,10 +303,10 @@ def _compounds(rng: Random) -> _Made:
         if query == name:
             continue
         if terms().above(query) & keys == {name} and query.endswith(name):
-            asked.append(Asked(query, frozenset([style(name)]), "narrower"))
+            asked.append(Asked(query, frozenset([written[name]]), "narrower"))
         elif _is_another(query, keys) and (not query.endswith(f" {name}") or rng.random() < 0.4):
             asked += _absent([query], "misleading")
-    return [style(name) for name in by_name], asked
+    return list(written.values()), asked
 
 
 def _look_alikes(rng: Random) -> _Made:
@@ -527,7 +529,7 @@ KINDS: dict[str, tuple[float, Callable[[Random], _Made]]] = {
     "compounds": (14, _compounds),
     "spellings": (2, _spellings),
     "nested": (7, _nested),
-    "shared words": (9, lambda rng: _of_things(rng, things.sharing_words(rng), 60)),
+    "shared words": (13, lambda rng: _of_things(rng, things.sharing_words(rng), 60)),
     "negated": (10, lambda rng: _of_things(rng, things.negated(rng), 24)),
     "codes": (10, lambda rng: _of_things(rng, codes.codes(rng), 60)),
     "order": (5, lambda rng: _of_things(rng, codes.ordered(rng), 20)),

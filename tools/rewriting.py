@@ -19,8 +19,8 @@ from typing import Any
 from fuzzydict.text.lexicon import look_up
 from fuzzydict.text.words import word_list
 
-__all__ = ["LISTS", "STYLES", "abbreviation", "form", "kebab", "listed", "respelled", "rows_of"]
-__all__ += ["slip", "snake", "table_of"]
+__all__ = ["LISTS", "STYLES", "abbreviation", "form", "kebab", "listed", "plural", "respelled"]
+__all__ += ["rows_of", "slip", "snake", "table_of"]
 
 #: The words that questions are made of, by the name of each list.
 LISTS: dict[str, Any] = tomllib.loads(
@@ -206,7 +206,7 @@ def _inflected(parts: Sequence[str], rng: Random) -> str:
     *before, last = parts
     chance = rng.random()
     if chance < 0.6:
-        last = _singular(last) if last.endswith("s") else _plural(last)
+        last = _singular(last) if last.endswith("s") else plural(last)
     elif chance < 0.94:
         end = "ing" if chance < 0.75 else "ed" if chance < 0.87 else "er"
         if last.endswith("e") and not last.endswith("ee"):
@@ -219,11 +219,12 @@ def _inflected(parts: Sequence[str], rng: Random) -> str:
     else:
         last += "'s"
     if before and rng.random() < 0.2:
-        before[-1] = _plural(before[-1])
+        before[-1] = plural(before[-1])
     return " ".join([*before, last])
 
 
-def _plural(word: str) -> str:
+def plural(word: str) -> str:
+    """Return the plural of a word, by rule."""
     if re.search("[^aeiou]y$", word):
         return word[:-1] + "ies"
     return word + ("es" if re.search("(s|x|z|ch|sh)$", word) else "s")
@@ -266,8 +267,9 @@ def abbreviation(text: str, rng: Random) -> str:
 def _initials(parts: Sequence[str], rng: Random) -> str:
     mark = "." if rng.random() < 0.15 else ""
     text = "".join(part[0] + mark for part in parts)
-    if len(parts) > 2 and rng.random() < 0.15:  # the last word is written out
-        text = "".join(part[0] for part in parts[:-1]) + " " + parts[-1]
+    if len(parts) > 1 and rng.random() < 0.15:  # the last word is written out: "fname"
+        between = "" if len(parts) == 2 else rng.choice(["", " "])
+        text = "".join(part[0] for part in parts[:-1]) + between + parts[-1]
     return text.upper() if rng.random() < 0.6 else text.lower()
 
 

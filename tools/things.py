@@ -98,7 +98,8 @@ def nesting(rng: Random) -> list[list[str]]:
 
 def sharing_words(rng: Random) -> list[Thing]:
     """Return names of several words, each of them in several names."""
-    make = rng.choice([_identifiers, _identifiers, _contacts, _articles, _articles, _compounds])
+    makers = [_identifiers, _identifiers, _contacts, _articles, _articles, _compounds]
+    make = rng.choice([*makers, _measured, _requests, _requests])
     return some_of(rng, make(rng), 5, 80)
 
 
@@ -113,6 +114,8 @@ def _identifiers(rng: Random) -> list[Thing]:
     ends = rng.sample(listed("action_ends"), rng.randint(2, 4))
     parts: list[tuple[str, ...]] = [*product(entities, attributes), *product(actions, ends)]
     parts += [(entity,) for entity in rng.sample(entities, rng.randint(0, 2))]
+    before = rng.sample(listed("before_attributes"), rng.choice([0, 2, 3]))
+    parts += product(before, attributes[:3])
     return [_combined(some) for some in parts]
 
 
@@ -120,6 +123,56 @@ def _contacts(rng: Random) -> list[Thing]:
     firsts, seconds = rng.choice([("contacts", "contact_fields"), ("measured", "measures")])
     some = rng.sample(listed(firsts), rng.randint(2, 7))
     return [_combined(p) for p in product(some, rng.sample(listed(seconds), rng.randint(2, 6)))]
+
+
+def _measured(rng: Random) -> list[Thing]:
+    """Return quantities with units: "weight_kg" is not "weight_lb"."""
+    owners = rng.sample([*listed("entities"), *listed("topics")], rng.randint(1, 4))
+    join = rng.choice([snake, snake, kebab, str])
+    made = []
+    for owner, (quantities, kind) in product(owners, rng.sample(LISTS["measured_in"], 4)):
+        quantity = rng.choice(quantities.split())
+        units = {unit: others for unit, *others in rows_of(kind)}
+        unit = rng.choice(sorted(units))
+        name = f"{owner} {quantity}" if rng.random() < 0.7 else quantity
+        ways = [name, *(f"{name} {other}" for other in units[unit])]
+        absent = [f"{name} {one}" for one in units if one != unit]
+        absent += [f"{name} {one}" for of, some in units.items() if of != unit for one in some]
+        absent = rng.sample(absent, min(len(absent), 3))
+        written = [*map(join, ways), f"{name} {unit}", f"{name} ({unit})", f"{name} in {unit}"]
+        made.append(
+            Thing(
+                join(f"{name} {unit}"), tuple(written), tuple(map(join, absent)), (3, 1, 2), False
+            )
+        )
+    return made
+
+
+def _requests(rng: Random) -> list[Thing]:
+    """Return what somebody wants to do: "delete a file" is not "restore a deleted file"."""
+    verbs, objects, participles = map(table_of, ("verbs", "things_done_to", "participles"))
+    frames, article = listed("asked_for"), rng.choice(["my", "the", "this"])
+    frame, made = rng.choice(frames), []
+    objects_of_dict = rng.sample(sorted(objects), rng.randint(1, 4))
+    for verb, thing in product(rng.sample(sorted(verbs), rng.randint(3, 9)), objects_of_dict):
+        what, chance = f"{article} {thing}", rng.random()
+        absent = f"{rng.choice(sorted(verbs))} {what}"
+        if chance < 0.3:
+            participle = rng.choice([one for one, (of,) in participles.items() if of != verb])
+            what = f"{article} {participle} {thing}"
+            absent = f"{participles[participle][0]} {article} {thing}"
+        elif chance < 0.5:
+            detail, other = rng.sample(listed("details"), 2)
+            absent, what = f"{verb} {what} {other}", f"{what} {detail}"
+        ways = [f"{one} {what}" for one in (verb, *verbs[verb])]
+        ways += [f"{verb} {one}" for one in exchanged(what.split(), objects)]
+        asked = [rng.choice(frames).format(way) for way in ways * 2]
+        asked += [way.replace(f"{article} ", "") for way in ways]
+        not_asked = rng.choice(frames).format(absent), absent.replace(f"{article} ", "")
+        made.append(
+            Thing(frame.format(f"{verb} {what}"), tuple(asked), not_asked, (4, 2, 1), False)
+        )
+    return made
 
 
 def _articles(rng: Random) -> list[Thing]:

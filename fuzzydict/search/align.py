@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -262,6 +263,7 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
         if are is not None:
             phi[:, OPPOSITES] += are & (a == number)
     others = (x["group"] == y["group"]) & (x["member"] != y["member"]) & (y["member"] > 0)
+    others |= (x["unit"] != y["unit"]) & (x["unit"] > 0) & (y["unit"] > 0)
     phi[:, OTHER_MEMBERS] = others
     phi[:, OTHER_DIGITS] = x["digit"] & y["digit"] & ~same
     return Pairs(phi, same, real)
@@ -454,8 +456,8 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
         for j, k, m, size in _initials_in(query, keys, slots[i], theirs[i]):
             rows, columns = (m, slice(k, k + size)) if j > 0 else (slice(k, k + size), m)
             _raise_to(table, (i, abs(j) - 1, rows, columns), by_convention)
-        for at in _joined_in(query, keys, theirs[i]):
-            _raise_to(table, (i, *at), 1.0)
+        for is_whole, *at in _joined_in(query, keys, theirs[i]):
+            _raise_to(table, (i, *at), 1.0 if is_whole else by_convention)
         for j, ours, others in _terms_in(query, keys, theirs[i]):
             _raise_to(table, (i, j, ours, others), by_convention)
             is_whole = others.start == 0 and not theirs[i, j, others.stop :].any()
@@ -499,21 +501,26 @@ def _initials_in(
 
 
 def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.int32]) -> Iterator[tuple[Any, ...]]:
-    """Yield where two words of one are written as one word of the other: (j, words, words)."""
-    words = query.words
-    for k in range(len(words) - 1):
-        stem = keys.stems.get(stem_of(words[k].text + words[k + 1].text))
-        if stem is not None:
-            for j, m in zip(*(keys.facts_by_name["stem"][theirs] == stem).nonzero(), strict=True):
-                yield j, slice(k, k + 2), m
-    numbers = keys.numbers
+    """Yield where two words of one are written as one word of the other.
+
+    Each is ``(is_whole, j, words, words)``; the first of the two words may be its initial: "fname".
+    """
+    words, facts = query.words, keys.facts_by_name
+    for k, (first, second) in enumerate(pairwise(words)):
+        whole = stem_of(first.text + second.text)
+        if whole != first.entry.stem and (stem := keys.stems.get(whole)) is not None:
+            for j, m in zip(*(facts["stem"][theirs] == stem).nonzero(), strict=True):
+                yield True, j, slice(k, k + 2), m
     for m, word in enumerate(words):
-        for cut in range(2, len(word.text) - 1) if len(word.text) >= _LEAST_JOINED else ():
-            first = numbers.get(word.text[:cut])
-            if first is not None and (second := numbers.get(word.text[cut:])) is not None:
-                both = (theirs[:, :-1] == first) & (theirs[:, 1:] == second)
+        size = len(word.text)
+        for cut in range(2 if word.is_known else 1, size - 1) if size >= _LEAST_JOINED else ():
+            before, after = word.text[:cut], keys.numbers.get(word.text[cut:])
+            start = ord(before) if cut == 1 else keys.numbers.get(before)
+            if start is not None and after is not None:
+                starts = facts["first"][theirs] if cut == 1 else theirs
+                both = (starts[:, :-1] == start) & (theirs[:, 1:] == after)
                 for j, k in zip(*both.nonzero(), strict=True):
-                    yield j, m, slice(k, k + 2)
+                    yield cut > 1, j, m, slice(k, k + 2)
 
 
 def _terms_in(

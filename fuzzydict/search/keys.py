@@ -113,7 +113,7 @@ class WordTable:
 
 #: What is compared of a word, beside its letters and its vector.
 _FACTS: dict[str, Any] = {
-    **dict.fromkeys(("stem", "first", "length", "group", "member"), np.int32),
+    **dict.fromkeys(("stem", "first", "length", "group", "member", "unit"), np.int32),
     # A bit for each letter of the word, and of its stem, so that one without them may be told.
     **dict.fromkeys(("letters", "letters of the stem"), np.uint32),
     **dict.fromkeys(("weight", "trust"), np.float32),
@@ -137,6 +137,7 @@ def facts_of(
     rows = [
         (
             *(stem, ord(word.text[0]), len(word.text), word.entry.group, member),
+            word.entry.unit,
             *(letters_of(word.text), letters_of(word.entry.stem), word.weight, word.trust),
             *(word.is_known, word.trust == 1, word.entry.is_common, is_word(word)),
             len(word.text) <= SHORT,

@@ -24,6 +24,8 @@ from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, part_of
 from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fuzzydict.search.align import Query
@@ -57,6 +59,27 @@ class _Asked(NamedTuple):
         trust = sum([one * word.trust for one, word in zip(share, words, strict=True)])
         sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
         return cls(query, weights, share, trust, sure)
+
+
+class _Theirs(NamedTuple):
+    """The words of the candidates, P.
+
+    Attributes:
+        keys: the keys that have them.
+        numbers: theirs among all words of the keys, (P,).
+        strings: the words.
+        weights: what each of `PAIR` says against two words.
+    """
+
+    keys: Keys
+    numbers: NDArray[np.intp]
+    strings: list[str]
+    weights: list[float]
+
+    def fact(self, name: str) -> NDArray[Any]:
+        """Return a fact of each, (P,)."""
+        fact: NDArray[Any] = self.keys.facts_by_name[name][self.numbers]
+        return fact
 
 
 class _Compared(NamedTuple):
@@ -187,12 +210,11 @@ def _compare(
 
     ``edits`` tells how few edits are between them, (w, P), if this is known.
     """
-    words, facts = asked.query.words, keys.facts_by_name
-    strings = [keys.strings[place] for place in flat.tolist()]
+    words, weights = asked.query.words, (-pair).tolist()
+    theirs = _Theirs(keys, flat, [keys.strings[place] for place in flat.tolist()], weights)
     if edits is None:
         texts = [word.text for word in words]
-        edits = cdist(texts, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
-    weights = (-pair).tolist()  # of the log-odds against
+        edits = cdist(texts, theirs.strings, scorer=OSA.normalized_similarity, dtype=np.float32)
     found = np.zeros((3, *edits.shape), np.float32)
     units = keys.word_units.take(flat, axis=0)
     against: dict[int, NDArray[np.float32]] = {}
@@ -202,18 +224,17 @@ def _compare(
         row = found[1, i]
         if keys.table.size:
             np.dot(units, word.unit, out=found[0, i])
-        others = _weigh_spelling(row, unlike[i], edits[i], word, strings, facts, flat, weights)
-        holding += [(i, j) for j in others]
+        holding += [(i, j) for j in _weigh_spelling(row, unlike[i], edits[i], word, theirs)]
         stem = keys.stems.get(word.entry.stem)
         if stem is not None:
-            is_form = facts["stem"][flat] == stem
+            is_form = theirs.fact("stem") == stem
             row += weights[a.ONE_STEM] * is_form
             are_one[i] |= is_form
         is_member = None
         if word.entry.group >= 0 and (member := keys.known_member(word)) > 0:
-            is_member = (facts["member"][flat] == member) & (edits[i] < 1)
+            is_member = (theirs.fact("member") == member) & (edits[i] < 1)
             row += weights[a.CONVENTION] * is_member
-        short = _weigh_abbreviations(row, word.text, strings, facts, flat, weights, is_member)
+        short = _weigh_abbreviations(row, word.text, theirs, is_member)
         if short or is_member is not None:
             are_short = against.setdefault(a.CONVENTION, np.zeros_like(edits))[i]
             are_short[short] = 1
@@ -222,14 +243,14 @@ def _compare(
             are_one[i] |= are_short > 0
         for place, are in (
             (a.OPPOSITES, a.are_opposites(word, keys, flat)),
-            (a.OTHER_MEMBERS, _are_others(word, keys, flat) if word.entry.group >= 0 else None),
+            (a.OTHER_MEMBERS, _are_others(word, theirs)),
         ):
             if are is not None:
                 against.setdefault(place, np.zeros_like(edits))[i] = are
                 row += weights[place] * are
         if word.entry.has_digit:
-            row += weights[a.OTHER_DIGITS] * (facts["digit"][flat] & (edits[i] < 1))
-    _set_strengths(found, asked, keys, flat, weights)
+            row += weights[a.OTHER_DIGITS] * (theirs.fact("digit") & (edits[i] < 1))
+    _set_strengths(found, words, theirs)
     unlike *= 1 - found[0]
     for i, j in holding:
         unlike[i, j] = 1
@@ -245,18 +266,15 @@ def _weigh_spelling(
     unlike: NDArray[np.float32],
     edits: NDArray[np.float32],
     word: Word,
-    strings: list[str],
-    facts: dict[str, NDArray[Any]],
-    flat: NDArray[np.intp],
-    weights: list[float],
+    theirs: _Theirs,
 ) -> list[int]:
     """Set the odds against some words, (P,), by how few edits are between them and a word.
 
     Also set how far they are others of like letters. Return the places of those that are part of
     the word, which is another thing for sure.
     """
-    known, common = facts["known"][flat], facts["common"][flat]
-    are_short = facts["brief"][flat] | (len(word.text) <= SHORT)
+    known, common, weights = theirs.fact("known"), theirs.fact("common"), theirs.weights
+    are_short = theirs.fact("brief") | (len(word.text) <= SHORT)
     for is_so, are, weight in (
         (word.is_known, known, weights[a.BOTH_KNOWN]),
         (word.entry.is_common, common, weights[a.BOTH_COMMON]),
@@ -274,10 +292,10 @@ def _weigh_spelling(
     unlike *= edits * edits
     others = list[int]()
     if word.trust == 1 or word.entry.is_common:  # as `is_word` has it
-        theirs, own = facts["letters of the stem"][flat], letters_of(word.entry.stem)
-        may = (theirs & np.uint32(own) == theirs) & facts["word"][flat]
+        letters = theirs.fact("letters of the stem")
+        may = (letters & np.uint32(letters_of(word.entry.stem)) == letters) & theirs.fact("word")
         for j in may.nonzero()[0].tolist():
-            if part := part_of(strings[j], word.text):
+            if part := part_of(theirs.strings[j], word.text):
                 row[j] += weights[a.HELD[part]]
                 unlike[j] = 1
                 if part == Part.OF_ANOTHER:
@@ -286,22 +304,17 @@ def _weigh_spelling(
 
 
 def _weigh_abbreviations(
-    row: NDArray[np.float32],
-    text: str,
-    strings: list[str],
-    facts: dict[str, NDArray[Any]],
-    flat: NDArray[np.intp],
-    weights: list[float],
-    is_member: NDArray[np.bool_] | None,
+    row: NDArray[np.float32], text: str, theirs: _Theirs, is_member: NDArray[np.bool_] | None
 ) -> list[int]:
     """Add to the odds against some words, (P,), of which one abbreviates the other.
 
     Return those that do by convention. Those of the same member of a class, (P,), are left out.
     """
-    some, short = (facts["first"][flat] == ord(text[0])).nonzero()[0], list[int]()
+    facts, weights, short = theirs.keys.facts_by_name, theirs.weights, list[int]()
+    some = (theirs.fact("first") == ord(text[0])).nonzero()[0]
     if not len(some):
         return short
-    words, own = flat[some], np.uint32(letters_of(text))
+    words, own = theirs.numbers[some], np.uint32(letters_of(text))
     letters = facts["letters"][words]
     both = letters & own
     may = (both == letters) | (both == own) | facts["abbreviation"][words] | is_short_form(text)
@@ -309,32 +322,26 @@ def _weigh_abbreviations(
     if is_member is not None:
         may &= ~is_member[some]
     for j in some[may].tolist():
-        if kind := abbreviates(text, strings[j]):
+        if kind := abbreviates(text, theirs.strings[j]):
             row[j] += weights[a.ONE_STEM + kind]
             if kind == 1:
                 short.append(j)
             else:
-                size = len(text), len(strings[j])
+                size = len(text), len(theirs.strings[j])
                 row[j] += weights[a.OF_LETTERS] * (min(size) / max(size))
     return short
 
 
-def _set_strengths(
-    found: NDArray[np.float32],
-    asked: _Asked,
-    keys: Keys,
-    flat: NDArray[np.intp],
-    weights: list[float],
-) -> None:
+def _set_strengths(found: NDArray[np.float32], words: Sequence[Word], theirs: _Theirs) -> None:
     """Set how likely words mean one thing, by spelling and by all, in place.
 
     Given are their cosines, the odds against them by spelling, and room, (3, w, P).
     """
-    meant, odds = found[0], found[1:]
+    meant, odds, weights = found[0], found[1:], theirs.weights
     np.maximum(meant, 0, out=meant)
-    if keys.table.size:
-        sure = keys.facts_by_name["sure"][flat]
-        for i, word in enumerate(asked.query.words):  # a slip stands for a word less surely
+    if theirs.keys.table.size:
+        sure = theirs.fact("sure")
+        for i, word in enumerate(words):  # a slip stands for a word less surely
             by_slip = meant[i] * ~sure if word.trust == 1 else meant[i].copy()
             meant[i] -= by_slip
             by_cosine = (weights[a.COSINE] + weights[a.COSINE_SQUARED] * meant[i]) * meant[i]
@@ -345,10 +352,17 @@ def _set_strengths(
     np.reciprocal(odds, out=odds)
 
 
-def _are_others(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.bool_] | None:
-    """Return which words, of some, (P,), are other members of a word's class; None if none are."""
-    groups, members = keys.facts_by_name["group"][flat], keys.facts_by_name["member"][flat]
-    are = (groups == word.entry.group) & (members != keys.known_member(word)) & (members > 0)
+def _are_others(word: Word, theirs: _Theirs) -> NDArray[np.bool_] | None:
+    """Return which words, (P,), are other members of a word's class, or other units; or None."""
+    entry = word.entry
+    if entry.group < 0 and not entry.unit:
+        return None
+    members = theirs.fact("member")
+    are = (theirs.fact("group") == entry.group) & (members > 0)
+    are &= members != theirs.keys.known_member(word)
+    if entry.unit:
+        units = theirs.fact("unit")
+        are |= (units > 0) & (units != entry.unit)
     return are if are.any() else None
 
 

@@ -23,6 +23,7 @@ class Entry(NamedTuple):
     stem: str  # what the forms of a word share
     group: int  # the number of the closed class that it belongs to, or -1
     member: str  # which member of the class it is; "" outside
+    unit: int  # the number of the unit that it may stand for, as "s" may, or 0
     is_filler: bool  # whether it says little: a legal form of firms, or a function word
     is_legal: bool
     denies: bool  # whether it denies other words
@@ -59,7 +60,8 @@ def look_up(word: str) -> Entry:
     is_common = not _table("common").keys().isdisjoint((word, form, word.removesuffix("s")))
     opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
     all_of_them = frozenset(denials_of(word)).union(*opposites) - {stem}
-    return Entry(word, form, stem, group, member, *flags, is_common, all_of_them)
+    unit = _units().get(word) or _units().get(stem, 0)
+    return Entry(word, form, stem, group, member, unit, *flags, is_common, all_of_them)
 
 
 #: What is denied by each prefix.
@@ -165,6 +167,19 @@ def _classes() -> dict[str, tuple[int, str]]:
     return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
 
 
+@cache
+def _units() -> dict[str, int]:
+    """Return the number of the unit that each name or symbol stands for, if it is of one alone."""
+    lines = [line for kind, *line in word_list("classes") if kind == "unit"]
+    found = defaultdict[str, set[int]](set)
+    for number, names in enumerate(lines, 1):
+        for name in names:
+            found[name].add(number)
+    for symbol, names in _table("units").items():
+        found[symbol] |= found.get(" ".join(names), set())
+    return {name: min(numbers) for name, numbers in found.items() if len(numbers) == 1}
+
+
 _TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
 
 
@@ -221,7 +236,8 @@ _LONGEST_TERM = 6  # words
 def _opposites() -> dict[str, set[str]]:
     """Return the opposites of words; of a short form, those of the one word it stands for."""
     lines = [*word_list("opposites"), *word_list("opposite_terms"), *word_list("negated")]
-    pairs = [(one, other) for one, *others in lines for other in others]
+    spelled = [[_forms().get(word, word) for word in line] for line in lines]
+    pairs = [(one, other) for one, *others in (*lines, *spelled) for other in others]
     pairs += [(other, one) for one, other in pairs]
     shorts = defaultdict[str, list[str]](list)
     for short, *words in word_list("abbreviations"):

@@ -67,6 +67,8 @@ phone, fax, email: smartphone = phone
 host, port, user: hostname = host
 storm, drought, flood: snowstorm = storm
 red, green, navy: reddish = red
+first_name, last_name, phone: fname = first_name; lname = last_name
+timeout_s, host, port: timeout_seconds = timeout_s
 teach, learn, read: teacher = teach
 danger, safety: dangerous = danger
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C:
@@ -106,6 +108,9 @@ DB_PORT: DB_PASSWORD, DB_HOST; smtp_password: smtp_host, smtp_sender;
 cheesecake: cheese, butter; waterfall: water, river; pineapple: apple, pear; armchair: arm, leg;
 teapot: tea, milk; reorder: order, cancel; frog: fog, honey, violin; chair: hair, summer, gravel;
 loud: cloud, rain, zebra; nursery: nurse, station, jacket; winery: wine, window, violin;
+upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port;
+first_login: last_login, email; cancel a flight: book a flight, pay a bill;
+next_visit: last_visit, doctor; deregister: register, search; distance_km: distance_miles, owner;
 barn owner: barn height, barn colour, tractor; guest passport: guest name, guest phone, room;
 v1.2: v2.1, name; version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker;
 unencrypted: encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room; fall: spring, room;
@@ -133,7 +138,8 @@ DB_USER: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; SSH_HOST: DB_HOST, timeout;
 deadline: timeout, DB_HOST; server: DB_HOST, timeout;
 credential: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; DB_SERVER: DB_HOST, DB_PASSWORD;
 cache_enabled: ssl_enabled, timeout; automobile: car, movie, price; film: movie, car, price;
-max_connections: min_connections, timeout; disable_ssl: enable_ssl, timeout
+max_connections: min_connections, timeout; disable_ssl: enable_ssl, timeout;
+upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port
 """
 #: Numbers that are split otherwise, whatever the scorer.
 NUMBERS = (

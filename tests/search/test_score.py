@@ -94,6 +94,7 @@ def test_deleted_keys_do_not_count(kind: str, keys: list[str], gone: list[str], 
 @given(MORE, st.lists(TEXTS, min_size=2, max_size=4, unique=True))
 @example(["usd to eur", "ibm", "no tax"], ["eur to usd", "international business machines"])
 @example(["white space", "cold", "qty 5"], ["whitespace", "quantity 6", "hot"])
+@example(["timeout ms", "first name", "5 s"], ["timeout s", "fname", "last name", "5 min"])
 @example(["the", "of", "by"], ["from", "The", "Of", "supplier of the x1", "not"])
 @example(
     ["berry", "named", "boxes", "storm", "cheese", "timed lap", "apple"],
