@@ -263,7 +263,8 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
         if are is not None:
             phi[:, OPPOSITES] += are & (a == number)
     others = (x["group"] == y["group"]) & (x["member"] != y["member"]) & (y["member"] > 0)
-    others |= (x["unit"] != y["unit"]) & (x["unit"] > 0) & (y["unit"] > 0)
+    other_unit = (x["unit"] != y["unit"]) & (x["unit"] != 0) & (y["unit"] != 0)
+    others |= other_unit & (phi[:, CONVENTION] == 0)
     phi[:, OTHER_MEMBERS] = others
     phi[:, OTHER_DIGITS] = x["digit"] & y["digit"] & ~same
     return Pairs(phi, same, real)
@@ -674,13 +675,13 @@ def _counts_letters(text: str, other: str) -> bool:
 
 
 def oppose(block: Block) -> None:
-    """Set whether words are opposites, or other members of a class, that nothing else matches."""
+    """Set whether words are opposites, or other members of a class, that match no other word."""
     X, table = block.X, block.table
     for place, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):
         for query, key, i, j in [] if against is None else np.argwhere(against).tolist():
-            matched = table.matched[query, key]
-            of_query = np.delete(matched[i], j).max(initial=0)
-            of_key = np.delete(matched[:, j], i).max(initial=0)
+            spelled = table.spelled[query, key]
+            of_query = np.delete(spelled[i], j).max(initial=0)
+            of_key = np.delete(spelled[:, j], i).max(initial=0)
             free = float((1 - of_query) * (1 - of_key))
             X[query, key, place] = max(X[query, key, place], free)
 

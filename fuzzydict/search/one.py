@@ -230,20 +230,17 @@ def _compare(
             is_form = theirs.fact("stem") == stem
             row += weights[a.ONE_STEM] * is_form
             are_one[i] |= is_form
-        is_member = None
+        is_short = np.zeros(len(flat), np.bool_)
         if word.entry.group >= 0 and (member := keys.known_member(word)) > 0:
-            is_member = (theirs.fact("member") == member) & (edits[i] < 1)
-            row += weights[a.CONVENTION] * is_member
-        short = _weigh_abbreviations(row, word.text, theirs, is_member)
-        if short or is_member is not None:
-            are_short = against.setdefault(a.CONVENTION, np.zeros_like(edits))[i]
-            are_short[short] = 1
-            if is_member is not None:
-                are_short[is_member] = 1
-            are_one[i] |= are_short > 0
+            is_short = (theirs.fact("member") == member) & (edits[i] < 1)
+            row += weights[a.CONVENTION] * is_short
+        _weigh_abbreviations(row, is_short, word.text, theirs)
+        if np.count_nonzero(is_short):
+            against.setdefault(a.CONVENTION, np.zeros_like(edits))[i] = is_short
+            are_one[i] |= is_short
         for place, are in (
             (a.OPPOSITES, a.are_opposites(word, keys, flat)),
-            (a.OTHER_MEMBERS, _are_others(word, theirs)),
+            (a.OTHER_MEMBERS, _are_others(word, theirs, is_short)),
         ):
             if are is not None:
                 against.setdefault(place, np.zeros_like(edits))[i] = are
@@ -304,32 +301,29 @@ def _weigh_spelling(
 
 
 def _weigh_abbreviations(
-    row: NDArray[np.float32], text: str, theirs: _Theirs, is_member: NDArray[np.bool_] | None
-) -> list[int]:
+    row: NDArray[np.float32], is_short: NDArray[np.bool_], text: str, theirs: _Theirs
+) -> None:
     """Add to the odds against some words, (P,), of which one abbreviates the other.
 
-    Return those that do by convention. Those of the same member of a class, (P,), are left out.
+    Those that are short for each other, (P,), are left out; set which others are by convention.
     """
-    facts, weights, short = theirs.keys.facts_by_name, theirs.weights, list[int]()
+    facts, weights = theirs.keys.facts_by_name, theirs.weights
     some = (theirs.fact("first") == ord(text[0])).nonzero()[0]
     if not len(some):
-        return short
+        return
     words, own = theirs.numbers[some], np.uint32(letters_of(text))
     letters = facts["letters"][words]
     both = letters & own
     may = (both == letters) | (both == own) | facts["abbreviation"][words] | is_short_form(text)
-    may &= facts["length"][words] != len(text)
-    if is_member is not None:
-        may &= ~is_member[some]
+    may &= (facts["length"][words] != len(text)) & ~is_short[some]
     for j in some[may].tolist():
         if kind := abbreviates(text, theirs.strings[j]):
             row[j] += weights[a.ONE_STEM + kind]
             if kind == 1:
-                short.append(j)
+                is_short[j] = True
             else:
                 size = len(text), len(theirs.strings[j])
                 row[j] += weights[a.OF_LETTERS] * (min(size) / max(size))
-    return short
 
 
 def _set_strengths(found: NDArray[np.float32], words: Sequence[Word], theirs: _Theirs) -> None:
@@ -352,8 +346,13 @@ def _set_strengths(found: NDArray[np.float32], words: Sequence[Word], theirs: _T
     np.reciprocal(odds, out=odds)
 
 
-def _are_others(word: Word, theirs: _Theirs) -> NDArray[np.bool_] | None:
-    """Return which words, (P,), are other members of a word's class, or other units; or None."""
+def _are_others(
+    word: Word, theirs: _Theirs, is_short: NDArray[np.bool_]
+) -> NDArray[np.bool_] | None:
+    """Return which words, (P,), are other members of a word's class, or other units; or None.
+
+    Units that are short for each other by convention, (P,), are one.
+    """
     entry = word.entry
     if entry.group < 0 and not entry.unit:
         return None
@@ -362,7 +361,7 @@ def _are_others(word: Word, theirs: _Theirs) -> NDArray[np.bool_] | None:
     are &= members != theirs.keys.known_member(word)
     if entry.unit:
         units = theirs.fact("unit")
-        are |= (units > 0) & (units != entry.unit)
+        are |= (units != 0) & (units != entry.unit) & ~is_short
     return are if are.any() else None
 
 

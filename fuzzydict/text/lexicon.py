@@ -64,23 +64,37 @@ def look_up(word: str) -> Entry:
     return Entry(word, form, stem, group, member, unit, *flags, is_common, all_of_them)
 
 
-#: What is denied by each prefix.
+#: What is denied by each prefix; "un", "de" and "dis" also undo what common words do.
 _DENIABLE = {
     "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
     "non": re.compile(r"[^\W\d_]{4,}"),
 }
+_UNDOING = ("un", "de", "dis")
+_SHORTEST_UNDONE = 4  # letters
 
 
 def denials_of(word: str) -> list[str]:
-    """Return what a word denies by a prefix, or what denies it; some are no words.
+    """Return what a word denies or undoes by a prefix, or what denies it; some are no words.
 
-    >>> denials_of("unshipped"), denials_of("shipped"), denials_of("fiction")
-    (['shipped'], ['unshipped', 'nonshipped'], ['nonfiction'])
+    >>> denials_of("unshipped"), denials_of("shipped"), denials_of("deregister")
+    (['shipped'], ['unshipped', 'nonshipped'], ['register'])
     """
     for prefix, deniable in _DENIABLE.items():
         if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
             return [word.removeprefix(prefix)]
-    return [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
+    found = [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
+    common = _table("common")
+    if word not in common:
+        bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
+        return [one for one in bare if _can_be_undone(one)] or found
+    if _can_be_undone(word):
+        found += [one for prefix in _UNDOING if (one := prefix + word) not in common]
+    return found
+
+
+def _can_be_undone(word: str) -> bool:
+    is_common = not _table("common").keys().isdisjoint((word, stem_of(word)))
+    return is_common and len(word) >= _SHORTEST_UNDONE
 
 
 @cache
@@ -169,7 +183,10 @@ def _classes() -> dict[str, tuple[int, str]]:
 
 @cache
 def _units() -> dict[str, int]:
-    """Return the number of the unit that each name or symbol stands for, if it is of one alone."""
+    """Return a number for the unit that each name or symbol stands for.
+
+    That of several units, such as "m", has a number of its own.
+    """
     lines = [line for kind, *line in word_list("classes") if kind == "unit"]
     found = defaultdict[str, set[int]](set)
     for number, names in enumerate(lines, 1):
@@ -177,7 +194,12 @@ def _units() -> dict[str, int]:
             found[name].add(number)
     for symbol, names in _table("units").items():
         found[symbol] |= found.get(" ".join(names), set())
-    return {name: min(numbers) for name, numbers in found.items() if len(numbers) == 1}
+    several = dict[frozenset[int], int]()
+    return {
+        name: min(of) if len(of) == 1 else several.setdefault(frozenset(of), -len(several) - 1)
+        for name, of in found.items()
+        if of
+    }
 
 
 _TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
