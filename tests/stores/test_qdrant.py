@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzzydict import StoreError, StoreWarning
-from fuzzydict.stores.base import Row, id_of
+from fuzzydict.stores.base import Alias, Row, id_of
 from tests.support.stores import CALLS, META, E, row, rows_of, search
 
 pytest.importorskip("qdrant_client", reason="qdrant-client is not installed (extra qdrant)")
@@ -247,3 +247,24 @@ def test_a_collection_that_another_client_creates_meanwhile_is_used(
     monkeypatch.setattr(client, "collection_exists", lambda name: next(answers, exists(name)))
     second.create(E, {"other": 1})
     assert (second.meta(), second.rows(["red"]).values) == (META, {"red": 1})
+
+
+def test_local_mode_keeps_what_it_has_in_a_folder(tmp_path: Path) -> None:
+    client = QdrantClient(path=str(tmp_path))
+    store = QdrantStore("qdrant://local/words", client)
+    store.create(E, META)
+    store.write([row("color", {"price": 0.1 + 0.2, "large": 2**70})])
+    store.teach([Alias("hue", "Hue", "color")])
+    store.close()
+    assert store.count() == 1  # a client that was given stays open
+    client.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.count()
+    again = QdrantClient(path=str(tmp_path))
+    store = QdrantStore("qdrant://local/words", again)
+    assert store.meta() == META
+    assert store.rows(["color"], ["hue"])[:2] == (
+        {"color": {"price": 0.1 + 0.2, "large": 2**70}},
+        {"hue": "color"},
+    )
+    again.close()

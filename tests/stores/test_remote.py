@@ -492,3 +492,24 @@ def test_an_address_of_another_kind_is_refused_without_its_password() -> None:
         assert "secret" not in str(error.value)
     with pytest.raises(TypeError, match="has no address"):
         pickle.dumps(filled({}))
+
+
+class Racing(MemoryStore):
+    """A store where another client is the first to remove a key, so many times."""
+
+    first = 1
+
+    def remove(self, keys: Sequence[str]) -> int:
+        removed = super().remove(keys)
+        self.first -= 1
+        return 0 if self.first >= 0 else removed
+
+
+def test_what_two_clients_pop_one_of_them_gets() -> None:
+    d = RemoteDict(Racing()).open(create=True)
+    d.update(CAR)
+    assert d.pop("color", "?") == "?"
+    assert d.pop("model", "?") == "Taycan"
+    d._store.__dict__["first"] = 1
+    key, value = d.popitem()
+    assert (CAR[key], len(d)) == (value, len(CAR) - 4)
