@@ -260,12 +260,15 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         with self._lock:
             self._notice()
             super().__setitem__(key, value)
+            self._notice()
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of an equal key, or insert ``default``."""
         with self._lock:
             self._notice()
-            return super().setdefault(key, default)
+            value = super().setdefault(key, default)
+            self._notice()
+            return value
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Insert what ``dict.update`` would; of another `FuzzyDict` aliases and synonyms, too."""
@@ -275,6 +278,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             if other is not None and other._synonyms not in (None, self._synonyms):
                 self.synonyms.update(other.synonyms)  # or raise, before anything is written
             super().update(*args, **kwargs)
+            self._notice()
             if other is not None and other._kept.aliases:
                 self.aliases.update(other._kept.aliases)
 
@@ -659,7 +663,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         return reader
 
     def _notice(self) -> None:
-        """Drop the snapshot if the methods of `dict` itself changed the number of keys."""
+        """Drop the snapshot if the number of keys is another: before and after each write.
+
+        The methods of `dict` itself may have removed as many keys as are added.
+        """
         reader = self._kept.reader
         if reader is not None and reader.size != len(self):
             self._kept.reader = None
