@@ -14,7 +14,7 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
-from .rewriting import LISTS, kebab, listed, rows_of, snake, table_of
+from .rewriting import LISTS, abbreviation, kebab, listed, rows_of, slip, snake, table_of
 from .terms import terms
 
 __all__ = ["Thing", "firms", "negated", "nesting", "options", "sharing_words", "short_place"]
@@ -130,45 +130,44 @@ def _measured(rng: Random) -> list[Thing]:
     owners = rng.sample([*listed("entities"), *listed("topics")], rng.randint(1, 4))
     join = rng.choice([snake, snake, kebab, str])
     made = []
-    for owner, (quantities, kind) in product(owners, rng.sample(LISTS["measured_in"], 4)):
+    for owner, (quantities, units) in product(owners, rng.sample(LISTS["measured_in"], 4)):
         quantity = rng.choice(quantities.split())
-        units = {unit: others for unit, *others in rows_of(kind)}
-        unit = rng.choice(sorted(units))
         name = f"{owner} {quantity}" if rng.random() < 0.7 else quantity
-        ways = [name, *(f"{name} {other}" for other in units[unit])]
-        absent = [f"{name} {one}" for one in units if one != unit]
-        absent += [f"{name} {one}" for of, some in units.items() if of != unit for one in some]
+        own, *others = rng.sample(rows_of(units), len(rows_of(units)))
+        ways = [name, slip(name, rng), *(f"{name} {unit}" for unit in own[1:])]
+        ways += [f"{way} {own[0]}" for way in (slip(name, rng), abbreviation(name, rng))]
+        written = [*map(join, ways), f"{name} {own[0]}", f"{name} ({own[0]})"]
+        absent = [join(f"{name} {unit}") for row in others for unit in row]
         absent = rng.sample(absent, min(len(absent), 3))
-        written = [*map(join, ways), f"{name} {unit}", f"{name} ({unit})", f"{name} in {unit}"]
         made.append(
-            Thing(
-                join(f"{name} {unit}"), tuple(written), tuple(map(join, absent)), (3, 1, 2), False
-            )
+            Thing(join(f"{name} {own[0]}"), tuple(written), tuple(absent), (0, 0, 0), False)
         )
     return made
 
 
 def _requests(rng: Random) -> list[Thing]:
     """Return what somebody wants to do: "delete a file" is not "restore a deleted file"."""
-    verbs, objects, participles = map(table_of, ("verbs", "things_done_to", "participles"))
+    all_verbs, objects, participles = map(table_of, ("verbs", "things_done_to", "participles"))
     frames, article = listed("asked_for"), rng.choice(["my", "the", "this"])
-    frame, made = rng.choice(frames), []
-    objects_of_dict = rng.sample(sorted(objects), rng.randint(1, 4))
-    for verb, thing in product(rng.sample(sorted(verbs), rng.randint(3, 9)), objects_of_dict):
+    frame, count = rng.choice(frames), rng.randint(3, 9)
+    shuffled = rng.sample(sorted(all_verbs), len(all_verbs))
+    verbs, others = shuffled[:count], shuffled[count:]
+    made = []
+    for verb, thing in product(verbs, rng.sample(sorted(objects), rng.randint(1, 4))):
         what, chance = f"{article} {thing}", rng.random()
-        absent = f"{rng.choice(sorted(verbs))} {what}"
-        if chance < 0.3:
-            participle = rng.choice([one for one, (of,) in participles.items() if of != verb])
-            what = f"{article} {participle} {thing}"
-            absent = f"{participles[participle][0]} {article} {thing}"
+        if chance < 0.3:  # the key names what was done before
+            done = rng.choice([one for one, (of,) in participles.items() if of not in verbs])
+            what, absent = f"{article} {done} {thing}", f"{participles[done][0]} {what}"
         elif chance < 0.5:
-            detail, other = rng.sample(listed("details"), 2)
-            absent, what = f"{verb} {what} {other}", f"{what} {detail}"
-        ways = [f"{one} {what}" for one in (verb, *verbs[verb])]
+            detail, another = rng.sample(listed("details"), 2)
+            what, absent = f"{what} {detail}", f"{verb} {what} {another}"
+        else:
+            absent = f"{rng.choice(others)} {what}"
+        ways = [f"{one} {what}" for one in (verb, *all_verbs[verb])]
         ways += [f"{verb} {one}" for one in exchanged(what.split(), objects)]
         asked = [rng.choice(frames).format(way) for way in ways * 2]
-        asked += [way.replace(f"{article} ", "") for way in ways]
-        not_asked = rng.choice(frames).format(absent), absent.replace(f"{article} ", "")
+        asked += [way.replace(f"{article} ", "", 1) for way in ways]
+        not_asked = rng.choice(frames).format(absent), absent.replace(f"{article} ", "", 1)
         made.append(
             Thing(frame.format(f"{verb} {what}"), tuple(asked), not_asked, (4, 2, 1), False)
         )

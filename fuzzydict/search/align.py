@@ -14,7 +14,7 @@ import numpy as np
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
-from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, shares_of
+from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, is_word, shares_of
 from fuzzydict.text.lexicon import (
     Part,
     abbreviates,
@@ -24,6 +24,7 @@ from fuzzydict.text.lexicon import (
     numbers_of,
     other_code,
     other_number,
+    other_units,
     part_of,
     same_terms,
     stem_of,
@@ -263,8 +264,7 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
         if are is not None:
             phi[:, OPPOSITES] += are & (a == number)
     others = (x["group"] == y["group"]) & (x["member"] != y["member"]) & (y["member"] > 0)
-    other_unit = (x["unit"] != y["unit"]) & (x["unit"] != 0) & (y["unit"] != 0)
-    others |= other_unit & (phi[:, CONVENTION] == 0)
+    others |= other_units()[x["unit"], y["unit"]]
     phi[:, OTHER_MEMBERS] = others
     phi[:, OTHER_DIGITS] = x["digit"] & y["digit"] & ~same
     return Pairs(phi, same, real)
@@ -443,6 +443,7 @@ class Table(NamedTuple):
 
 _INITIALS = range(2, 6)  # letters that may be initials of several words
 _LEAST_JOINED = 5  # letters of a word that may be two
+_LEAST_AFTER = 4  # letters of a word that an initial may be joined to
 
 
 def match_several(block: Block, weights: NDArray[np.float32]) -> None:
@@ -457,8 +458,10 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
         for j, k, m, size in _initials_in(query, keys, slots[i], theirs[i]):
             rows, columns = (m, slice(k, k + size)) if j > 0 else (slice(k, k + size), m)
             _raise_to(table, (i, abs(j) - 1, rows, columns), by_convention)
-        for is_whole, *at in _joined_in(query, keys, theirs[i]):
-            _raise_to(table, (i, *at), 1.0 if is_whole else by_convention)
+        for at in _joined_in(query, keys, theirs[i]):
+            _raise_to(table, (i, *at), 1.0)
+        for at in _initial_joined_in(query, keys, theirs[i]):
+            _raise_to(table, (i, *at), by_convention)
         for j, ours, others in _terms_in(query, keys, theirs[i]):
             _raise_to(table, (i, j, ours, others), by_convention)
             is_whole = others.start == 0 and not theirs[i, j, others.stop :].any()
@@ -472,6 +475,7 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
 def _raise_to(table: Table, at: tuple[Any, ...], strength: float) -> None:
     for one in (table.matched, table.spelled):
         one[at] = np.maximum(one[at], strength)
+    table.unlike[at] = 0
 
 
 def _initials_in(
@@ -502,26 +506,42 @@ def _initials_in(
 
 
 def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.int32]) -> Iterator[tuple[Any, ...]]:
-    """Yield where two words of one are written as one word of the other.
-
-    Each is ``(is_whole, j, words, words)``; the first of the two words may be its initial: "fname".
-    """
-    words, facts = query.words, keys.facts_by_name
-    for k, (first, second) in enumerate(pairwise(words)):
-        whole = stem_of(first.text + second.text)
-        if whole != first.entry.stem and (stem := keys.stems.get(whole)) is not None:
-            for j, m in zip(*(facts["stem"][theirs] == stem).nonzero(), strict=True):
-                yield True, j, slice(k, k + 2), m
+    """Yield where two words of one are written as one word of the other: (j, words, words)."""
+    words, numbers = query.words, keys.numbers
+    for k, (one, other) in enumerate(pairwise(words)):
+        whole = stem_of(one.text + other.text)
+        # "timeout s" is no plural.
+        if whole != one.entry.stem and (stem := keys.stems.get(whole)) is not None:
+            for j, m in zip(*(keys.facts_by_name["stem"][theirs] == stem).nonzero(), strict=True):
+                yield j, slice(k, k + 2), m
     for m, word in enumerate(words):
-        size = len(word.text)
-        for cut in range(2 if word.is_known else 1, size - 1) if size >= _LEAST_JOINED else ():
-            before, after = word.text[:cut], keys.numbers.get(word.text[cut:])
-            start = ord(before) if cut == 1 else keys.numbers.get(before)
-            if start is not None and after is not None:
-                starts = facts["first"][theirs] if cut == 1 else theirs
-                both = (starts[:, :-1] == start) & (theirs[:, 1:] == after)
+        for cut in range(2, len(word.text) - 1) if len(word.text) >= _LEAST_JOINED else ():
+            first = numbers.get(word.text[:cut])
+            if first is not None and (second := numbers.get(word.text[cut:])) is not None:
+                both = (theirs[:, :-1] == first) & (theirs[:, 1:] == second)
                 for j, k in zip(*both.nonzero(), strict=True):
-                    yield cut > 1, j, m, slice(k, k + 2)
+                    yield j, m, slice(k, k + 2)
+
+
+def _initial_joined_in(
+    query: Query, keys: Keys, theirs: NDArray[np.int32]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield where a word and the initial of the one before are one word of the other: "fname".
+
+    Each is (j, words, words). The one word is none that is known, so there is a table of words.
+    """
+    facts, numbers = keys.facts_by_name, keys.numbers if keys.table.size else {}
+    for k, (one, other) in enumerate(pairwise(query.words)):
+        number = numbers.get(one.text[0] + other.text)
+        if number is not None and len(other.text) >= _LEAST_AFTER and not facts["word"][number]:
+            for j, m in zip(*(theirs == number).nonzero(), strict=True):
+                yield j, slice(k, k + 2), m
+    for m, word in enumerate(query.words):
+        number = numbers.get(word.text[1:])
+        if number is not None and len(word.text) > _LEAST_AFTER and not is_word(word):
+            both = (facts["first"][theirs[:, :-1]] == ord(word.text[0])) & (theirs[:, 1:] == number)
+            for j, k in zip(*both.nonzero(), strict=True):
+                yield j, m, slice(k, k + 2)
 
 
 def _terms_in(
@@ -675,7 +695,10 @@ def _counts_letters(text: str, other: str) -> bool:
 
 
 def oppose(block: Block) -> None:
-    """Set whether words are opposites, or other members of a class, that match no other word."""
+    """Set whether words are opposites, or other members of a class, that are spelled like no other.
+
+    Those that are only near in meaning are: "distance" is near to "miles".
+    """
     X, table = block.X, block.table
     for place, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):
         for query, key, i, j in [] if against is None else np.argwhere(against).tolist():

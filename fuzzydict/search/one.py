@@ -20,7 +20,7 @@ from fuzzydict.search import align as a
 from fuzzydict.search.judge import OF_BEST
 from fuzzydict.search.keys import SHORT, letters_of
 from fuzzydict.search.retrieve import CANDIDATES, largest
-from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, part_of
+from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, other_units, part_of
 from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def _compare(
             are_one[i] |= is_short
         for place, are in (
             (a.OPPOSITES, a.are_opposites(word, keys, flat)),
-            (a.OTHER_MEMBERS, _are_others(word, theirs, is_short)),
+            (a.OTHER_MEMBERS, _are_others(word, theirs)),
         ):
             if are is not None:
                 against.setdefault(place, np.zeros_like(edits))[i] = are
@@ -346,22 +346,15 @@ def _set_strengths(found: NDArray[np.float32], words: Sequence[Word], theirs: _T
     np.reciprocal(odds, out=odds)
 
 
-def _are_others(
-    word: Word, theirs: _Theirs, is_short: NDArray[np.bool_]
-) -> NDArray[np.bool_] | None:
-    """Return which words, (P,), are other members of a word's class, or other units; or None.
-
-    Units that are short for each other by convention, (P,), are one.
-    """
+def _are_others(word: Word, theirs: _Theirs) -> NDArray[np.bool_] | None:
+    """Return which words, (P,), are other members of a word's class, or other units; or None."""
     entry = word.entry
     if entry.group < 0 and not entry.unit:
         return None
     members = theirs.fact("member")
     are = (theirs.fact("group") == entry.group) & (members > 0)
     are &= members != theirs.keys.known_member(word)
-    if entry.unit:
-        units = theirs.fact("unit")
-        are |= (units != 0) & (units != entry.unit) & ~is_short
+    are |= other_units()[entry.unit, theirs.fact("unit")]
     return are if are.any() else None
 
 

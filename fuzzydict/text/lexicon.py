@@ -7,9 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from fuzzydict.text.words import LONGEST, plain, word_list
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Words of a text that are read; what follows them makes no difference.
 MOST_READ = 32
@@ -23,7 +28,7 @@ class Entry(NamedTuple):
     stem: str  # what the forms of a word share
     group: int  # the number of the closed class that it belongs to, or -1
     member: str  # which member of the class it is; "" outside
-    unit: int  # the number of the unit that it may stand for, as "s" may, or 0
+    unit: int  # the number of the unit that it stands for, as "s" may, or 0; see `other_units`
     is_filler: bool  # whether it says little: a legal form of firms, or a function word
     is_legal: bool
     denies: bool  # whether it denies other words
@@ -60,7 +65,8 @@ def look_up(word: str) -> Entry:
     is_common = not _table("common").keys().isdisjoint((word, form, word.removesuffix("s")))
     opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
     all_of_them = frozenset(denials_of(word)).union(*opposites) - {stem}
-    unit = _units().get(word) or _units().get(stem, 0)
+    units = {} if flags[0] else _units()  # "a" is no ampere
+    unit = units.get(word) or units.get(stem, 0)
     return Entry(word, form, stem, group, member, unit, *flags, is_common, all_of_them)
 
 
@@ -83,18 +89,17 @@ def denials_of(word: str) -> list[str]:
         if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
             return [word.removeprefix(prefix)]
     found = [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
-    common = _table("common")
-    if word not in common:
+    if not _is_common(word):
         bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
-        return [one for one in bare if _can_be_undone(one)] or found
-    if _can_be_undone(word):
-        found += [one for prefix in _UNDOING if (one := prefix + word) not in common]
+        return [one for one in bare if len(one) >= _SHORTEST_UNDONE and _is_common(one)] or found
+    if len(word) >= _SHORTEST_UNDONE:
+        found += [one for prefix in _UNDOING if not _is_common(one := prefix + word)]
     return found
 
 
-def _can_be_undone(word: str) -> bool:
-    is_common = not _table("common").keys().isdisjoint((word, stem_of(word)))
-    return is_common and len(word) >= _SHORTEST_UNDONE
+def _is_common(word: str) -> bool:
+    """Tell whether a word, or what it is a form of, is common."""
+    return not _table("common").keys().isdisjoint((word, stem_of(word)))
 
 
 @cache
@@ -182,24 +187,29 @@ def _classes() -> dict[str, tuple[int, str]]:
 
 
 @cache
-def _units() -> dict[str, int]:
-    """Return a number for the unit that each name or symbol stands for.
-
-    That of several units, such as "m", has a number of its own.
-    """
-    lines = [line for kind, *line in word_list("classes") if kind == "unit"]
+def _units_by_name() -> dict[str, frozenset[int]]:
+    """Return which units, by number, each name or symbol stands for: "m" for several."""
     found = defaultdict[str, set[int]](set)
-    for number, names in enumerate(lines, 1):
+    for number, (_, *names) in enumerate(one for one in word_list("classes") if one[0] == "unit"):
         for name in names:
             found[name].add(number)
     for symbol, names in _table("units").items():
         found[symbol] |= found.get(" ".join(names), set())
-    several = dict[frozenset[int], int]()
-    return {
-        name: min(of) if len(of) == 1 else several.setdefault(frozenset(of), -len(several) - 1)
-        for name, of in found.items()
-        if of
-    }
+    return {name: frozenset(units) for name, units in found.items() if units}
+
+
+@cache
+def _units() -> dict[str, int]:
+    """Return a number, from 1 on, of what each name or symbol of units stands for."""
+    different = list(dict.fromkeys(_units_by_name().values()))
+    return {name: different.index(units) + 1 for name, units in _units_by_name().items()}
+
+
+@cache
+def other_units() -> NDArray[np.bool_]:
+    """Return which units, by the number of an `Entry`, are others than which, (n, n)."""
+    different = [frozenset[int](), *dict.fromkeys(_units_by_name().values())]
+    return np.array([[bool(a and b) and a.isdisjoint(b) for b in different] for a in different])
 
 
 _TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
@@ -404,6 +414,7 @@ def _ordinary() -> set[str]:
 _SIGN = re.compile("[/&%€£¥]")
 _SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
+_POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
 _TURNS = frozenset("/>→⇒")
 _TURNED = re.compile(r"[^\W\d_]\s*(?:/|[-=]?>|→|⇒)\s*[^\W\d_]")
 
@@ -416,7 +427,8 @@ def words_of(text: str) -> list[str]:
     >>> words_of("price w/o tax"), words_of("In-active users"), words_of("10kg"), words_of("5 g")
     (['price', 'without', 'tax'], ['inactive', 'users'], ['10', 'kg'], ['5', 'gram'])
     """
-    words, (_, first) = _NUMBER_AND_UNIT.sub(_parted, plain(_spelled_out(text))).split(), _written()
+    text, (_, first) = _POSSESSIVE.sub("s", plain(_spelled_out(text))), _written()
+    words = _NUMBER_AND_UNIT.sub(_parted, text).split()
     for i in range(1, len(words)):
         if len(words[i]) == 1 and words[i - 1].isdigit():  # "5 g", where "g" alone is a letter
             words[i] = _table("units").get(words[i], words[i : i + 1])[0]
