@@ -25,25 +25,17 @@ from fuzzydict import (
     MissingExtraError,
     NoMatchError,
     OptionError,
-    WordVectors,
 )
 from fuzzydict.evaluation.datasets import (
     Dictionary,
-    JudgedPair,
     Query,
     RetrievalSet,
     read_sets,
 )
 from fuzzydict.evaluation.evaluate import (
-    Correlation,
-    Report,
     auroc,
     evaluate,
     expected_calibration_error,
-    markdown_table,
-    rank_correlation,
-    report_json,
-    report_tables,
 )
 from fuzzydict.evaluation.systems import (
     PEERS,
@@ -273,16 +265,3 @@ def test_calibration_error_is_that_of_a_loop_over_bins(
             error += len(inside) / len(claims) * abs(claimed - right)
     scores, rights = zip(*claims, strict=True)
     assert expected_calibration_error(scores, rights, bins=bins) == pytest.approx(error)
-
-
-def test_a_correlation_is_of_all_pairs_and_may_be_none() -> None:
-    vectors = WordVectors(["east", "north", "between"], [[1, 0], [0, 1], [1, 1]])
-    alike = [JudgedPair("?!", "east", 0), JudgedPair("east", "between", 5)]
-    assert rank_correlation(vectors, alike) == pytest.approx(1)
-    none = rank_correlation(vectors, [pair._replace(judged=3) for pair in alike])
-    assert math.isnan(none)
-    report = Report([], {}, [Correlation("few", "mine", 2, None, none)])
-    (table,) = report_tables(report, markdown_table)
-    assert table.splitlines()[-1] == "| few | mine | 2 | - | - |"
-    (row,) = json.loads(report_json(report, command="evaluate", environment="here"))["correlations"]
-    assert row["spearman"] is None

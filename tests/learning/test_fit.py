@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, Bilinear, FuzzyDict, OptionError, PoolingError, ShapeError
 from fuzzydict.text.words import plain, same_text
-from tests.support.fits import AT_ODDS, EXAMPLES, SPECIFICATIONS, SPORT, car, names, turned
+from tests.support.fits import AT_ODDS, EXAMPLES, SPECIFICATIONS, SPORT, car, turned
 from tests.support.properties import examples
 
 UNSEEN = {
@@ -78,16 +77,6 @@ def test_what_was_shown_is_right_afterwards(examples: dict[str, Any]) -> None:
     assert found(d, shown) == shown
 
 
-def test_all_of_many_examples_are_right_whatever_is_learned() -> None:
-    random = np.random.default_rng(0)
-    decided = {query: random.choice(["color", "price", "year"]) for query in names(99, "q", 3)}
-    decided |= dict.fromkeys(names(101, "n", 4))
-    d = car()
-    report = d.fit(decided, epochs=2)
-    assert (report.remembered, report.refused, report.validated) == (200, 101, 200)
-    assert found(d, decided) == decided
-
-
 @pytest.mark.parametrize(
     ("shown", "remembered"),
     [
@@ -103,14 +92,6 @@ def test_a_text_becomes_an_alias(shown: list[tuple[str, Any]], remembered: dict[
     d = car()
     assert d.fit(*zip(*shown, strict=True)).remembered == len(remembered)
     assert {text: d.aliases[text] for text in remembered} == remembered
-
-
-def test_any_scorer_remembers() -> None:
-    d = car(scorer="spelling")
-    report = d.fit(TAUGHT | {"horses": SPORT}, validation=0)
-    assert (report.remembered, report.kept) == (4, False)
-    assert "for the scorer 'spelling'" in report.reason
-    assert found(d, TAUGHT) == TAUGHT
 
 
 def test_a_new_example_wins_and_what_is_not_kept_changes_nothing() -> None:
@@ -294,16 +275,6 @@ def test_no_thread_reads_amid_what_is_set() -> None:
         thread.join()
     assert len(read) >= 2
     assert set(map(repr, read)) == {repr(options(d))} != {repr(before)}
-
-
-def test_fits_in_several_threads_learn_what_each_alone_does() -> None:
-    several = [car() for _ in range(4)]
-    with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda d: d.fit(EXAMPLES, validation=0), several[1:]))
-    several[0].fit(EXAMPLES, validation=0)
-    keys = [[one.key for one in d.most_similar("how fast")] for d in several]
-    assert keys == [keys[0]] * 4
-    assert [d.aliases for d in several] == [several[0].aliases] * 4
 
 
 @pytest.mark.parametrize(

@@ -255,14 +255,9 @@ def test_local_mode_keeps_what_it_has_in_a_folder(tmp_path: Path) -> None:
     store.create(E, META)
     store.write([row("color", {"price": 0.1 + 0.2, "large": 2**70})])
     store.teach([Alias("hue", "Hue", "color")])
-    store.close()
-    assert store.count() == 1  # a client that was given stays open
     client.close()
-    with pytest.raises(StoreError, match="closed"):
-        store.count()
     again = QdrantClient(path=str(tmp_path))
     store = QdrantStore("qdrant://local/words", again)
-    assert store.meta() == META
     assert store.rows(["color"], ["hue"])[:2] == (
         {"color": {"price": 0.1 + 0.2, "large": 2**70}},
         {"hue": "color"},
