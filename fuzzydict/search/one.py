@@ -66,20 +66,17 @@ class _Theirs(NamedTuple):
 
     Attributes:
         keys: the keys that have them.
-        numbers: theirs among all words of the keys, (P,).
+        facts: of all words of the keys, by name.
+        numbers: those of these words, (P,).
         strings: the words.
         weights: what each of `PAIR` says against two words.
     """
 
     keys: Keys
+    facts: dict[str, NDArray[Any]]
     numbers: NDArray[np.intp]
     strings: list[str]
     weights: list[float]
-
-    def fact(self, name: str) -> NDArray[Any]:
-        """Return a fact of each, (P,)."""
-        fact: NDArray[Any] = self.keys.facts_by_name[name][self.numbers]
-        return fact
 
 
 class _Compared(NamedTuple):
@@ -211,10 +208,11 @@ def _compare(
     ``edits`` tells how few edits are between them, (w, P), if this is known.
     """
     words, weights = asked.query.words, (-pair).tolist()
-    theirs = _Theirs(keys, flat, [keys.strings[place] for place in flat.tolist()], weights)
+    facts, strings = keys.facts_by_name, [keys.strings[place] for place in flat.tolist()]
+    theirs = _Theirs(keys, facts, flat, strings, weights)
     if edits is None:
         texts = [word.text for word in words]
-        edits = cdist(texts, theirs.strings, scorer=OSA.normalized_similarity, dtype=np.float32)
+        edits = cdist(texts, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
     found = np.zeros((3, *edits.shape), np.float32)
     units = keys.word_units.take(flat, axis=0)
     against: dict[int, NDArray[np.float32]] = {}
@@ -227,12 +225,12 @@ def _compare(
         holding += [(i, j) for j in _weigh_spelling(row, unlike[i], edits[i], word, theirs)]
         stem = keys.stems.get(word.entry.stem)
         if stem is not None:
-            is_form = theirs.fact("stem") == stem
+            is_form = facts["stem"][flat] == stem
             row += weights[a.ONE_STEM] * is_form
             are_one[i] |= is_form
         is_short = np.zeros(len(flat), np.bool_)
         if word.entry.group >= 0 and (member := keys.known_member(word)) > 0:
-            is_short = (theirs.fact("member") == member) & (edits[i] < 1)
+            is_short = (facts["member"][flat] == member) & (edits[i] < 1)
             row += weights[a.CONVENTION] * is_short
         _weigh_abbreviations(row, is_short, word.text, theirs)
         if np.count_nonzero(is_short):
@@ -246,7 +244,7 @@ def _compare(
                 against.setdefault(place, np.zeros_like(edits))[i] = are
                 row += weights[place] * are
         if word.entry.has_digit:
-            row += weights[a.OTHER_DIGITS] * (theirs.fact("digit") & (edits[i] < 1))
+            row += weights[a.OTHER_DIGITS] * (facts["digit"][flat] & (edits[i] < 1))
     _set_strengths(found, words, theirs)
     unlike *= 1 - found[0]
     for i, j in holding:
@@ -270,8 +268,9 @@ def _weigh_spelling(
     Also set how far they are others of like letters. Return the places of those that are part of
     the word, which is another thing for sure.
     """
-    known, common, weights = theirs.fact("known"), theirs.fact("common"), theirs.weights
-    are_short = theirs.fact("brief") | (len(word.text) <= SHORT)
+    facts, flat, weights = theirs.facts, theirs.numbers, theirs.weights
+    known, common = facts["known"][flat], facts["common"][flat]
+    are_short = facts["brief"][flat] | (len(word.text) <= SHORT)
     for is_so, are, weight in (
         (word.is_known, known, weights[a.BOTH_KNOWN]),
         (word.entry.is_common, common, weights[a.BOTH_COMMON]),
@@ -289,8 +288,8 @@ def _weigh_spelling(
     unlike *= edits * edits
     others = list[int]()
     if word.trust == 1 or word.entry.is_common:  # as `is_word` has it
-        letters = theirs.fact("letters of the stem")
-        may = (letters & np.uint32(letters_of(word.entry.stem)) == letters) & theirs.fact("word")
+        letters = facts["letters of the stem"][flat]
+        may = (letters & np.uint32(letters_of(word.entry.stem)) == letters) & facts["word"][flat]
         for j in may.nonzero()[0].tolist():
             if part := part_of(theirs.strings[j], word.text):
                 row[j] += weights[a.HELD[part]]
@@ -307,8 +306,8 @@ def _weigh_abbreviations(
 
     Those that are short for each other, (P,), are left out; set which others are by convention.
     """
-    facts, weights = theirs.keys.facts_by_name, theirs.weights
-    some = (theirs.fact("first") == ord(text[0])).nonzero()[0]
+    facts, weights = theirs.facts, theirs.weights
+    some = (facts["first"][theirs.numbers] == ord(text[0])).nonzero()[0]
     if not len(some):
         return
     words, own = theirs.numbers[some], np.uint32(letters_of(text))
@@ -334,7 +333,7 @@ def _set_strengths(found: NDArray[np.float32], words: Sequence[Word], theirs: _T
     meant, odds, weights = found[0], found[1:], theirs.weights
     np.maximum(meant, 0, out=meant)
     if theirs.keys.table.size:
-        sure = theirs.fact("sure")
+        sure = theirs.facts["sure"][theirs.numbers]
         for i, word in enumerate(words):  # a slip stands for a word less surely
             by_slip = meant[i] * ~sure if word.trust == 1 else meant[i].copy()
             meant[i] -= by_slip
@@ -348,13 +347,13 @@ def _set_strengths(found: NDArray[np.float32], words: Sequence[Word], theirs: _T
 
 def _are_others(word: Word, theirs: _Theirs) -> NDArray[np.bool_] | None:
     """Return which words, (P,), are other members of a word's class, or other units; or None."""
-    entry = word.entry
+    entry, facts, flat = word.entry, theirs.facts, theirs.numbers
     if entry.group < 0 and not entry.unit:
         return None
-    members = theirs.fact("member")
-    are = (theirs.fact("group") == entry.group) & (members > 0)
+    members = facts["member"][flat]
+    are = (facts["group"][flat] == entry.group) & (members > 0)
     are &= members != theirs.keys.known_member(word)
-    are |= other_units()[entry.unit, theirs.fact("unit")]
+    are |= other_units()[entry.unit, facts["unit"][flat]]
     return are if are.any() else None
 
 
