@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from random import Random
 from typing import NamedTuple
 
-from .rewriting import LISTS, abbreviation, kebab, listed, rows_of, slip, snake, table_of
+from .rewriting import LISTS, kebab, listed, rows_of, snake, table_of
 from .terms import terms
 
 __all__ = ["Thing", "firms", "negated", "nesting", "options", "sharing_words", "short_place"]
@@ -130,18 +130,17 @@ def _measured(rng: Random) -> list[Thing]:
     owners = rng.sample([*listed("entities"), *listed("topics")], rng.randint(1, 4))
     join = rng.choice([snake, snake, kebab, str])
     made = []
-    for owner, (quantities, units) in product(owners, rng.sample(LISTS["measured_in"], 4)):
+    for owner, (quantities, kind) in product(owners, rng.sample(LISTS["measured_in"], 4)):
         quantity = rng.choice(quantities.split())
+        units = {unit: others for unit, *others in rows_of(kind)}
+        unit = rng.choice(sorted(units))
         name = f"{owner} {quantity}" if rng.random() < 0.7 else quantity
-        own, *others = rng.sample(rows_of(units), len(rows_of(units)))
-        ways = [name, slip(name, rng), *(f"{name} {unit}" for unit in own[1:])]
-        ways += [f"{way} {own[0]}" for way in (slip(name, rng), abbreviation(name, rng))]
-        written = [*map(join, ways), f"{name} {own[0]}", f"{name} ({own[0]})"]
-        absent = [join(f"{name} {unit}") for row in others for unit in row]
+        ways = [name, *(f"{name} {other}" for other in units[unit])]
+        written = (*map(join, ways), f"{name} {unit}", f"{name} ({unit})", f"{name} in {unit}")
+        others = {one: names for one, names in units.items() if one != unit}
+        absent = [join(f"{name} {one}") for one in chain(others, *others.values())]
         absent = rng.sample(absent, min(len(absent), 3))
-        made.append(
-            Thing(join(f"{name} {own[0]}"), tuple(written), tuple(absent), (0, 0, 0), False)
-        )
+        made.append(Thing(join(f"{name} {unit}"), written, tuple(absent), (3, 1, 2), False))
     return made
 
 
