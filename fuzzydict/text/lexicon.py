@@ -82,8 +82,8 @@ _SHORTEST_UNDONE = 4  # letters
 def denials_of(word: str) -> list[str]:
     """Return what a word denies or undoes by a prefix, or what denies it; some are no words.
 
-    >>> denials_of("unshipped"), denials_of("shipped"), denials_of("deregister")
-    (['shipped'], ['unshipped', 'nonshipped'], ['register'])
+    >>> denials_of("unshipped"), denials_of("deregister"), denials_of("register")
+    (['shipped'], ['register'], ['nonregister', 'unregister', 'deregister', 'disregister'])
     """
     for prefix, deniable in _DENIABLE.items():
         if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
@@ -93,7 +93,8 @@ def denials_of(word: str) -> list[str]:
         bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
         return [one for one in bare if len(one) >= _SHORTEST_UNDONE and _is_common(one)] or found
     if len(word) >= _SHORTEST_UNDONE:
-        found += [one for prefix in _UNDOING if not _is_common(one := prefix + word)]
+        undone = [prefix + word for prefix in _UNDOING]
+        found += [one for one in undone if one not in found and not _is_common(one)]
     return found
 
 
