@@ -224,9 +224,7 @@ def _inflected(parts: Sequence[str], rng: Random) -> str:
 
 
 def plural(word: str) -> str:
-    """Return the plural of a word, by rule; the word where there is another rule, or none."""
-    if re.search("([^s]s|fe?|man|foot|tooth|mouse)$", word):
-        return word
+    """Return the plural of a word, by rule."""
     if re.search("[^aeiou]y$", word):
         return word[:-1] + "ies"
     return word + ("es" if re.search("(s|x|z|ch|sh)$", word) else "s")
@@ -270,7 +268,7 @@ def _initials(parts: Sequence[str], rng: Random) -> str:
     mark = "." if rng.random() < 0.15 else ""
     text = "".join(part[0] + mark for part in parts)
     if len(parts) > 1 and rng.random() < 0.15:  # the last word is written out: "fname"
-        between = "" if len(parts) == 2 else " "
+        between = "" if len(parts) == 2 else rng.choice(["", " "])
         text = "".join(part[0] for part in parts[:-1]) + between + parts[-1]
     return text.upper() if rng.random() < 0.6 else text.lower()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from random import Random
 from typing import NamedTuple
 
@@ -136,37 +136,39 @@ def _measured(rng: Random) -> list[Thing]:
         unit = rng.choice(sorted(units))
         name = f"{owner} {quantity}" if rng.random() < 0.7 else quantity
         ways = [name, *(f"{name} {other}" for other in units[unit])]
-        written = (*map(join, ways), f"{name} {unit}", f"{name} ({unit})", f"{name} in {unit}")
-        others = {one: names for one, names in units.items() if one != unit}
-        absent = [join(f"{name} {one}") for one in chain(others, *others.values())]
+        absent = [f"{name} {one}" for one in units if one != unit]
+        absent += [f"{name} {one}" for of, some in units.items() if of != unit for one in some]
         absent = rng.sample(absent, min(len(absent), 3))
-        made.append(Thing(join(f"{name} {unit}"), written, tuple(absent), (3, 1, 2), False))
+        written = [*map(join, ways), f"{name} {unit}", f"{name} ({unit})", f"{name} in {unit}"]
+        made.append(
+            Thing(
+                join(f"{name} {unit}"), tuple(written), tuple(map(join, absent)), (3, 1, 2), False
+            )
+        )
     return made
 
 
 def _requests(rng: Random) -> list[Thing]:
     """Return what somebody wants to do: "delete a file" is not "restore a deleted file"."""
-    all_verbs, objects, participles = map(table_of, ("verbs", "things_done_to", "participles"))
+    verbs, objects, participles = map(table_of, ("verbs", "things_done_to", "participles"))
     frames, article = listed("asked_for"), rng.choice(["my", "the", "this"])
-    frame, count = rng.choice(frames), rng.randint(3, 9)
-    shuffled = rng.sample(sorted(all_verbs), len(all_verbs))
-    verbs, others = shuffled[:count], shuffled[count:]
-    made = []
-    for verb, thing in product(verbs, rng.sample(sorted(objects), rng.randint(1, 4))):
+    frame, made = rng.choice(frames), []
+    objects_of_dict = rng.sample(sorted(objects), rng.randint(1, 4))
+    for verb, thing in product(rng.sample(sorted(verbs), rng.randint(3, 9)), objects_of_dict):
         what, chance = f"{article} {thing}", rng.random()
-        if chance < 0.3:  # the key names what was done before
-            done = rng.choice([one for one, (of,) in participles.items() if of not in verbs])
-            what, absent = f"{article} {done} {thing}", f"{participles[done][0]} {what}"
+        absent = f"{rng.choice(sorted(verbs))} {what}"
+        if chance < 0.3:
+            participle = rng.choice([one for one, (of,) in participles.items() if of != verb])
+            what = f"{article} {participle} {thing}"
+            absent = f"{participles[participle][0]} {article} {thing}"
         elif chance < 0.5:
-            detail, another = rng.sample(listed("details"), 2)
-            what, absent = f"{what} {detail}", f"{verb} {what} {another}"
-        else:
-            absent = f"{rng.choice(others)} {what}"
-        ways = [f"{one} {what}" for one in (verb, *all_verbs[verb])]
+            detail, other = rng.sample(listed("details"), 2)
+            absent, what = f"{verb} {what} {other}", f"{what} {detail}"
+        ways = [f"{one} {what}" for one in (verb, *verbs[verb])]
         ways += [f"{verb} {one}" for one in exchanged(what.split(), objects)]
         asked = [rng.choice(frames).format(way) for way in ways * 2]
-        asked += [way.replace(f"{article} ", "", 1) for way in ways]
-        not_asked = rng.choice(frames).format(absent), absent.replace(f"{article} ", "", 1)
+        asked += [way.replace(f"{article} ", "") for way in ways]
+        not_asked = rng.choice(frames).format(absent), absent.replace(f"{article} ", "")
         made.append(
             Thing(frame.format(f"{verb} {what}"), tuple(asked), not_asked, (4, 2, 1), False)
         )
