@@ -287,7 +287,8 @@ def _compounds(rng: Random) -> _Made:
     by_name = {term.name: term for term in nouns[: rng.randint(0, size)]}
     for word in rng.sample(sorted(longer), size):
         by_name.setdefault(word, next(t for t in terms().of(word) if t.part == "n"))
-    keys, style, number = set(by_name), _style(rng), rng.choice([str, str, plural])
+    numbers: Sequence[Callable[[str], str]] = (str, str, plural)
+    keys, style, number = set(by_name), _style(rng), rng.choice(numbers)
     written = {name: style(number(name)) for name in by_name}
     asked = list[Asked]()
     for name in rng.sample(sorted(keys), min(len(keys), 12)):

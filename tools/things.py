@@ -8,9 +8,9 @@ and is asked for others, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from random import Random
 from typing import NamedTuple
 
@@ -128,7 +128,8 @@ def _contacts(rng: Random) -> list[Thing]:
 def _measured(rng: Random) -> list[Thing]:
     """Return quantities with units: "weight_kg" is not "weight_lb"."""
     owners = rng.sample([*listed("entities"), *listed("topics")], rng.randint(1, 4))
-    join = rng.choice([snake, snake, kebab, str])
+    styles: Sequence[Callable[[str], str]] = (snake, snake, kebab, str)
+    join = rng.choice(styles)
     made = []
     for owner, (quantities, kind) in product(owners, rng.sample(LISTS["measured_in"], 4)):
         quantity = rng.choice(quantities.split())
@@ -136,15 +137,11 @@ def _measured(rng: Random) -> list[Thing]:
         unit = rng.choice(sorted(units))
         name = f"{owner} {quantity}" if rng.random() < 0.7 else quantity
         ways = [name, *(f"{name} {other}" for other in units[unit])]
-        absent = [f"{name} {one}" for one in units if one != unit]
-        absent += [f"{name} {one}" for of, some in units.items() if of != unit for one in some]
+        written = (*map(join, ways), f"{name} {unit}", f"{name} ({unit})", f"{name} in {unit}")
+        others = {one: names for one, names in units.items() if one != unit}
+        absent = [join(f"{name} {one}") for one in chain(others, *others.values())]
         absent = rng.sample(absent, min(len(absent), 3))
-        written = [*map(join, ways), f"{name} {unit}", f"{name} ({unit})", f"{name} in {unit}"]
-        made.append(
-            Thing(
-                join(f"{name} {unit}"), tuple(written), tuple(map(join, absent)), (3, 1, 2), False
-            )
-        )
+        made.append(Thing(join(f"{name} {unit}"), written, tuple(absent), (3, 1, 2), False))
     return made
 
 
