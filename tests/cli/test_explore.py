@@ -59,7 +59,7 @@ def post(address: str, name: str, **content: object) -> Any:
 @posix
 @pytest.mark.parametrize("ending", one_process("fuzzydict", ""))
 def test_the_page_is_served_and_teaches_until_ctrl_c(car: Path, ending: str) -> None:
-    output = car.with_suffix(f".{ending}")
+    output = car.with_suffix(".fuzzydict")
     with exploring(car, *(("-o", output) if ending else ())) as (process, address):
         about = post(address, "about")
         assert (about["title"], about["embedding"]) == ("car", "Brown")
