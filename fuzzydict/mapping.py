@@ -277,8 +277,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             self._notice()
             if other is not None and other._synonyms not in (None, self._synonyms):
                 self.synonyms.update(other.synonyms)  # or raise, before anything is written
-            super().update(*args, **kwargs)
-            self._notice()
+            try:
+                super().update(*args, **kwargs)
+            finally:  # it may fail half way
+                self._notice()
             if other is not None and other._kept.aliases:
                 self.aliases.update(other._kept.aliases)
 

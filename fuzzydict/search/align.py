@@ -697,7 +697,7 @@ def _counts_letters(text: str, other: str) -> bool:
 def oppose(block: Block) -> None:
     """Set whether words are opposites, or other members of a class, that are spelled like no other.
 
-    Those that are only near in meaning are: "distance" is near to "miles".
+    Nearness in meaning does not count: "distance" is near to "miles", and does not excuse "km".
     """
     X, table = block.X, block.table
     for place, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):

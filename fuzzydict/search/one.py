@@ -66,14 +66,12 @@ class _Theirs(NamedTuple):
 
     Attributes:
         keys: the keys that have them.
-        facts: of all words of the keys, by name.
-        numbers: those of these words, (P,).
+        numbers: theirs among all words of the keys, (P,).
         strings: the words.
         weights: what each of `PAIR` says against two words.
     """
 
     keys: Keys
-    facts: dict[str, NDArray[Any]]
     numbers: NDArray[np.intp]
     strings: list[str]
     weights: list[float]
@@ -209,7 +207,7 @@ def _compare(
     """
     words, weights = asked.query.words, (-pair).tolist()
     facts, strings = keys.facts_by_name, [keys.strings[place] for place in flat.tolist()]
-    theirs = _Theirs(keys, facts, flat, strings, weights)
+    theirs = _Theirs(keys, flat, strings, weights)
     if edits is None:
         texts = [word.text for word in words]
         edits = cdist(texts, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
@@ -268,7 +266,7 @@ def _weigh_spelling(
     Also set how far they are others of like letters. Return the places of those that are part of
     the word, which is another thing for sure.
     """
-    facts, flat, weights = theirs.facts, theirs.numbers, theirs.weights
+    facts, flat, weights = theirs.keys.facts_by_name, theirs.numbers, theirs.weights
     known, common = facts["known"][flat], facts["common"][flat]
     are_short = facts["brief"][flat] | (len(word.text) <= SHORT)
     for is_so, are, weight in (
@@ -304,9 +302,10 @@ def _weigh_abbreviations(
 ) -> None:
     """Add to the odds against some words, (P,), of which one abbreviates the other.
 
-    Those that are short for each other, (P,), are left out; set which others are by convention.
+    ``is_short`` tells which are short for each other, (P,): these are left out, and those that are
+    by convention are set.
     """
-    facts, weights = theirs.facts, theirs.weights
+    facts, weights = theirs.keys.facts_by_name, theirs.weights
     some = (facts["first"][theirs.numbers] == ord(text[0])).nonzero()[0]
     if not len(some):
         return
@@ -333,7 +332,7 @@ def _set_strengths(found: NDArray[np.float32], words: Sequence[Word], theirs: _T
     meant, odds, weights = found[0], found[1:], theirs.weights
     np.maximum(meant, 0, out=meant)
     if theirs.keys.table.size:
-        sure = theirs.facts["sure"][theirs.numbers]
+        sure = theirs.keys.facts_by_name["sure"][theirs.numbers]
         for i, word in enumerate(words):  # a slip stands for a word less surely
             by_slip = meant[i] * ~sure if word.trust == 1 else meant[i].copy()
             meant[i] -= by_slip
@@ -347,7 +346,7 @@ def _set_strengths(found: NDArray[np.float32], words: Sequence[Word], theirs: _T
 
 def _are_others(word: Word, theirs: _Theirs) -> NDArray[np.bool_] | None:
     """Return which words, (P,), are other members of a word's class, or other units; or None."""
-    entry, facts, flat = word.entry, theirs.facts, theirs.numbers
+    entry, facts, flat = word.entry, theirs.keys.facts_by_name, theirs.numbers
     if entry.group < 0 and not entry.unit:
         return None
     members = facts["member"][flat]
