@@ -247,7 +247,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """
         with self._lock:
             if self._kept.aliases is None:
-                self._kept.aliases = Aliases(self, lambda: self._lock)
+                self._kept.aliases = Aliases(self)
             return self._kept.aliases
 
     @aliases.setter

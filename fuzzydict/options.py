@@ -183,7 +183,7 @@ class Configured:
         >>> d["KST no."], "KST" in d
         (4711, False)
         """
-        return Synonyms(lambda: self._synonyms, self._use_synonyms, lambda: self._lock)
+        return Synonyms(self)
 
     @synonyms.setter
     def synonyms(self, synonyms: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import AbstractContextManager
 from graphlib import CycleError, TopologicalSorter
 from hashlib import blake2b
 from typing import Any, Self
@@ -13,20 +12,40 @@ from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
 from fuzzydict.text.lexicon import MOST_READ, look_up, words_of
 from fuzzydict.text.words import plain, same_text
 
-_ABSENT: Any = object()
 Phrase = tuple[str, ...]  # plain words in their first spellings
-_Lock = Callable[[], AbstractContextManager[Any]]  # that of the dict, another after a fork
+Given = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
 
 class _Taught(MutableMapping[str, Any]):
-    """What `Aliases` and `Synonyms` have in common."""
+    """A mapping whose names are found however they are written, and are listed as at first."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner  # the dict, which has the lock: another one after a fork
 
     @abstractmethod
-    def replace(self, taught: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        """Forget all for these, or raise."""
+    def _entry(self, name: str) -> tuple[str, Any] | None:
+        """Return a name as it is listed and its value, if it is there."""
+
+    @abstractmethod
+    def replace(self, taught: Given) -> None:
+        """Forget all for these, or raise and forget none."""
+
+    def __getitem__(self, name: str) -> Any:
+        entry = self._entry(name) if isinstance(name, str) else None
+        if entry is None:
+            raise KeyError(name)
+        return entry[1]
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.update({name: value})
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self))
+
+    def pop(self, name: str, /, *default: Any) -> Any:
+        """Remove a name and return its value, or ``default`` if there is none."""
+        with self._owner._lock:  # of threads that pop one name, one alone has its value
+            return super().pop(name, *default)
 
     def clear(self) -> None:
         """Forget all."""
@@ -79,30 +98,22 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
 
     # As a plain dict it has, by the words of each alias, the alias as it is listed, and its key.
 
-    def __init__(self, keys: dict[Any, Any], lock: _Lock) -> None:
-        self._keys, self._lock = keys, lock
+    def _entry(self, name: str) -> tuple[str, Any] | None:
+        entry: Any = dict.get(self, same_text(name))
+        return entry if entry is not None and self._is_of(entry[1]) else None
 
     def find(self, query: str, default: Any = None) -> Any:
         """Return the key of which a query is another name, None if it has none, or a default."""
-        found: Any = dict.get(self, same_text(query))
-        return found[1] if found is not None and self._is_of(found[1]) else default
+        entry = self._entry(query)
+        return default if entry is None else entry[1]
 
     def _is_of(self, key: Any) -> bool:
         """Tell whether an alias is of None, or of a key that no method of `dict` removed."""
-        return key is None or dict.__contains__(self._keys, key)
-
-    def __getitem__(self, alias: str) -> Any:
-        key = self.find(alias, _ABSENT) if isinstance(alias, str) else _ABSENT
-        if key is _ABSENT:
-            raise KeyError(alias)
-        return key
+        return key is None or dict.__contains__(self._owner, key)
 
     def __iter__(self) -> Iterator[str]:
         listed: list[Any] = list(dict.values(self))
         return (alias for alias, key in listed if self._is_of(key))
-
-    def __reversed__(self) -> Iterator[str]:
-        return reversed(list(self))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -111,30 +122,29 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
         return dict.__len__(self) > 0  # at once, however many there are
 
     def __delitem__(self, alias: str) -> None:
-        with self._lock():
+        with self._owner._lock:
             if alias not in self:
                 raise KeyError(alias)
             dict.__delitem__(self, same_text(alias))
 
-    def pop(self, alias: str, /, *default: Any) -> Any:
-        """Remove an alias and return its key, or ``default`` if there is none."""
-        with self._lock():  # of threads that pop one alias, one alone has its key
-            return super().pop(alias, *default)
-
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
-        with self._lock():
-            aliases = checked_aliases(self._require_key, *args, **kwargs)
-            dict.update(self, self._by_words(aliases, self))
+        new: dict[str, Any] = {}
+        with self._owner._lock:
+            for alias, key in checked_aliases(self._require_key, *args, **kwargs).items():
+                words = same_text(alias)
+                listed, _ = dict.get(self, words) or (alias, None)
+                new[words] = listed, key
+            dict.update(self, new)
 
-    def replace(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+    def replace(self, aliases: Given) -> None:
         """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
-        with self._lock():
-            new = self._by_words(checked_aliases(self._require_key, aliases), {})
-            before = dict(dict.items(self))
+        with self._owner._lock:
+            new, before = Aliases(self._owner), dict(dict.items(self))
+            new.update(aliases)
             try:
                 dict.clear(self)
-                dict.update(self, new)
+                dict.update(self, dict.items(new))
             except BaseException:  # an interrupt
                 dict.update(self, before)
                 raise
@@ -152,16 +162,6 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
             return False
         mine, theirs = ({same_text(a): key for a, key in one.items()} for one in (self, other))
         return mine == theirs
-
-    @staticmethod
-    def _by_words(aliases: Mapping[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-        """Return aliases as they are kept; one that was there ``before`` is listed as then."""
-        new: dict[str, Any] = {}
-        for alias, key in aliases.items():
-            words = same_text(alias)
-            listed, _ = new.get(words) or dict.get(before, words) or (alias, None)
-            new[words] = listed, key
-        return new
 
     def _require_key(self, alias: str, key: Any) -> None:
         try:
@@ -219,7 +219,11 @@ def no_such_key(alias: str, key: Any) -> OptionError:
 
 def phrase_of(text: str) -> Phrase:
     """Return what texts are equal by in which the same words stand."""
-    return tuple(look_up(word).form for word in words_of(text))
+    return _forms(words_of(text))
+
+
+def _forms(words: Iterable[str]) -> Phrase:
+    return tuple(look_up(word).form for word in words)
 
 
 class SynonymRules:
@@ -241,29 +245,29 @@ class SynonymRules:
     ('cost center name', 'acme', 'Ltd')
     """
 
-    def __init__(self, given: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
-        self.given = _checked_synonyms(given)
-        self._names: dict[Phrase, str] = {}
+    def __init__(self, given: Given) -> None:
+        #: By the words of each text, the text as it was given, and what stands for it.
+        self.entries = _checked_synonyms(given)
+        self.given = dict(self.entries.values())
         self._texts: dict[Phrase, list[str]] = {}
+        for phrase, (_, text) in self.entries.items():
+            words = words_of(text)
+            if _forms(self._texts.get(_forms(words), ())) != phrase:  # the way named first is taken
+                self._texts[phrase] = words
         self._longest: dict[str, int] = {}
-        for name, text in self.given.items():
-            phrase, words = phrase_of(name), words_of(text)
-            there = self._texts.get(tuple(look_up(word).form for word in words))
-            if there is not None and phrase_of(" ".join(there)) == phrase and list(phrase) != words:
-                continue  # its other way was named before, and is the way that is taken
-            self._names[phrase], self._texts[phrase] = name, words
+        for phrase in self._texts:
             self._longest[phrase[0]] = max(len(phrase), self._longest.get(phrase[0], 0))
         parts = {phrase: self._parts(text) for phrase, text in self._texts.items()}
-        needed = {phrase: [one for one, _ in some if one] for phrase, some in parts.items()}
-        for phrase, some in parts.items():
-            if [one for one, _ in some] == [phrase]:  # itself, in whichever spelling, stays
-                needed[phrase] = []
+        needed = {
+            phrase: [] if some == [phrase] else [one for one in some if isinstance(one, tuple)]
+            for phrase, some in parts.items()  # a phrase that stands for itself stays
+        }
         try:  # what is put in is read by the other rules, too
             for phrase in list(TopologicalSorter(needed).static_order()):
                 if needed[phrase]:
                     self._texts[phrase] = self._joined(parts[phrase])
         except CycleError as error:
-            names = [quoted(self._names[one]) for one in reversed(error.args[1])]
+            names = [quoted(self.entries[one][0]) for one in reversed(error.args[1])]
             told = f"{' stands for '.join(names)}, in a circle"
             if len(names) == 2:
                 told = f"{names[0]} is in the text that it stands for"
@@ -286,8 +290,7 @@ class SynonymRules:
 
     def text(self, text: str) -> str:
         """Return a text as it is compared; the very text if nothing is replaced."""
-        words, phrases = self._replaced(text)
-        return " ".join(words) if phrases else text
+        return self._read(text)[0]
 
     def applied(self, text: str) -> dict[str, str]:
         """Return the synonyms that are applied to a text, as they were given.
@@ -295,41 +298,40 @@ class SynonymRules:
         >>> SynonymRules({"KST": "cost center", "Ltd": ""}).applied("kst name")
         {'KST': 'cost center'}
         """
-        names = [self._names[phrase] for phrase in self._replaced(text)[1]]
-        return {name: self.given[name] for name in names}
+        return dict(self.entries[phrase] for phrase in self._read(text)[1])
 
-    def _replaced(self, text: str) -> tuple[list[str], list[Phrase]]:
-        """Return the words of a text as they are compared, and the phrases that were replaced."""
+    def _read(self, text: str) -> tuple[str, list[Phrase]]:
+        """Return a text as it is compared, and the phrases that were replaced in it."""
         parts = self._parts(words_of(text))
-        phrases = [phrase for phrase, _ in parts if phrase]
+        phrases = [part for part in parts if isinstance(part, tuple)]
         words = self._joined(parts) if phrases else []
-        return words, phrases if words else []
+        return (" ".join(words), phrases) if words else (text, [])
 
-    def _parts(self, words: list[str]) -> list[tuple[Phrase | None, str]]:
+    def _parts(self, words: list[str]) -> list[Phrase | str]:
         """Return the phrases among words, and each word that is in none."""
-        forms, parts, place = [look_up(word).form for word in words], [], 0
+        forms, parts, place = _forms(words), list[Phrase | str](), 0
         while place < len(forms):
             sizes = range(self._longest.get(forms[place], 0), 0, -1)
-            phrases = (tuple(forms[place : place + size]) for size in sizes)
+            phrases = (forms[place : place + size] for size in sizes)
             phrase = next((phrase for phrase in phrases if phrase in self._texts), None)
-            parts.append((phrase, words[place]))
+            parts.append(words[place] if phrase is None else phrase)
             place += 1 if phrase is None else len(phrase)
         return parts
 
-    def _joined(self, parts: list[tuple[Phrase | None, str]]) -> list[str]:
-        texts = ([word] if phrase is None else self._texts[phrase] for phrase, word in parts)
+    def _joined(self, parts: list[Phrase | str]) -> list[str]:
+        texts = ([part] if isinstance(part, str) else self._texts[part] for part in parts)
         return [word for text in texts for word in text][:MOST_READ]
 
 
-def _checked_synonyms(given: Any) -> dict[str, str]:
-    """Return synonyms as a dict, if they are texts with words, each given one text."""
+def _checked_synonyms(given: Any) -> dict[Phrase, tuple[str, str]]:
+    """Return synonyms by the words of each, if they are texts with words, each given one text."""
     try:
         found = dict(given)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
             f"synonyms: expected a mapping from texts to texts, got {quoted(given)}"
         ) from None
-    names: dict[Phrase, str] = {}
+    entries: dict[Phrase, tuple[str, str]] = {}
     for name, text in found.items():
         for one in (name, text):
             if not isinstance(one, str):
@@ -342,13 +344,13 @@ def _checked_synonyms(given: Any) -> dict[str, str]:
                     f"synonyms: {quoted(one)} has no letters or digits, which are all that is "
                     f'compared; name a word, or give "" for one that is left out'
                 )
-        first = names.setdefault(phrase_of(name), name)
-        if found[first] != text:
+        first, other = entries.setdefault(phrase_of(name), (name, text))
+        if other != text:
             raise OptionError(
                 f"synonyms: {quoted(first)} and {quoted(name)} are one text, given "
-                f"{quoted(found[first])} and {quoted(text)}; give one of them"
+                f"{quoted(other)} and {quoted(text)}; give one of them"
             )
-    return {name: found[name] for name in names.values()}
+    return entries
 
 
 class Synonyms(_Taught):
@@ -364,52 +366,34 @@ class Synonyms(_Taught):
     (4711, Synonyms({'KST': 'cost center'}))
     """
 
-    def __init__(
-        self,
-        rules: Callable[[], SynonymRules | None],
-        use: Callable[[SynonymRules | None], None],
-        lock: _Lock,
-    ) -> None:
-        self._rules, self._use, self._lock = rules, use, lock
-
     @property
-    def _given(self) -> dict[str, str]:
-        rules = self._rules()
-        return {} if rules is None else rules.given
+    def _entries(self) -> dict[Phrase, tuple[str, str]]:
+        rules: SynonymRules | None = self._owner._synonyms
+        return {} if rules is None else rules.entries
 
-    def _listed(self, name: Any) -> Any:
-        """Return a name as it is listed, or raise KeyError."""
-        given = self._given
-        if isinstance(name, str) and name not in given:  # as each is that was listed
-            phrase = phrase_of(name)
-            name = next((one for one in given if phrase_of(one) == phrase), name)
-        if name not in given:
-            raise KeyError(name)
-        return name  # maybe of a class derived from str
-
-    def __getitem__(self, name: str) -> str:
-        return self._given[self._listed(name)]
-
-    def __delitem__(self, name: str) -> None:
-        with self._lock():
-            listed = self._listed(name)
-            self.replace({one: text for one, text in self._given.items() if one != listed})
+    def _entry(self, name: str) -> tuple[str, str] | None:
+        return self._entries.get(phrase_of(name))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._given)
+        return (name for name, _ in self._entries.values())
 
     def __len__(self) -> int:
-        return len(self._given)
+        return len(self._entries)
+
+    def __delitem__(self, name: str) -> None:
+        with self._owner._lock:
+            self[name]  # or KeyError
+            gone = phrase_of(name)
+            self.replace([entry for phrase, entry in self._entries.items() if phrase != gone])
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the synonyms is wrong."""
-        new = SynonymRules(dict(*args, **kwargs) if kwargs or not args else args[0]).given
-        phrases = set(map(phrase_of, new))
-        with self._lock():
-            given = self._given.items()
-            self.replace({one: to for one, to in given if phrase_of(one) not in phrases} | new)
+        new = _checked_synonyms(dict(*args, **kwargs) if kwargs or not args else args[0])
+        with self._owner._lock:
+            stay = [entry for phrase, entry in self._entries.items() if phrase not in new]
+            self.replace([*stay, *new.values()])
 
-    def replace(self, synonyms: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
+    def replace(self, synonyms: Given) -> None:
         """Forget all synonyms for these, or raise; ``d.synonyms = ...`` does so."""
         rules = SynonymRules(synonyms)
-        self._use(rules if rules.given else None)
+        self._owner._use_synonyms(rules if rules.given else None)
