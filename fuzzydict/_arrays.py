@@ -1,4 +1,4 @@
-"""Array helpers: conversion and checks of arguments, broadcasting, linear maps, growing rows.
+"""Array helpers: conversion and checks of arguments, broadcasting, linear maps.
 
 Each axis has one letter in the whole package: L queries, S keys, E the size of a query and a key,
 Ev the size of a value, A the size of a hidden layer, H heads. ``...`` stands for batch axes, which
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -317,40 +317,3 @@ def products(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[
         np.matmul(rows[:end].reshape(-1, step, size), vector, out=found[:end].reshape(-1, step))
         np.matmul(rows[end:], vector, out=found[end:])
     return found
-
-
-_GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
-
-
-class Rows:
-    """Rows that never change; longer ones are in the same memory, as long as there is room.
-
-    >>> first = Rows(np.zeros(1))
-    >>> longer = first.extended(np.ones(2)); longest = longer.extended(np.zeros(1))
-    >>> first.rows.tolist(), longer.rows.tolist(), longest.rows.tolist()
-    ([0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0, 0.0])
-    """
-
-    __slots__ = ("_buffers", "rows")
-
-    def __init__(self, rows: NDArray[Any]) -> None:
-        self.rows = rows
-        self._buffers: list[NDArray[Any]] = []  # one, if there is room behind these rows
-
-    def extended(self, new: NDArray[Any]) -> Self:
-        """Return these and more rows of the same shape."""
-        used, total = len(self.rows), len(self.rows) + len(new)
-        if not used:
-            return type(self)(new)
-        try:  # two threads that extend the same rows do not get the same room
-            buffer = self._buffers.pop()
-        except IndexError:
-            buffer = self.rows
-        if len(buffer) < total:
-            room = max(total, int(len(buffer) * _GROWTH) + 8)
-            buffer = np.empty((room, *new.shape[1:]), new.dtype)
-            buffer[:used] = self.rows
-        buffer[used:total] = new
-        longer = type(self)(buffer[:total])
-        longer._buffers.append(buffer)
-        return longer

@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
-from itertools import compress, count, islice, repeat
+from itertools import compress, count, islice
 from operator import is_, is_not
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 from zlib import crc32
 
 import numpy as np
 
-from fuzzydict._arrays import Rows, inverse_lengths, make_room, slices, units
+from fuzzydict._arrays import inverse_lengths, make_room, slices, units
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams_of_each
 from fuzzydict.text.words import plain
@@ -36,6 +36,7 @@ USUAL = 128
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
+_GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
 
 
@@ -116,7 +117,7 @@ _FACTS: dict[str, Any] = {
     **dict.fromkeys(("stem", "first", "length", "group", "member", "unit"), np.int32),
     # A bit for each letter of the word, and of its stem, so that one without them may be told.
     **dict.fromkeys(("letters", "letters of the stem"), np.uint32),
-    **dict.fromkeys(("weight", "trust"), np.float32),
+    "weight": np.float32,
     "known": np.bool_,  # whether it is in the table of vectors
     "sure": np.bool_,  # whether its trust is 1
     "common": np.bool_,  # whether texts often have it
@@ -138,7 +139,7 @@ def facts_of(
         (
             *(stem, ord(word.text[0]), len(word.text), word.entry.group, member),
             word.entry.unit,
-            *(letters_of(word.text), letters_of(word.entry.stem), word.weight, word.trust),
+            *(letters_of(word.text), letters_of(word.entry.stem), word.weight),
             *(word.is_known, word.trust == 1, word.entry.is_common, is_word(word)),
             len(word.text) <= SHORT,
             *(is_short_form(word.text), word.entry.is_filler, word.entry.is_function),
@@ -203,20 +204,10 @@ class Keys:
     (['red', 'dark blue'], ['red', 'grey'], ['red', 'dark blue', 'grey'])
     """
 
-    vectors: NDArray[np.float32]  # of the whole texts, (n, E), read-only
-    inverse_lengths: NDArray[np.float32]  # one by the length of each vector, (n,); 0 for zero
-    columns: NDArray[np.int32]  # the numbers of the words of each, (n, W); 0 for no word
-    counts: NDArray[np.intp]  # how many words each has, (n,)
-    hashes: NDArray[np.uint32]  # of each, (n,); those of the least are a sample of all keys
-    ngrams: NDArray[np.uint16]  # of all texts, one after the other
-    ngram_counts: NDArray[np.int64]  # how many each has, (n,)
-    word_units: NDArray[np.float32]  # the vectors of the words, of length one, (U + 1, E)
-    word_hashes: NDArray[np.uint32]  # (U + 1,)
-
     def __init__(self, table: WordTable) -> None:
         self.table = table
         self.names, self.texts = list[str](), list[str]()  # and their words in first spellings
-        self.slots = dict[str, int]()  # of the names whose text tells whether they are equal
+        self.slots = dict[str | int, int]()  # by what `_identity` gives for a name
         self.strings, self.numbers = [""], dict[str, int]()  # the words
         self.stems = dict[str, int]()
         self.members = dict[tuple[int, str], int]()  # of closed classes
@@ -224,20 +215,23 @@ class Keys:
         self.of_dict: Sequence[Any] = ()  # all keys of the dict, in order
         self.has_slot = self.alive  # which of these are texts with words
         self.generation = object()  # another one if the slots are numbered anew
-        empty: dict[str, Any] = {name: (1, kind) for name, kind in _FACTS.items()}
-        empty |= {"word_units": ((1, table.size), np.float32), "word_hashes": (1, np.uint32)}
-        empty |= {"vectors": ((0, 0), np.float32), "inverse_lengths": (0, np.float32)}
-        empty |= {"columns": ((0, MOST_WORDS), np.int32), "counts": (0, np.intp)}
-        empty |= {"hashes": (0, np.uint32), "ngrams": (0, np.uint16), "ngram_counts": (0, np.int64)}
-        self._rows = {name: Rows(np.zeros(*of)) for name, of in empty.items()}
-        self._rows["stem"].rows[0] = -1
+        self.vectors = np.zeros((0, 0), np.float32)  # of the whole texts, (n, E)
+        self.inverse_lengths = np.zeros(0, np.float32)  # one by that of each vector; 0 for zero
+        self.columns = np.zeros((0, MOST_WORDS), np.int32)  # the words of each; 0 for no word
+        self.counts = np.zeros(0, np.int64)  # how many words each has, (n,)
+        self.hashes = np.zeros(0, np.uint32)  # those of the least are a sample of all keys, (n,)
+        self.ngrams = np.zeros(0, np.uint16)  # of all texts, one after the other
+        self.ngram_counts = np.zeros(0, np.int64)  # how many each has, (n,)
+        self.facts_by_name = {name: np.zeros(1, kind) for name, kind in _FACTS.items()}
+        self.facts_by_name["stem"][0] = -1
+        self.word_units = np.zeros((1, table.size), np.float32)  # of length one, (U + 1, E)
+        self.word_hashes = np.zeros(1, np.uint32)
         self._word_counts = np.zeros(1, np.int64)  # how often each word stands in a living key
-        self._may_append = [True]  # taken by the first copy that appends; others copy the lists
+        self._room: dict[str, NDArray[Any]] = {}  # the arrays, with what is free behind them
+        self._may_append = [True]  # taken by the first that appends; others copy lists and arrays
         self._inverted: Inverted | None = None  # the n-grams of the first keys
         self._usual: tuple[Any, Background] | None = None  # of the keys in some slots
         self._given: Statistics | None = None
-        self._initials: dict[int, str] = {}
-        self._show()
 
     @classmethod
     def of(cls, table: WordTable, names: Sequence[str], vectors: NDArray[np.float32]) -> Keys:
@@ -245,19 +239,8 @@ class Keys:
         new = cls(table)
         if len(names):
             new._append(list(names), vectors)
-        new._show()
         new.of_dict, new.has_slot = names, new.alive
         return new
-
-    def _show(self) -> None:
-        """Show the rows as arrays, and count what is alive."""
-        self.facts_by_name = {name: self._rows[name].rows for name in _FACTS}
-        self.__dict__.update({n: of.rows for n, of in self._rows.items() if n not in _FACTS})
-        self.vectors = self.vectors.view()
-        self.vectors.flags.writeable = False  # scorers and answers are shown them, not a copy
-        self.count = self.total = int(np.count_nonzero(self.alive))  # those here, those counted
-        some_are_dead = self.count < len(self.alive)
-        self.dead = np.flatnonzero(~self.alive) if some_are_dead else np.zeros(0, np.intp)
 
     def _copy(self) -> Self:
         """Return the same keys, of which nothing was computed."""
@@ -271,6 +254,21 @@ class Keys:
         """Return the number of slots n, dead ones included."""
         return len(self.alive)
 
+    @cached_property
+    def count(self) -> int:
+        """How many keys are alive."""
+        return int(np.count_nonzero(self.alive))
+
+    @cached_property
+    def total(self) -> int:
+        """How many keys are counted: these, or the many of which these are some."""
+        return self.count if self._given is None else self._given.total
+
+    @cached_property
+    def dead(self) -> NDArray[np.intp]:
+        """The slots that hold no key."""
+        return np.flatnonzero(~self.alive)
+
     # ---- changes -------------------------------------------------------------------------------
 
     def updated(
@@ -280,33 +278,28 @@ class Keys:
 
         ``vectors_of`` gives m texts that are new their vectors, (m, E).
         """
-        before = self.of_dict
+        before, gone = self.of_dict, len(self.of_dict) - len(of_dict)
         differ = compress(count(), map(is_not, before, of_dict))
         same = next(differ, min(len(before), len(of_dict)))  # as many stand where they stood
         if same == len(before) == len(of_dict):
             return self
-        stays = np.ones(len(before), np.bool_)
-        if same < len(before):
-            gone = len(before) - len(of_dict)
-            if gone > 0 and all(map(is_, before[same + gone :], of_dict[same:])):
-                stays[same : same + gone] = False
-                same = len(of_dict)
-            else:
-                known = dict(zip(map(id, before[same:]), count(same), strict=False))
-                ids = map(id, of_dict[same:])
-                places = np.fromiter(map(known.get, ids, repeat(-1)), np.intp)
-                is_later = np.append(np.diff(places, prepend=same - 1) > 0, False)
-                places = places[: is_later.argmin()]  # of what was not removed and added again
-                stays[same:] = False
-                stays[places] = True
-                same += len(places)
-        are_new = [has_words(key) for key in of_dict[same:]]
+        stays = np.arange(len(before)) < same
+        if gone > 0 and all(map(is_, before[same + gone :], of_dict[same:])):  # in one place
+            stays[same + gone :] = True
+        else:
+            places, last = dict(zip(map(id, before[same:]), count(same), strict=False)), -1
+            for key in of_dict[same:]:
+                place = places.get(id(key), -1)
+                if place <= last:  # it is new, or was removed and added again
+                    break
+                stays[place], last = True, place
+        added = of_dict[int(np.count_nonzero(stays)) :]
+        are_new = [has_words(key) for key in added]
         new = self._without(stays[self.has_slot])
-        if names := list(compress(of_dict[same:], are_new)):
+        if names := list(compress(added, are_new)):
             vectors = vectors_of(list(map(exact_text, names)))
             new = new._copy()
             new._append(names, vectors)
-            new._show()
         elif new is self:
             new = copy(self)
         new.of_dict = of_dict
@@ -325,7 +318,6 @@ class Keys:
         new, gone = self._copy(), self.columns[self.alive & ~alive].ravel()
         new.alive = alive
         new._word_counts = self._word_counts - np.bincount(gone, minlength=len(self.word_units))
-        new._show()
         return new
 
     def _append(self, names: list[str], vectors: NDArray[np.float32]) -> None:
@@ -334,12 +326,12 @@ class Keys:
         try:
             self._may_append.pop()
         except IndexError:  # other keys have come behind these, or that was interrupted
-            self.names, self.texts, self._initials = self.names[:n], self.texts[:n], {}
-            self.slots = {name: i for i, name in enumerate(self.names) if is_plain(type(name))}
+            self._room, self.names, self.texts = {}, self.names[:n], self.texts[:n]
+            self.slots = {_identity(name): slot for slot, name in enumerate(self.names)}
             self.strings = self.strings[:known]
             self.numbers = {string: i for i, string in enumerate(self.strings) if i}
             self.stems, self.members = self.stems.copy(), self.members.copy()
-        self._rows, written = self._rows.copy(), list(map(exact_text, names))
+        written = list(map(exact_text, names))
         flat, sizes = self._numbered(self.table.written(written))
         strings = map(self.strings.__getitem__, flat)
         texts = [" ".join(islice(strings, size)) for size in sizes]
@@ -347,11 +339,10 @@ class Keys:
         columns[np.arange(MOST_WORDS) < counts[:, None]] = flat
         word_counts = np.bincount(flat, minlength=len(self.strings))
         word_counts[:known] += self._word_counts
-        self._word_counts = word_counts
-        of_words, hashes = self._rows["word_hashes"].rows, np.zeros(len(names), np.uint32)
+        self._word_counts, hashes = word_counts, np.zeros(len(names), np.uint32)
         for place in range(max(sizes)):
             factor = np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
-            hashes += of_words[columns[:, place]] * factor
+            hashes += self.word_hashes[columns[:, place]] * factor
         ngrams, ngram_counts = ngrams_of_each(texts)
         self._extend(
             vectors=vectors,
@@ -362,8 +353,7 @@ class Keys:
             ngrams=ngrams,
             ngram_counts=ngram_counts,
         )
-        slots = zip(names, range(n, n + len(names)), strict=True)
-        new_slots = {name: slot for name, slot in slots if is_plain(type(name))}
+        new_slots = {_identity(name): slot for slot, name in enumerate(names, n)}
         if not self.slots.keys().isdisjoint(new_slots):  # others have such a key where it was
             self.slots = self.slots.copy()
         self.slots.update(new_slots)
@@ -374,7 +364,20 @@ class Keys:
         self._may_append = [True]
 
     def _extend(self, **rows: NDArray[Any]) -> None:
-        self._rows |= {name: self._rows[name].extended(new) for name, new in rows.items()}
+        """Put rows behind those of some arrays, in the same memory as long as there is room."""
+        self.facts_by_name = self.facts_by_name.copy()
+        for name, new in rows.items():
+            arrays = self.facts_by_name if name in _FACTS else self.__dict__
+            used, total, room = len(arrays[name]), len(arrays[name]) + len(new), new
+            if used:
+                room = self._room.get(name, arrays[name])
+                if len(room) < total:
+                    longer = max(total, int(len(room) * _GROWTH) + 8)
+                    room = np.empty((longer, *new.shape[1:]), new.dtype)
+                    room[:used] = arrays[name]
+                room[used:total] = new
+            self._room[name], arrays[name] = room, room[:total]
+            arrays[name].flags.writeable = False  # scorers and answers are shown no copy
 
     def _numbered(self, texts: list[str]) -> tuple[list[int], list[int]]:
         """Return the numbers of the words of all texts, and how many each has; add new words."""
@@ -411,10 +414,7 @@ class Keys:
 
     def slot_of(self, name: str) -> int | None:
         """Return the slot of a living key, or None if there is no such key."""
-        if not is_plain(type(name)):
-            slots = self.living_slots().tolist()
-            return next((slot for slot in slots if self.names[slot] is name), None)
-        slot = self.slots.get(name)
+        slot = self.slots.get(_identity(name))
         return slot if slot is not None and slot < len(self.alive) and self.alive[slot] else None
 
     def living_slots(self) -> NDArray[np.intp]:
@@ -435,10 +435,7 @@ class Keys:
 
     def initials(self, slots: Sequence[int]) -> list[str]:
         """Return the first letters of the words of some keys."""
-        known = self._initials
-        for slot in [one for one in slots if one not in known]:
-            known[slot] = "".join([word[0] for word in self.texts[slot].split(" ")])
-        return [known[slot] for slot in slots]
+        return ["".join([word[0] for word in self.texts[slot].split(" ")]) for slot in slots]
 
     # ---- statistics ---------------------------------------------------------------------------
 
@@ -464,14 +461,14 @@ class Keys:
     def with_statistics(self, statistics: Statistics) -> Keys:
         """Return the same keys as some of many, of which these are the statistics."""
         new = self._copy()
-        new._given, new.total = statistics, statistics.total
+        new._given = statistics
         return new
 
     def with_vectors(self, vectors: NDArray[np.float32]) -> Keys:
         """Return the same keys, with other vectors of the whole texts, (n, E)."""
         new = copy(self)
         new.__dict__.pop("statistics", None)
-        new._usual = None
+        new._may_append, new._usual = [], None
         new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
         new.background = usual_of(vectors[self.sample(USUAL)])
         return new
@@ -558,34 +555,24 @@ class Keys:
         """Return the keys of c living slots, rising, as keys of their own that know of all."""
         new, places = self._copy(), slots.tolist()
         new.names, new.texts = ([of[i] for i in places] for of in (self.names, self.texts))
-        new.slots = {name: i for i, name in enumerate(new.names) if is_plain(type(name))}
+        new.slots = {_identity(name): slot for slot, name in enumerate(new.names)}
         new.of_dict, new.alive = new.names, np.ones(len(slots), np.bool_)
-        new.has_slot, new.generation, new._initials = new.alive, object(), {}
-        new._rows, new._may_append, new._inverted = self._rows.copy(), [], None
+        new.has_slot, new.generation = new.alive, object()
         for name in ("vectors", "inverse_lengths", "columns", "counts", "hashes"):
-            new._rows[name] = Rows(self._rows[name].rows[slots])
-        ngrams, counts = ngrams_of_each(new.texts)
-        new._rows |= {"ngrams": Rows(ngrams), "ngram_counts": Rows(counts)}
-        new._show()
+            setattr(new, name, getattr(self, name)[slots])
+        new.ngrams, new.ngram_counts = ngrams_of_each(new.texts)
+        new._may_append, new._inverted = [], None
         return new.with_statistics(self.statistics)
 
 
-_PLAIN = {str, np.str_}
+def _identity(name: str) -> str | int:
+    """Return what tells a key from others: its text, unless its class may run code to compare it.
 
-
-def is_plain(kind: type) -> bool:
-    """Tell whether keys of a class are equal to what has the same text, and no code is run.
-
-    >>> class Loud(str):
-    ...     def __eq__(self, other): print("asked"); return False
-    >>> is_plain(str), is_plain(Loud), is_plain(int)
-    (True, False, False)
+    Then it is a number, that of the object.
     """
-    if kind in _PLAIN:
-        return True
-    of_text: Any = str
-    same = kind.__eq__ is of_text.__eq__ and kind.__hash__ is of_text.__hash__
-    return issubclass(kind, str) and same
+    kind, of_text = type(name), cast("Any", str)
+    is_plain = kind.__eq__ is of_text.__eq__ and kind.__hash__ is of_text.__hash__
+    return name if is_plain or kind is np.str_ else id(name)
 
 
 def exact_text(text: str) -> str:
