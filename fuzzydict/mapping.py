@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from operator import is_
 from os import PathLike
-from threading import RLock, get_ident
+from threading import RLock
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, Never, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -64,14 +64,12 @@ _ENCODING = (
     "embedding: its encode reads or writes the dict whose keys it encodes; do so before or after "
     "a read, or give encode a plain copy: dict(d)"
 )
-#: The dict of which each thread wants a snapshot, by the thread's id, until it has it.
-_wanted: dict[int, FuzzyDict[Any]] = {}
 
 
 class _Kept:
     """What a dict keeps beside its items and options."""
 
-    __slots__ = ("aliases", "encoded", "encoding", "neighbours", "reader", "saved")
+    __slots__ = ("aliases", "encoded", "is_encoding", "neighbours", "reader", "saved")
 
     def __init__(self) -> None:
         #: What the keys were encoded by at the last read that needed them, and the keys as arrays.
@@ -79,7 +77,7 @@ class _Kept:
         self.saved: SavedKeys | None = None  # keys in a file, of which no read needed any yet
         self.neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
         self.reader: Reader | None = None  # the last snapshot
-        self.encoding: int | None = None  # the number of the thread that makes another snapshot
+        self.is_encoding = False  # whether another snapshot is being made
         self.aliases: Aliases | None = None  # what was taught, if anything was
 
 
@@ -351,10 +349,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = memo[id(self)] = self._empty()
-        for name in new.__dict__.keys() - OPTIONS.keys() - {*_DERIVED, "_learned"}:
-            new.__dict__[name] = deepcopy(new.__dict__[name], memo)
-        for name, value in _slots_of(self).items():
-            object.__setattr__(new, name, deepcopy(value, memo))
+        state, slots = self._settings()
+        shared = {*OPTIONS, "_learned"}
+        own = {name: deepcopy(value, memo) for name, value in state.items() if name not in shared}
+        FuzzyDict.__setstate__(new, (own, deepcopy(slots, memo)))
         with self._lock:  # another thread may be writing
             items, aliases = list(self.items()), dict(self._kept.aliases or {})
         for key, value in items:
@@ -379,7 +377,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         return new
 
     def __getstate__(self) -> Any:
-        state, slots = self._settings(), _slots_of(self)
+        state, slots = self._settings()
         if self._kept.aliases:
             state["_aliases"] = dict(self._kept.aliases)
         return (state, slots) if slots else state  # as Python has it
@@ -402,15 +400,15 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def _empty(self) -> Self:
         """Return an empty dict of the same kind, whatever its constructor takes."""
         new = type(self).__new__(type(self))
-        new.__dict__.update(self._settings(), _adapted=self._adapted, _meaning=self._meaning)
-        for name, value in _slots_of(self).items():
-            object.__setattr__(new, name, value)
+        FuzzyDict.__setstate__(new, self._settings())
+        new.__dict__.update(_adapted=self._adapted, _meaning=self._meaning)
         return new
 
-    def _settings(self) -> dict[str, Any]:
-        """Return the attributes of a copy that is empty: options, and what a user has set."""
-        # Copied at once first: another thread may be setting an option.
-        return {n: v for n, v in self.__dict__.copy().items() if n not in _DERIVED}
+    def _settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the attributes of a copy that is empty, and those that a class has in slots."""
+        found = object.__getstate__(self)
+        state, slots = found if isinstance(found, tuple) else (found, {})
+        return {n: v for n, v in state.items() if n not in _DERIVED}, slots
 
     def _repr_html_(self) -> str:
         with self._lock:
@@ -604,39 +602,16 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """Return a snapshot of the keys and options as they are; new keys are encoded in it."""
         if self._is_current(reader := self._kept.reader):
             return reader
-        me = get_ident()
-        before = _wanted.get(me)  # whose keys this thread encodes
-        _wanted[me] = self
-        try:
-            if before is not None and self._waits_for(me):
+        with self._lock:  # one thread encodes what several need
+            if self._is_current(reader := self._kept.reader):
+                return reader
+            if self._kept.is_encoding:  # by this thread, which has the lock
                 raise RuntimeError(_ENCODING)
-            with self._lock:  # one thread encodes what several need
-                if self._is_current(reader := self._kept.reader):
-                    return reader
-                try:
-                    self._kept.encoding = me
-                    return self._made_reader()
-                finally:
-                    self._kept.encoding = None
-        finally:
-            if before is None:
-                _wanted.pop(me, None)
-            else:
-                _wanted[me] = before
-
-    def _waits_for(self, thread: int) -> bool:
-        """Tell whether a thread would wait for itself: it encodes what a read of this dict needs.
-
-        Of two dicts whose embeddings read each other, each may be encoded by a thread that wants
-        the other.
-        """
-        wanted: FuzzyDict[Any] | None = self
-        for _ in range(len(_wanted)):
-            encoding = None if wanted is None else wanted._kept.encoding
-            if encoding is None or encoding == thread:
-                return encoding == thread
-            wanted = _wanted.get(encoding)
-        return False
+            self._kept.is_encoding = True
+            try:
+                return self._made_reader()
+            finally:
+                self._kept.is_encoding = False
 
     def _is_current(self, reader: Reader | None) -> TypeGuard[Reader]:
         return reader is not None and reader.size == len(self) and reader.has_options_of(self)
@@ -742,12 +717,6 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     return "" if found is None else f" (did you mean {quoted(found)}?)"
 
 
-def _slots_of(d: Any) -> dict[str, Any]:
-    """Return the attributes that a subclass keeps in ``__slots__``, as far as they are set."""
-    state = object.__getstate__(d)
-    return state[1] if isinstance(state, tuple) else {}
-
-
 #: All dicts, which are not hashable, by their ids.
 _dicts: WeakValueDictionary[int, FuzzyDict[Any]] = WeakValueDictionary()
 
@@ -757,12 +726,12 @@ def _after_fork() -> None:
 
     What another thread was changing is made again by the next read.
     """
-    _wanted.clear()
     for d in list(_dicts.values()):
         was_free = d._lock.acquire(blocking=False)
         d.__dict__["_lock"] = RLock()
         if not was_free:
-            d._kept.reader = d._kept.neighbours = d._kept.encoding = None
+            d._kept.reader = d._kept.neighbours = None
+            d._kept.is_encoding = False
     modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]
     classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     for attribute in [attribute for one in classes for attribute in vars(one).values()]:
