@@ -315,11 +315,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise FileNotFoundError(errno.ENOENT, "the name is empty; name a file", name)
     if os.path.split(name)[1] in ("", os.curdir):  # which a `Path` leaves out
         raise IsADirectoryError(errno.EISDIR, "this names a folder; name a file", name)
-    given = Path(path)
-    is_regular = True
+    given, mode = Path(path), None
     with suppress(FileNotFoundError):
-        is_regular = stat.S_ISREG(given.stat().st_mode)
-    if not is_regular:
+        mode = given.stat().st_mode
+    if mode is not None and not stat.S_ISREG(mode):
         with _errors_naming(given, given), given.open("wb") as file:
             yield file
         return
@@ -328,11 +327,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     beside = target.with_name(f".fuzzydict-{os.urandom(8).hex()}")
     with _errors_naming(target, beside):
         try:  # begins before the file exists, so that an interrupt never leaves it behind
-            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-            permissions = partial(os.open, mode=0o666 if mode is None else mode)
+            permissions = partial(os.open, mode=0o666 if mode is None else stat.S_IMODE(mode))
             with open(beside, "xb", opener=permissions) as file:
                 if mode is not None and os.name == "posix":
-                    os.fchmod(file.fileno(), mode)  # which the umask may have taken something of
+                    os.fchmod(
+                        file.fileno(), stat.S_IMODE(mode)
+                    )  # which the umask may have taken something of
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -363,18 +363,6 @@ def _errors_naming(
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
-class _Reading(io.FileIO):
-    """A file whose errors name it, also those of reading."""
-
-    def readinto(self, buffer: Any) -> int | None:
-        with _errors_naming(self.name, self.name):
-            return super().readinto(buffer)
-
-    def readall(self) -> bytes:
-        with _errors_naming(self.name, self.name):
-            return super().readall()
-
-
 def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
     """Open a file or a pipe to read its bytes.
 
@@ -383,13 +371,13 @@ def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
         FileFormatError: it is a device, which may have no end, such as ``/dev/zero``. Terminals
             and the empty device are read.
     """
-    file = _Reading(os.fspath(path))
+    file = open(path, "rb")  # noqa: PTH123, SIM115
     status = os.fstat(file.fileno())
     is_device = stat.S_ISCHR(status.st_mode) and not file.isatty()
     if is_device and not os.path.samestat(status, os.stat(os.devnull)):  # noqa: PTH116
         file.close()
         raise FileFormatError(f"{path}: is a device; expected a file or a pipe")
-    return io.BufferedReader(file)
+    return file
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:

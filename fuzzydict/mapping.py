@@ -158,7 +158,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         for name in unknown:
             raise unknown_option(type(self), name, is_keyword=True)
         if mode is not None:
-            OPTIONS["mode"].check(mode)
+            OPTIONS["mode"](mode)
             if mode != self.mode:  # a subclass hands it on, when the dict is made already
                 raise OptionError(
                     f"mode: a dict of {type(self).__name__} is made in mode {self.mode!r} before "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from operator import is_
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding
@@ -28,15 +28,6 @@ if TYPE_CHECKING:
 
 
 MODES = ("nearest", "pool")
-
-
-class Option(NamedTuple):
-    """An option of a `FuzzyDict`; ``check`` raises, or returns what a value stands for."""
-
-    default: Any  # for most None, which means the documented default
-    check: Callable[[Any], Any]
-    is_learned: bool = False  # whether `fit` sets it
-    is_number: bool = False  # whether it is kept as the float that `check` returns
 
 
 def _check_mode(mode: Any) -> None:
@@ -72,21 +63,19 @@ def check_reachable(cutoff: float, scorer: Any) -> None:
         )
 
 
-#: The options by name. The constructor, attributes, copies, pickles and files all go by this table.
-OPTIONS: Mapping[str, Option] = {
-    "mode": Option("nearest", _check_mode),
-    "embedding": Option(None, as_embedding),
-    "scorer": Option(None, as_score, is_learned=True),
-    "temperature": Option(None, as_temperature, is_learned=True, is_number=True),
-    "score_cutoff": Option(None, as_cutoff, is_learned=True, is_number=True),
-    "projections": Option(None, as_projections, is_learned=True),
-    "index": Option(EXACT, check_engine),
+#: The options by name, and what checks each: it raises, or returns what a value stands for, as the
+#: float of a number. The constructor, attributes, copies, pickles and files all go by this table.
+OPTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "mode": _check_mode,
+    "embedding": as_embedding,
+    "scorer": as_score,
+    "temperature": as_temperature,
+    "score_cutoff": as_cutoff,
+    "projections": as_projections,
+    "index": check_engine,
 }
-
-#: The options where none are given.
-DEFAULTS = {name: option.default for name, option in OPTIONS.items()}
 #: The options that `fit` sets.
-LEARNED = tuple(name for name, option in OPTIONS.items() if option.is_learned)
+LEARNED = ("scorer", "temperature", "score_cutoff", "projections")
 
 
 _UNSET: Any = object()
@@ -98,13 +87,14 @@ class Configured:
     They are no descriptors, which ``FuzzyDict.embedding = "english"`` would replace.
     """
 
-    mode: str
-    embedding: Any
-    scorer: Any
-    temperature: float | None
-    score_cutoff: float | None
-    projections: Any
-    index: str
+    # None means the documented default.
+    mode: str = "nearest"
+    embedding: Any = None
+    scorer: Any = None
+    temperature: float | None = None
+    score_cutoff: float | None = None
+    projections: Any = None
+    index: str = EXACT
 
     _lock: Any  # reentrant, since the __eq__ of a key may read the dict that is being written
     _adapted: tuple[Any, Any] = _UNSET, None  # an embedding as given, and what it stands for
@@ -122,8 +112,7 @@ class Configured:
             type.__setattr__(cls, "synonyms", Configured.synonyms)  # which they hide
         for name in OPTIONS.keys() & cls.__dict__.keys():
             value = cls.__dict__[name]
-            checked = OPTIONS[name].check(value)
-            if OPTIONS[name].is_number:
+            if isinstance(checked := OPTIONS[name](value), float):
                 setattr(cls, name, checked)
             if isinstance(value, FunctionType):  # an option, not a method of the dict
                 setattr(cls, name, staticmethod(value))
@@ -134,13 +123,12 @@ class Configured:
                 f"mode: fixed once the dict is made, got {quoted(value)}; make another one, "
                 f"{type(self).__name__}(d, mode={quoted(value)})"
             )
-        option = OPTIONS.get(name)
-        if option is None:
+        if name not in OPTIONS:
             super().__setattr__(name, value)
             return
-        checked = option.check(value)
+        checked = OPTIONS[name](value)
         with self._lock:
-            super().__setattr__(name, checked if option.is_number else value)
+            super().__setattr__(name, checked if isinstance(checked, float) else value)
             if name in ("embedding", "projections"):  # the same object may have changed, too
                 super().__setattr__("_meaning", None)
             if name == "embedding":
@@ -217,7 +205,7 @@ class Configured:
         """Set options, and remember what they were; the caller holds the lock."""
         before = self._options_before_fit()
         for name, value in options.items():
-            OPTIONS[name].check(value)  # all of them, before one is set
+            OPTIONS[name](value)  # all of them, before one is set
         for name, value in options.items():
             if value is not getattr(self, name):  # otherwise the keys would be encoded again
                 setattr(self, name, value)
@@ -225,8 +213,8 @@ class Configured:
         super().__setattr__("_learned", (before, after))
 
 
-for _name, _option in OPTIONS.items():
-    setattr(Configured, _name, _option.default)
+#: The options where none are given.
+DEFAULTS = {name: getattr(Configured, name) for name in OPTIONS}
 
 
 def declared_class(cls: Any) -> Any:

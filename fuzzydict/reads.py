@@ -199,26 +199,21 @@ class Reads(Configured, Generic[V, ReaderT]):
         self, queries: list[Any], reader: ReaderT, cutoff: float
     ) -> list[Match | NoMatchError]:
         """Return the match of each query, or the error that says why there is none."""
-        lookup = reader.lookup
         names = [self._read_as(query, reader) for query in queries]
         certain = [self._is_certain(name, reader) for name in names]
         compared = [
-            not is_certain and lookup.count > 0 and has_words(name)
+            not is_certain and reader.lookup.count > 0 and has_words(name)
             for name, is_certain in zip(names, certain, strict=True)
         ]
         asked = list(map(exact_text, compress(names, compared)))
         scored = iter(reader.nearest(asked) if asked else [])
         found: list[Scored | NoMatchError] = []
-        for query, name, is_certain, is_compared in zip(
-            queries, names, certain, compared, strict=True
-        ):
-            best = Scored(name, 1.0)
+        for i, query in enumerate(queries):
             try:
-                if is_compared:
-                    best = next(scored)
-                elif not is_certain:
-                    lookup.nearest(require_texts([require_key(query, name)]))  # tells why not
-                matches = is_certain or is_match(name, *best, cutoff)
+                if not certain[i] and not compared[i]:  # this says why not
+                    reader.lookup.nearest(require_texts([require_key(query, names[i])]))
+                best = next(scored) if compared[i] else Scored(names[i], 1.0)
+                matches = certain[i] or is_match(names[i], *best, cutoff)
                 found.append(best if matches else no_match(query, *best, cutoff))
             except NoMatchError as error:
                 found.append(error)
@@ -282,12 +277,14 @@ class Reads(Configured, Generic[V, ReaderT]):
         queries, is_list = as_queries(query), isinstance(query, list)
 
         def most_similar(some: list[Any], reader: ReaderT) -> list[Matches]:
-            names, alone, asked = self._compared(some, reader, is_list=is_list)
+            names, asked = self._compared(some, reader, is_list=is_list)
             texts = [one for one in asked if one is not None]
             ranked = iter(reader.lookup.ranked(texts, topn) if texts and reader.size else [])
             found = [
-                [Scored(name, 1.0)][: topn if is_alone else 0] if one is None else next(ranked, [])
-                for name, is_alone, one in zip(names, alone, asked, strict=True)
+                next(ranked, [])
+                if one is not None
+                else [Scored(name, 1.0)][: topn if self._is_key(name, reader) else 0]
+                for name, one in zip(names, asked, strict=True)
             ]
             return list(map(Matches, self._matches(some, names, found, reader)))
 
@@ -315,7 +312,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         queries, is_list = as_queries(query), isinstance(query, list)
 
         def explain(some: list[Any], reader: ReaderT) -> list[Explanation]:
-            names, _, asked = self._compared(some, reader, is_list=is_list)
+            names, asked = self._compared(some, reader, is_list=is_list)
             texts = [one for one in asked if one is not None]
             told = iter(reader.lookup.explain(texts) if texts else [])
             explained = [None if one is None else next(told) for one in asked]
@@ -393,8 +390,7 @@ class Reads(Configured, Generic[V, ReaderT]):
             return []
 
         def attend(some: list[Any], reader: ReaderT) -> list[Attention]:
-            names = [self._read_as(one, reader) for one in some]
-            asked = self._texts_of(some, names, [False] * len(names), is_list=is_list)
+            _, asked = self._compared(some, reader, is_list=is_list, with_keys=False)
             texts = [one for one in asked if one is not None]
             groups = self._attended(reader, texts, attn_mask, topn) if texts else []
             told = chain.from_iterable(self._attentions(group, reader) for group in groups)
@@ -535,33 +531,20 @@ class Reads(Configured, Generic[V, ReaderT]):
         return lookup.score.pool_cutoff if pools else lookup.score.score_cutoff
 
     def _compared(
-        self, queries: list[Any], reader: ReaderT, *, is_list: bool
-    ) -> tuple[list[Any], list[bool], list[str | None]]:
-        """Return what each query is read as, whether it is a key without words, and its text.
+        self, queries: list[Any], reader: ReaderT, *, is_list: bool, with_keys: bool = True
+    ) -> tuple[list[Any], list[str | None]]:
+        """Return what each query is read as, and the text that it is compared as.
 
-        The text is None where nothing is compared.
+        The text is None for a key without words, if such are found ``with_keys``; and in a list for
+        any text without words, which otherwise is refused.
         """
-        names = [self._read_as(query, reader) for query in queries]
-        alone = [not has_words(name) and self._is_certain(name, reader) for name in names]
-        return names, alone, self._texts_of(queries, names, alone, is_list=is_list)
-
-    @staticmethod
-    def _texts_of(
-        queries: list[Any], names: list[Any], alone: list[bool], *, is_list: bool
-    ) -> list[str | None]:
-        """Return the text that each query is compared as; None for a key that is ``alone``.
-
-        In a list it is None for a text without words, too, which otherwise the lookup refuses.
-        """
-        texts = [
-            query if name is NO_KEY else name for query, name in zip(queries, names, strict=True)
-        ]
-        return [
-            None
-            if is_alone or (is_list and isinstance(text, str) and not has_words(text))
-            else require_texts([text])[0]
-            for text, is_alone in zip(texts, alone, strict=True)
-        ]
+        names, texts = [self._read_as(query, reader) for query in queries], list[str | None]()
+        for query, name in zip(queries, names, strict=True):
+            text, is_blank = query if name is NO_KEY else name, not has_words(name)
+            is_alone = with_keys and is_blank and self._is_key(name, reader)
+            may_be_none = is_alone or (is_list and isinstance(text, str) and not has_words(text))
+            texts.append(None if may_be_none else require_texts([text])[0])
+        return names, texts
 
     def _matches(
         self, queries: list[Any], names: list[Any], found: list[list[Scored]], reader: ReaderT

@@ -86,7 +86,7 @@ def write_saved(
             f"vectors of keys that are longer than {_LONGEST:.0e} cannot be saved, for their "
             f"products overflow; scale the embedding down"
         )
-    options = {name: getattr(d, name) for name in OPTIONS}
+    options: dict[str, Any] = {name: getattr(d, name) for name in OPTIONS}
     writer, projections = _Writer(), options["projections"]
     arrays: dict[str, NDArray[Any]] = {
         "keys": writer.all(d, d),
@@ -95,16 +95,10 @@ def write_saved(
     }
     if isinstance(projections, Projections):
         arrays |= {f"{_LEARNED}{name}": array for name, array in projections.arrays().items()}
-        projections = [projections.embedding]
-    saved = options | {
-        "scorer": _encoded_scorer(writer, options["scorer"]),
-        "projections": projections,
-    }
-    meta = {
-        "embedding": meaning.fingerprint(),
-        _EMBEDDING: name_of(saved.pop("embedding")),
-        "options": saved,
-    }
+        options["projections"] = [projections.embedding]
+    options["scorer"] = _encoded_scorer(writer, options["scorer"])
+    embedding = name_of(options.pop("embedding"))
+    meta = {"embedding": meaning.fingerprint(), _EMBEDDING: embedding, "options": options}
     if neighbours is not None and options["index"] != EXACT:
         graph, labels = neighbours.save(keys)
         if len(graph):
@@ -167,7 +161,12 @@ def check_items(items: Mapping[Any, Any]) -> None:
 # ---- aliases and options --------------------------------------------------------------------
 
 _ALIAS_LOOKUPS = 4  # of the key of an alias, until the dict has it
-_NO_SCORERS = ("FunctionScorer", "Kernel", "Scorer")  # classes that no file names
+_SCORERS = {
+    name: kind
+    for name, kind in vars(scorers).items()
+    if isinstance(kind, type) and issubclass(kind, Scorer)
+    if name not in ("FunctionScorer", "Kernel", "Scorer")  # which no file names
+}
 
 
 def _decoded_aliases(array: NDArray[Any], keys: list[Any], reader: _Reader) -> dict[str, Any]:
@@ -196,12 +195,15 @@ def _decoded_options(
         projections = Projections.from_arrays(copies, embedding=embedding)
     elif learned:
         raise ValueError("it holds projections that are not its dict's")
-    scorer = _decoded_scorer(reader, saved["scorer"])
+    scorer = saved["scorer"]
+    if scorer is not None and not isinstance(scorer, str):
+        kind, arguments = scorer
+        scorer = _SCORERS[kind](**reader.decode(arguments))
     options = {**saved, "scorer": scorer, "projections": projections}
     if options.keys() != OPTIONS.keys() - {"embedding"}:
         raise ValueError("its options are not those of a dict")
     for name, value in options.items():
-        OPTIONS[name].check(value)
+        OPTIONS[name](value)
     return options
 
 
@@ -210,25 +212,15 @@ def _encoded_scorer(writer: _Writer, scorer: Any) -> Any:
     if scorer is None or isinstance(scorer, str):
         return scorer
     kind = type(scorer).__name__
-    if getattr(scorers, kind, None) is not type(scorer) or kind in _NO_SCORERS:
+    if _SCORERS.get(kind) is not type(scorer):
         raise ArgumentTypeError(
             f"scorer: {quoted(scorer)} cannot be saved, for a file holds no functions; "
             f"set d.scorer = None before saving, and again after loading"
         )
-    arguments = dict(scorer.parameters)
+    arguments: dict[str, Any] = dict(scorer.parameters)
     if isinstance(scorer, scorers.ScaledDot):
         arguments["scale"] = scorer.scale
     return [kind, writer.encode(arguments)]
-
-
-def _decoded_scorer(reader: _Reader, saved: Any) -> Any:
-    if saved is None or isinstance(saved, str):
-        return saved
-    kind, arguments = saved
-    made = getattr(scorers, kind, None) if isinstance(kind, str) else None
-    if not isinstance(made, type) or not issubclass(made, Scorer) or kind in _NO_SCORERS:
-        raise ValueError(f"it names a scorer {quoted(kind)}, which is none of this package's")
-    return made(**reader.decode(arguments))
 
 
 # ---- what is known of keys ------------------------------------------------------------------

@@ -127,14 +127,12 @@ class Lookup(ABC):
             if self._is_named:
                 found += [one for (one,) in self._ranked(listing, 1)]
                 continue
-            keys, compared = listing.keys, self.compared(listing)
+            names, compared = listing.keys.names, self.compared(listing)
             slots = compared.slots[np.arange(len(listing.asked)), compared.said.best].tolist()
-            for one, slot, score in zip(
-                listing.asked, slots, compared.said.of_best().tolist(), strict=True
-            ):
-                is_key = keys.slot_of(one.asked) is not None
-                best = (one.asked, 1.0) if is_key else (keys.names[slot], score)
-                found.append(Scored(*best))
+            best = zip(listing.asked, slots, compared.said.of_best().tolist(), strict=True)
+            for one, slot, score in best:
+                is_key = listing.keys.slot_of(one.asked) is not None
+                found.append(Scored(one.asked, 1.0) if is_key else Scored(names[slot], score))
         return found
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
@@ -182,16 +180,15 @@ class Lookup(ABC):
         explained = list[Explained]()
         for listing in self._listings(self._asked(asked), 2):
             if self._is_named:
-                for (best,), two in zip(
-                    self._ranked(listing, 1), self._ranked(listing, 2), strict=True
-                ):
+                each = zip(self._ranked(listing, 1), self._ranked(listing, 2), strict=True)
+                for (best,), two in each:
                     others = [other for other in two if other.name != best.name]
                     explained.append(Explained(best, None, [*others, None][0], None, None))
-                continue
-            compared = self.compared(listing)
-            logs = self._log_probabilities(listing, compared)
-            for row in range(len(listing.asked)):
-                explained.append(self._reasons(listing, compared, row, logs[row]))
+            else:
+                compared = self.compared(listing)
+                logs = self._log_probabilities(listing, compared)
+                rows = range(len(listing.asked))
+                explained += [self._reasons(listing, compared, row, logs[row]) for row in rows]
         return explained
 
     # ---- queries -----------------------------------------------------------------------------
