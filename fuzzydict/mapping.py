@@ -69,12 +69,12 @@ _ENCODING = (
 class _Kept:
     """What a dict keeps beside its items and options."""
 
-    __slots__ = ("aliases", "encoded", "is_encoding", "neighbours", "reader", "saved")
+    __slots__ = ("aliases", "encoded", "is_encoding", "neighbours", "reader")
 
     def __init__(self) -> None:
-        #: What the keys were encoded by at the last read that needed them, and the keys as arrays.
-        self.encoded: tuple[Meaning, Keys] | None = None
-        self.saved: SavedKeys | None = None  # keys in a file, of which no read needed any yet
+        #: What the keys were encoded by at the last read that needed them, and the keys as arrays;
+        #: or those in a file, as long as no read needs any.
+        self.encoded: tuple[Meaning, Keys | SavedKeys] | None = None
         self.neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
         self.reader: Reader | None = None  # the last snapshot
         self.is_encoding = False  # whether another snapshot is being made
@@ -287,11 +287,11 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         return self
 
     def __delitem__(self, key: Any) -> None:
-        self._remove(key)
+        FuzzyDict.pop(self, key)
 
     def pop(self, key: Any, /, *default: Any) -> Any:
         """Remove an equal key and return its value, or ``default`` if there is none."""
-        return self._remove(key, *default)
+        return self._removing(partial(super().pop, key, *default))
 
     def popitem(self) -> tuple[Any, V]:
         """Remove and return the last item."""
@@ -299,20 +299,13 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             if not len(self):
                 return super().popitem()  # which tells that it is empty
             key = next(dict.__reversed__(self))
-            return key, self._remove(key)
+            return key, FuzzyDict.pop(self, key)
 
     def clear(self) -> None:
         """Remove every item."""
-
-        def clear() -> None:
-            dict.clear(self)
-            kept = self._kept
-            kept.encoded = kept.saved = kept.neighbours = None
-
-        self._removing(clear)
-
-    def _remove(self, key: Any, *default: Any) -> Any:
-        return self._removing(partial(super().pop, key, *default))
+        with self._lock:
+            self._removing(super().clear)
+            self._kept.encoded = self._kept.neighbours = None
 
     def _removing(self, remove: Callable[[], T]) -> T:
         with self._lock:
@@ -340,9 +333,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         with self._lock:
             new = self._empty()  # with the synonyms of this moment, which `update` adds to
             new.update(self)
-            kept = self._kept
-            new._kept.encoded, new._kept.saved = kept.encoded, kept.saved
-            new._kept.neighbours = copy(kept.neighbours)
+            new._kept.encoded = self._kept.encoded
+            new._kept.neighbours = copy(self._kept.neighbours)
         return new
 
     __copy__ = copy
@@ -557,10 +549,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         new.aliases, new.synonyms = saved.aliases, saved.synonyms  # a class may have others
         kept, meaning = new._kept, new._current_meaning()
         kept.neighbours = saved.keys.open(meaning)
-        if saved.keys.at_once:
-            kept.encoded = meaning, saved.keys.restored(meaning)
-        else:
-            kept.encoded, kept.saved = (meaning, Keys(meaning.table)), saved.keys
+        keys = saved.keys
+        kept.encoded = meaning, keys.restored(meaning) if keys.at_once else keys
         return new
 
     # ---- snapshots --------------------------------------------------------------------------
@@ -620,17 +610,17 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """Return a new snapshot; the caller holds the lock."""
         kept, meaning = self._kept, self._current_meaning()
         if kept.encoded is None or kept.encoded[0] is not meaning:
-            kept.encoded, kept.saved = (meaning, Keys(meaning.table)), None
+            kept.encoded = meaning, Keys(meaning.table)
         keys = kept.encoded[1]
-        if kept.saved is not None:
-            keys = kept.saved.restored(meaning)
+        if not isinstance(keys, Keys):
+            keys = keys.restored(meaning)
         for _ in range(2):
             keys = keys.updated(list(self), meaning.of_keys)
             if len(self) == len(keys.of_dict):
                 break
         else:  # what gave the keys their vectors has written, again and again
             raise RuntimeError(_ENCODING)
-        kept.encoded, kept.saved = (meaning, keys), None
+        kept.encoded = meaning, keys
         if self.index == EXACT or is_spelling(self.scorer):  # which n-grams find, among any number
             kept.neighbours, lookup = None, Exact(keys, meaning, self.scorer)
         else:

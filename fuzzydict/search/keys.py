@@ -112,45 +112,42 @@ class WordTable:
         return background_of(np.array(known or [self._none[0]]))
 
 
-#: What is compared of a word, beside its letters and its vector.
-_FACTS: dict[str, Any] = {
-    **dict.fromkeys(("stem", "first", "length", "group", "member", "unit"), np.int32),
-    # A bit for each letter of the word, and of its stem, so that one without them may be told.
-    **dict.fromkeys(("letters", "letters of the stem"), np.uint32),
-    "weight": np.float32,
-    "known": np.bool_,  # whether it is in the table of vectors
-    "sure": np.bool_,  # whether its trust is 1
-    "common": np.bool_,  # whether texts often have it
-    "word": np.bool_,  # whether it is common, or its trust is 1
-    "brief": np.bool_,  # whether it has few letters
-    "abbreviation": np.bool_,  # whether it may stand for a longer word
-    **dict.fromkeys(("filler", "function", "digit", "denies", "marked"), np.bool_),
-}
-
-
 def facts_of(
     words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
 ) -> dict[str, NDArray[Any]]:
-    """Return what is compared of U words, each fact an array, (U,).
+    """Return what is compared of U words beside their letters and vectors, each an array, (U,).
 
     Given are the numbers of their stems, and of the members of closed classes that they are.
     """
-    rows = [
-        (
-            *(stem, ord(word.text[0]), len(word.text), word.entry.group, member),
-            word.entry.unit,
-            *(letters_of(word.text), letters_of(word.entry.stem), word.weight),
-            *(word.is_known, word.trust == 1, word.entry.is_common, is_word(word)),
-            len(word.text) <= SHORT,
-            *(is_short_form(word.text), word.entry.is_filler, word.entry.is_function),
-            *(word.entry.has_digit, word.entry.denies, word.entry.denies or word.entry.has_digit),
-        )
-        for word, stem, member in zip(words, stems, members, strict=True)
-    ]
-    columns = zip(*rows, strict=True) if rows else [()] * len(_FACTS)
+    texts, entries = [word.text for word in words], [word.entry for word in words]
+    numbers: dict[str, Iterable[int]] = {
+        "stem": stems,
+        "first": [ord(text[0]) for text in texts],
+        "length": map(len, texts),
+        "group": [entry.group for entry in entries],
+        "member": members,
+        "unit": [entry.unit for entry in entries],
+    }
+    are: dict[str, list[bool]] = {
+        "known": [word.is_known for word in words],  # in the table of vectors
+        "sure": [word.trust == 1 for word in words],
+        "common": [entry.is_common for entry in entries],
+        "word": list(map(is_word, words)),
+        "brief": [len(text) <= SHORT for text in texts],
+        "abbreviation": list(map(is_short_form, texts)),  # it may stand for a longer word
+        "filler": [entry.is_filler for entry in entries],
+        "function": [entry.is_function for entry in entries],
+        "digit": [entry.has_digit for entry in entries],
+        "denies": [entry.denies for entry in entries],
+        "marked": [entry.denies or entry.has_digit for entry in entries],
+    }
     return {
-        name: np.array(column, kind)
-        for (name, kind), column in zip(_FACTS.items(), columns, strict=True)
+        **{name: np.array([*fact], np.int32) for name, fact in numbers.items()},
+        # A bit for each letter, so that one without them may be told.
+        "letters": np.array(list(map(letters_of, texts)), np.uint32),
+        "letters of the stem": np.array([letters_of(entry.stem) for entry in entries], np.uint32),
+        "weight": np.array([word.weight for word in words], np.float32),
+        **{name: np.array(fact, np.bool_) for name, fact in are.items()},
     }
 
 
@@ -222,7 +219,9 @@ class Keys:
         self.hashes = np.zeros(0, np.uint32)  # those of the least are a sample of all keys, (n,)
         self.ngrams = np.zeros(0, np.uint16)  # of all texts, one after the other
         self.ngram_counts = np.zeros(0, np.int64)  # how many each has, (n,)
-        self.facts_by_name = {name: np.zeros(1, kind) for name, kind in _FACTS.items()}
+        self.facts_by_name = {
+            name: np.zeros(1, fact.dtype) for name, fact in facts_of((), (), ()).items()
+        }
         self.facts_by_name["stem"][0] = -1
         self.word_units = np.zeros((1, table.size), np.float32)  # of length one, (U + 1, E)
         self.word_hashes = np.zeros(1, np.uint32)
@@ -367,7 +366,7 @@ class Keys:
         """Put rows behind those of some arrays, in the same memory as long as there is room."""
         self.facts_by_name = self.facts_by_name.copy()
         for name, new in rows.items():
-            arrays = self.facts_by_name if name in _FACTS else self.__dict__
+            arrays = self.facts_by_name if name in self.facts_by_name else self.__dict__
             used, total, room = len(arrays[name]), len(arrays[name]) + len(new), new
             if used:
                 room = self._room.get(name, arrays[name])
