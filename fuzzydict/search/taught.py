@@ -133,7 +133,7 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
         with self._owner._lock:
             for alias, key in checked_aliases(self._require_key, *args, **kwargs).items():
                 words = same_text(alias)
-                listed, _ = dict.get(self, words) or (alias, None)
+                listed, _ = new.get(words) or dict.get(self, words) or (alias, None)
                 new[words] = listed, key
             dict.update(self, new)
 
