@@ -6,7 +6,7 @@ import errno
 import functools
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -46,52 +46,47 @@ _OTHER_ENDINGS[".htm"] = "html"
 
 
 class _File(click.Path):
-    """An argument that names a file; or a new folder, a store of keys, or - for standard input."""
+    """Names a file; or what it may be as well: "a folder" to make, "a store" of keys, or "-"."""
 
-    def __init__(self, *, is_folder: bool = False, is_store: bool = False, **more: Any) -> None:
-        super().__init__(**more)
-        self._is_folder, self._is_store = is_folder, is_store
+    def __init__(self, or_else: str = "") -> None:
+        super().__init__()
+        self._or_else = or_else
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Path | str:
         """Return the path, if the system can have a file of this name; an address as it is."""
-        if is_address(value) and self._is_store:
-            return str(value)
         if is_address(value):
+            if self._or_else == "a store":
+                return str(value)
             problem = (
                 "expected a file, got the address of a store, which only DICT of attend, explain, "
                 "explore, lookup and map may be"
             )
             self.fail(problem, param, ctx)
-        named = False
+        is_name = False
         with suppress(UnicodeError):
-            named = value and (value != "-" or self.allow_dash) and b"\0" not in os.fsencode(value)
-        if not named:
+            is_name = value not in ("", "-") and b"\0" not in os.fsencode(value)
+        if not is_name and value != self._or_else:
             self.fail(f"expected the name of a file, got {quoted(value)}", param, ctx)
         path = Path(value)
         ends_as_folder = os.path.split(value)[1] in ("", os.curdir)
-        if ends_as_folder and not path.is_dir() and not self._is_folder:
+        if ends_as_folder and not path.is_dir() and self._or_else != "a folder":
             self.fail(f"{quoted(value)} names a folder, and there is none", param, ctx)
         return path
 
 
 #: The types of what names a file, a folder that need not exist, or a table, which may be `-`.
-FILE, FOLDER, TABLE = _File(), _File(is_folder=True), _File(allow_dash=True)
+FILE, FOLDER, TABLE = _File(), _File("a folder"), _File("-")
 
 
 def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
     """Check before any work that ``output`` can be written and is none of ``sources``."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        output.stat()  # fails if it is in a loop of links, or where nobody may look
+    with suppress(FileNotFoundError):
+        output.stat()  # or say that it is in a file, in a loop of links, or where nobody may look
+    output.parent.stat()  # or say that there is no such folder
+    if output.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
     if any(output.exists() and source.exists() and output.samefile(source) for source in sources):
         raise click.UsageError(f"{output} is one of the files to read; save elsewhere (-o)")
-    folder = next((place for place in output.parents if place.exists()), output)
-    for is_wrong, code, path in (
-        (output.is_dir(), errno.EISDIR, output),
-        (not folder.is_dir(), errno.ENOTDIR, folder),
-        (folder != output.parent, errno.ENOENT, output.parent),
-    ):
-        if is_wrong:
-            raise OSError(code, os.strerror(code), str(path))
 
 
 def check_ending(output: Path, content: str, own: str) -> None:
@@ -119,13 +114,24 @@ def check_picture(option: str, output: Path, expected: str, *kinds: str) -> str:
 
 def option(written: str, text: str, **settings: Any) -> Decorator:
     """Return what adds an option, written as the help shows it: "-o --output FILE", a path."""
-    words = written.split()
-    settings["metavar"] = words.pop() if words[-1].isupper() else None
-    if settings["metavar"] == "FILE":
+    *words, last = written.split()
+    if last == "FILE":
         settings.setdefault("type", FILE)
-    if isinstance(settings.get("type"), click.ParamType):  # no number is an "integer range"
-        settings["type"].name = settings["type"].name.removesuffix(" range")
-    return click.option(*words, help=text, **settings)
+    if last.isupper():
+        return click.option(*words, metavar=last, help=text, **settings)
+    return click.option(*words, last, help=text, **settings)
+
+
+class Integer(click.IntRange):
+    """An option that takes an integer in a range, and says so in plain words."""
+
+    name = "integer"
+
+
+class Number(click.FloatRange):
+    """An option that takes a number in a range."""
+
+    name = "number"
 
 
 class Choice(click.Choice[str]):
@@ -140,11 +146,12 @@ def check_limits(scorer: Any) -> None:
     """Refuse limits of scores that are no scores, nor infinite: NaN, or 2 for a probability."""
     low, high = (0, 1) if is_probability(scorer) else (-math.inf, math.inf)
     ctx = click.get_current_context()
-    for one in ctx.command.params:
-        number = ctx.params[one.name] if one.name in ("score_cutoff", "sure") else None
+    for name in ("score_cutoff", "sure"):
+        number = ctx.params.get(name)
         if number is not None and not (low <= number <= high or math.isinf(number)):
+            hint = f"'--{name.replace('_', '-')}'"
             expected = f"expected a number from {low} to {high}, got {number:g}"
-            raise click.BadParameter(expected, ctx, one)
+            raise click.BadParameter(expected, ctx, param_hint=hint)
 
 
 CUTOFF = option(
@@ -169,7 +176,7 @@ SCORER = option(
     "and identifiers.",
     type=Choice([SPELLING, *SCORERS]),
 )
-SEED = click.IntRange(0, 2**32 - 1)
+SEED = Integer(0, 2**32 - 1)
 _OF_DICT = (
     option(
         "--format",
@@ -265,25 +272,12 @@ def dict_command(
     shared += reading_options("table") if beside_table else []
 
     def decorate(asked: Callable[..., None]) -> click.Command:
-        @click.argument("dict_file", metavar="DICT", type=_File(is_store=takes_store))
+        @click.argument("dict_file", metavar="DICT", type=_File("a store" if takes_store else ""))
         @functools.wraps(asked)
         def run(dict_file: Path | str, **given: Any) -> None:
-            reading = {name: given.pop(name) for name in ("format", "key", "value")}
-            reading |= taken(given, side)
-            options: dict[str, Any] = {"embedding": embedding_of(given.pop("embedding"))}
-            options |= {name: given.pop(name, None) for name in ("scorer", "score_cutoff")}
-            synonyms = synonyms_of(given.pop("synonyms"))
-            if isinstance(dict_file, str):
-                with _connected(dict_file, side, reading, synonyms, options) as remote:
-                    check_limits(remote.scorer)
-                    asked(remote, **given)
-                return
-            with telling_if_slow(f"reading {dict_file}"):
-                d = open_dict(dict_file, Reading(**reading, side=side), **options)
-                if synonyms:
-                    d.synonyms.update(synonyms)
+            d = _opened(dict_file, given, side)
             check_limits(d.scorer)
-            if is_scored and is_watched():  # before the command shows a bar of its own
+            if is_scored and is_watched() and isinstance(d, FuzzyDict):  # before another bar
                 with telling_if_slow("loading the word vectors, and encoding the keys"):
                     d.nearest(["first of all"], default=None)
             asked(d, **given)
@@ -296,14 +290,19 @@ def dict_command(
     return decorate
 
 
-def _connected(
-    url: str,
-    side: str,
-    reading: Mapping[str, Any],
-    synonyms: Mapping[str, str],
-    options: Mapping[str, Any],
-) -> RemoteDict:
-    """Connect to a store; refuse options that say how a file is read."""
+def _opened(dict_file: Path | str, given: dict[str, Any], side: str) -> AnyDict:
+    """Open a file, or the store at an address, as options say, which are taken out of ``given``."""
+    reading = {name: given.pop(name) for name in ("format", "key", "value")}
+    reading |= taken(given, side)
+    embedding = embedding_of(given.pop("embedding"))
+    options = {name: given.pop(name, None) for name in ("scorer", "score_cutoff")}
+    synonyms = synonyms_of(given.pop("synonyms"))
+    if not isinstance(dict_file, str):
+        with telling_if_slow(f"reading {dict_file}"):
+            d = open_dict(dict_file, Reading(**reading, side=side), embedding=embedding, **options)
+            if synonyms:
+                d.synonyms.update(synonyms)
+        return d
     for name, value in reading.items():
         if value is not None:
             option = f"--{side if name in _READING else ''}{name}"
@@ -313,8 +312,9 @@ def _connected(
             "--synonyms is for a file; keys in a store were written with theirs: give them to "
             "`fuzzydict push`"
         )
-    remote = connect(url, embedding=options["embedding"])
-    for name in ("scorer", "score_cutoff"):
-        if options[name] is not None:
-            setattr(remote, name, options[name])
+    remote = connect(dict_file, embedding=embedding)
+    click.get_current_context().with_resource(remote)  # which ends with the command
+    for name, value in options.items():
+        if value is not None:
+            setattr(remote, name, value)
     return remote

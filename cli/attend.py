@@ -12,7 +12,7 @@ from fuzzydict import NoMatchError, RemoteDict
 from fuzzydict.errors import quoted
 from fuzzydict.mapping import suggestion
 
-from ._options import AnyDict, check_picture, dict_command, option
+from ._options import AnyDict, Integer, check_picture, dict_command, option
 from ._output import echo, echo_text
 from ._problems import reason
 
@@ -34,7 +34,7 @@ _PAGE = """<!DOCTYPE html>
 @option(
     "-n --topn",
     "Show this many keys, those with the largest weights.",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     default=10,
     show_default=True,
 )

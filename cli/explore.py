@@ -14,7 +14,7 @@ from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.io.explore.teaching import saved_as
 from fuzzydict.saving import check_items
 
-from ._options import AnyDict, check_place, dict_command, option
+from ._options import AnyDict, Integer, check_place, dict_command, option
 from ._output import echo
 from ._tables import is_same
 
@@ -22,7 +22,7 @@ _MOST = 100_000  # keys of a store that are read into memory
 
 
 @dict_command("explore", "fuzzydict explore data/car.json", takes_store=True)
-@option("--port", "Where to serve; by default any free port.", type=click.IntRange(1024, 65535))
+@option("--port", "Where to serve; by default any free port.", type=Integer(1024, 65535))
 @option("--no-browser", "Print the address, and open nothing.", is_flag=True)
 @option("--title TEXT", "What the page is called; by default as its file.")
 @option(

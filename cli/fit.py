@@ -14,7 +14,7 @@ from fuzzydict.io.review import is_undecided, read_examples
 from fuzzydict.mapping import suggestion
 from fuzzydict.saving import check_items
 
-from ._options import FILE, SEED, check_ending, check_place, dict_command, option
+from ._options import FILE, SEED, Integer, Number, check_ending, check_place, dict_command, option
 from ._output import echo, echo_text, progress_bar
 
 
@@ -35,11 +35,9 @@ from ._output import echo, echo_text, progress_bar
     "Share of the examples to hold out for deciding whether what is learned is kept; by "
     "default 0.2. With 0 the examples learned from decide. If it is given, fewer than 100 examples "
     "are learned from, too.",
-    type=click.FloatRange(0, 0.5),
+    type=Number(0, 0.5),
 )
-@option(
-    "--epochs", "Maximum number of passes over the examples; by default 15.", type=click.IntRange(1)
-)
+@option("--epochs", "Maximum number of passes over the examples; by default 15.", type=Integer(1))
 @option("--seed", "Seed of the random numbers; by default 0.", type=SEED, default=0)
 def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any) -> None:
     """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.

@@ -15,7 +15,7 @@ from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.text_tables import MAX_LINE, as_json, as_line
 from fuzzydict.text.words import plain
 
-from ._options import AnyDict, dict_command, option
+from ._options import AnyDict, Integer, dict_command, option
 from ._output import echo
 from ._problems import reason
 
@@ -28,7 +28,7 @@ _STANDARD_INPUT = "standard input"
     "-n --topn",
     "Print this many keys per query, best first, one a line. Without --score-cutoff low "
     "scores are printed, too.",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
 )
 @option("--json in_json", "Print query, key, score and value as JSON.", is_flag=True)
 @option(

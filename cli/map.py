@@ -22,6 +22,7 @@ from ._options import (
     TABLE,
     AnyDict,
     Choice,
+    Integer,
     check_place,
     dict_command,
     option,
@@ -81,7 +82,7 @@ class _FileOrFolder(click.Path):
     f"default {SURE}.",
     type=float,
 )
-@option("--jobs N", "Look texts up in N processes.", type=click.IntRange(1))
+@option("--jobs N", "Look texts up in N processes.", type=Integer(1))
 @option(
     "--engine",
     "Who looks texts up: processes of this machine, or the workers of a Dask cluster. By "

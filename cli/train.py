@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ._options import FILE, SEED, check_ending, check_place, option
+from ._options import FILE, SEED, Integer, check_ending, check_place, option
 from ._output import echo, progress_bar
 from ._problems import Command
 
@@ -35,7 +35,7 @@ _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
 @option(
     "--min-count",
     "Leave out words that occur fewer times.",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     default=2,
     show_default=True,
 )

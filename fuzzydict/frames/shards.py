@@ -30,7 +30,7 @@ from fuzzydict.mapping import FuzzyDict, items_of
 from fuzzydict.nn.attention import Partial, finish, merge, partial
 from fuzzydict.options import as_cutoff, as_temperature
 from fuzzydict.results.answers import NO_KEY, as_queries, require_texts
-from fuzzydict.results.pooling import StackedValues, joined_outputs, reached_by, shaped
+from fuzzydict.results.pooling import Doubt, StackedValues, joined_outputs, shaped
 from fuzzydict.search.align import Found, align
 from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored, left_by_equal
@@ -111,26 +111,21 @@ class _Shard(NamedTuple):
     source: Any  # a dict, one in a store, or a `Matcher` of either, which a process opens once
     place: str  # names it in messages
 
-    @property
-    def opened(self) -> FuzzyDict[Any] | RemoteDict:
-        """The dict itself."""
-        return self.source.open() if isinstance(self.source, Matcher) else self.source
-
-    @property
-    def options(self) -> FuzzyDict[Any]:
-        """What has the embedding and the score."""
-        d = self.opened
-        if isinstance(d, RemoteDict):
-            remote, d = d, FuzzyDict(**{name: getattr(d, name) for name in _ALL_OPTIONS})
-            d.synonyms = remote.synonyms
-        return d
+    def open(self) -> tuple[Any, FuzzyDict[Any]]:
+        """Return the dict itself, and what has its embedding and score."""
+        d = self.source.open() if isinstance(self.source, Matcher) else self.source
+        if not isinstance(d, RemoteDict):
+            return d, d
+        options: FuzzyDict[Any] = FuzzyDict(**{name: getattr(d, name) for name in _ALL_OPTIONS})
+        options.synonyms = d.synonyms
+        return d, options
 
     def parts(self) -> Iterator[tuple[Keys, StackedValues]]:
         """Yield some keys, and the values of the living, until there are no more."""
-        lookup, values, embedding = items_of(self.options)
-        d = self.opened
-        if not isinstance(d, RemoteDict):
-            yield lookup.keys, StackedValues(lookup.keys.living(), values, embedding)
+        d, options = self.open()
+        lookup, values, embedding = items_of(options)
+        yield lookup.keys, StackedValues(lookup.keys.living(), values, embedding)
+        if d is options:
             return
         size, pages = size_of(lookup.meaning), d.pages(vectors=True)
         while some := list(islice(pages, _ROWS)):
@@ -168,26 +163,25 @@ def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
 # ---- what each shard is, told in its process ---------------------------------------------------
 
 
+#: What some keys give to the statistics of all: theirs, and the hashes and vectors of those keys
+#: with the least hashes, (m,) and (m, E), which are a sample of all.
+_Counted: TypeAlias = tuple[Statistics, "NDArray[np.uint32]", "NDArray[np.float32]"]
+
+
 class _Described(NamedTuple):
     """What a shard is, and what it knows of the queries."""
 
     options: dict[str, Any]  # by their names, as they are compared
     most: int  # slots that are read at a time
     hashes: NDArray[np.uint32]  # of its living keys; different keys may have one
-    counted: _Counted | None
+    counted: _Counted
     known: dict[Any, Any]  # queries that are keys, themselves; and the keys of aliases
 
 
-#: What some keys give to the statistics of all: theirs, and the hashes and vectors of those keys
-#: with the least hashes, (m,) and (m, E), which are a sample of all.
-_Counted: TypeAlias = tuple[Statistics, "NDArray[np.uint32]", "NDArray[np.float32]"]
-
-
-def _merged(several: list[_Counted]) -> _Counted | None:
+def _merged(several: list[_Counted]) -> _Counted:
     """Return what all count."""
-    if not several:
-        return None
-    statistics, hashes, vectors = zip(*several, strict=True)
+    there = [one for one in several if one[0].total] or several[:1]
+    statistics, hashes, vectors = zip(*there, strict=True)
     counts, stems, ngrams, _ = zip(*statistics, strict=True)
     of_all = np.concatenate(hashes)
     least = np.argsort(of_all, kind="stable")[:USUAL]
@@ -199,16 +193,14 @@ def _merged(several: list[_Counted]) -> _Counted | None:
 
 def _described(queries: list[Any], shard: _Shard) -> _Described:
     """Return what a shard is."""
-    d, source, counted, most = shard.options, shard.opened, list[_Counted](), 1
-    options = {"embedding": items_of(d).lookup.meaning.fingerprint()}
-    options |= {name: getattr(d, name) for name in _OPTIONS}
-    hashes = [np.zeros(0, np.uint32)]
+    (source, d), most, hashes, counted = shard.open(), 1, [], []
+    options = {name: getattr(d, name) for name in _OPTIONS}
+    options["embedding"] = items_of(d).lookup.meaning.fingerprint()
     for keys, _ in shard.parts():
         most = max(most, len(keys))
         hashes.append(keys.hashes[keys.alive])
         sample = keys.sample(USUAL)
-        if keys.count:
-            counted.append((keys.statistics, keys.hashes[sample], keys.vectors[sample]))
+        counted.append((keys.statistics, keys.hashes[sample], keys.vectors[sample]))
     texts = [query for query in queries if isinstance(query, str)]
     if isinstance(source, RemoteDict):
         found, words = source.known(queries), {text: same_text(text) for text in texts}
@@ -235,8 +227,7 @@ def _names_of(hashes: NDArray[np.uint32], shard: _Shard) -> list[str]:
 class _Answer(NamedTuple):
     """What some keys have for L queries: C candidates of each, and all others as sums."""
 
-    kind: str  # what a value is, in words
-    shape: tuple[int, ...]  # of a value
+    kind: tuple[bool, tuple[int, ...]]  # of a value: whether it is a text, and its shape
     #: Of the candidates, in the order of the keys: the keys, (L, C); how much each is worth a look,
     #: infinitely if it equals the query, or its score by a named scorer, (L, C); their values,
     #: (L, C, Ev); and the fields of `Found` but the first, each (L, C), if no scorer is named.
@@ -252,6 +243,7 @@ class _Part(Exact):
         super().__init__(keys.with_statistics(of_all), items_of(d).lookup.meaning, d.scorer)
         self.count, given = of_all.total, as_temperature(d.temperature)
         self.softness = self.score.temperature if given is None else given  # of the weights
+        self._projections = as_projections(d.projections)
         self.is_named = self._is_named  # a scorer; one candidate, the best key, is enough then
 
     def vectors(self, texts: list[str]) -> NDArray[np.float32]:
@@ -263,46 +255,41 @@ class _Part(Exact):
     ) -> _Answer | None:
         """Return what these keys have for L queries; None if no query reaches one."""
         keys, pairs = self.keys, zip(self.meaning.queries(texts), vectors, strict=True)
-        queries = [query._replace(vector=vector) for query, vector in pairs]
-        alive, reached = keys.living_slots(), None
         seen: list[NDArray[Any]] = []
-        if self.is_named and len(alive):
-            odds = self._scores(Listing(queries, keys))[:, alive]
-            if (reached := reached_by(odds)) is not None:  # the other values may be anything
-                alive, odds = alive[reached], odds[:, reached]
-        elif len(alive):
-            glance = self._glance(queries, keys)
-            for row, text in zip(glance.odds, texts, strict=True):
+        if not keys.count:
+            return None
+        queries = [query._replace(vector=vector) for query, vector in pairs]
+        if self.is_named:
+            odds = self._scores(Listing(queries, keys))
+        else:
+            odds, *seen = self._glance(queries, keys)
+            for row, text in zip(odds, texts, strict=True):
                 if (slot := keys.slot_of(text)) is not None:
                     row[slot] = np.inf
-            odds, *seen = (of_keys[:, alive] for of_keys in glance)
-        if not len(alive):
+        slots = np.flatnonzero((odds > -np.inf).any(axis=0))  # the other values may be anything
+        if not len(slots):
             return None
-        array = values.array(reached)
-        shape, flat = array.shape[1:], array.reshape(len(array), -1)
-        kind = "is a text" if values.are_texts(reached) else f"has shape {shape}"
-        names = np.array([exact_text(keys.names[slot]) for slot in alive.tolist()], object)
-        rows, best = at = self._candidates(odds)
-        candidates = [names[best], odds[at], flat[best], *(one[rows, best] for one in seen)]
-        weights = self._weights(odds, but=at)
-        others = partial(weights, flat, self.softness)
-        return _Answer(kind, shape, candidates, others, np.exp(weights).sum(axis=1))
+        places = None if len(slots) == keys.count else np.searchsorted(keys.living_slots(), slots)
+        array = values.array(places)
+        flat, odds = array.reshape(len(array), -1), odds[:, slots]
+        names = np.array([exact_text(keys.names[slot]) for slot in slots.tolist()], object)
+        (rows, best), weights, total = self._divided(odds)
+        found = [names[best], odds[rows, best], flat[best], *(of[rows, slots[best]] for of in seen)]
+        kind = values.are_texts(places), array.shape[1:]
+        return _Answer(kind, found, partial(weights, flat, self.softness), total)
 
-    def _candidates(self, odds: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return where the candidates are among keys, (L, n)."""
-        count = min(1 if self.is_named else CANDIDATES, odds.shape[1])
-        return np.arange(len(odds))[:, None], largest(odds, count)
-
-    def _weights(self, odds: NDArray[Any], but: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the weights of keys, (L, n); -inf of some.
+    def _divided(self, odds: NDArray[Any]) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """Return where the candidates are among keys, (L, n), and the others' log-weights, and sum.
 
         A dict bounds them by the best key's, but keys that are no candidates are far below it.
         """
+        count = min(1 if self.is_named else CANDIDATES, odds.shape[1])
+        candidates = np.arange(len(odds))[:, None], largest(odds, count)
         if not self.is_named:
             odds = self.meaning.judge.rest_odds(odds, np.zeros(len(odds)))
         weights = odds.astype(np.float64)
-        weights[but] = -np.inf
-        return weights
+        weights[candidates] = -np.inf
+        return candidates, weights, np.exp(weights).sum(axis=1)
 
     def of_each(self, weights: NDArray[Any], values: NDArray[Any]) -> Partial:
         """Return attention of L queries, each over values of its own, (L, C, Ev)."""
@@ -314,19 +301,67 @@ class _Part(Exact):
         if one is None or other is None:
             return one or other
         if one.kind != other.kind:
-            names = [quoted(answer.candidates[0][0, 0]) for answer in (one, other)]
+            told = [
+                f"{quoted(answer.candidates[0][0, 0])} "
+                f"{'is a text' if answer.kind[0] else f'has shape {answer.kind[1]}'}"
+                for answer in (one, other)
+            ]
             raise PoolingError(
-                f"the value of {names[0]} {one.kind}, that of {names[1]} {other.kind}; values can "
-                f"only be pooled if all have one shape, or all are texts"
+                f"the value of {told[0]}, that of {told[1]}; values can only be pooled if all have "
+                f"one shape, or all are texts"
             )
         both = zip(one.candidates, other.candidates, strict=True)
         candidates = [np.concatenate(two, axis=1) for two in both]
-        others, odds = merge(one.others, other.others, self.softness), one.odds + other.odds
-        at = self._candidates(candidates[1])
-        weights = self._weights(candidates[1], but=at)
-        left = self.of_each(weights, candidates[2])
-        others, odds = merge(others, left, self.softness), odds + np.exp(weights).sum(axis=1)
-        return one._replace(candidates=[of[at] for of in candidates], others=others, odds=odds)
+        best, weights, total = self._divided(candidates[1])
+        others = merge(one.others, other.others, self.softness)
+        others = merge(others, self.of_each(weights, candidates[2]), self.softness)
+        found = [of[best] for of in candidates]
+        return _Answer(one.kind, found, others, one.odds + other.odds + total)
+
+    def finished(
+        self, texts: list[str], answer: _Answer | None
+    ) -> tuple[list[Doubt], NDArray[np.float64]]:
+        """Return the doubt about each query, and what is pooled, (L, *shape)."""
+        if answer is None:  # no query reaches a key, of which an error tells
+            return [(Scored("", -np.inf), None)] * len(texts), np.zeros(len(texts))
+        if self.is_named:
+            names, scores, values = answer.candidates
+            best = map(Scored, names[:, 0].tolist(), scores[:, 0].tolist())
+            doubts: list[Doubt] = [(one, None) for one in best]
+            own = self.of_each(scores.astype(np.float64), values)
+            attention = merge(answer.others, own, self.softness)
+        else:
+            doubts, attention = self._judged(texts, answer)
+        total = attention.sum  # 0 if no key is reached, likewise
+        output = finish(attention._replace(sum=np.where(total == 0, 1, total)))
+        return doubts, shaped(output, answer.kind[1], self._projections)
+
+    def _judged(self, texts: list[str], answer: _Answer) -> tuple[list[Doubt], Partial]:
+        """Judge the candidates; return the doubts, and attention over all keys."""
+        meaning, (names, glances, values, *seen) = self.meaning, answer.candidates
+        different, slots = np.unique(names, return_inverse=True)
+        no_vectors = np.zeros((len(different), 0), np.float32)
+        keys = Keys.of(meaning.table, different.tolist(), no_vectors)
+        keys = keys.with_statistics(self.keys.statistics)
+        found = Found(slots.reshape(names.shape), *seen)
+        features = align(meaning.queries(texts), keys, found, meaning.judge.pair)
+        said = meaning.judge.judge(features, keys.hashes[found.slots])
+        top, is_best = said.odds.max(axis=1, keepdims=True), said.tied()
+        is_key = np.isposinf(glances.max(axis=1))  # which has its own value
+        is_best = np.where(is_key[:, None], np.isposinf(glances), is_best)
+        below = np.where(is_best, -np.inf, np.minimum(said.odds - top, -1e-9))
+        of_others = answer.odds * np.exp(-top[:, 0]) + np.exp(below).sum(axis=1)
+        others = answer.others._replace(max=answer.others.max - top)
+        others = merge(others, self.of_each(below, values), self.softness)
+        scale, score = said.scale(of_others), np.where(is_key, 1.0, said.of_best())
+        logs = np.where(is_key, left_by_equal(self.softness), np.log(scale))
+        others = others._replace(max=others.max + logs[:, None])
+        own = self.of_each(np.where(is_best, np.log(score)[:, None], -np.inf), values)
+        ties = np.count_nonzero(is_best, axis=1)
+        none = np.where(is_key, 0.0, np.maximum(0.0, 1 - ties * score - scale * of_others))
+        best = np.where(is_key, is_best.argmax(axis=1), said.best)
+        of_best = map(Scored, names[np.arange(len(names)), best].tolist(), score.tolist())
+        return list(zip(of_best, none.tolist(), strict=True)), merge(others, own, self.softness)
 
 
 def _answered(
@@ -337,7 +372,7 @@ def _answered(
     shard: _Shard,
 ) -> list[_Answer | None]:
     """Return what a shard has for each block of queries, which have the vectors (L, E)."""
-    d, answers = shard.options, list[_Answer | None]([None] * len(blocks))
+    d, answers = shard.open()[1], list[_Answer | None]([None] * len(blocks))
     for keys, values in shard.parts():
         part = _Part(keys, d, of_all)
         for place, rows in enumerate(blocks):
@@ -352,10 +387,9 @@ def _answered(
 class _Pooled(NamedTuple):
     """What is pooled of queries."""
 
-    best: list[Scored]  # of each
-    none: list[float | None]  # the probability that no key is right, of each
-    outputs: list[NDArray[np.float64]]  # of different queries, some in each, (l, *shape)
-    rows: list[int]  # of all outputs the places of those of each query
+    best: tuple[Scored, ...]  # of each
+    none: tuple[float | None, ...]  # the probability that no key is right, of each
+    output: NDArray[np.float64]  # (L, *shape)
 
 
 class _AllShards(FuzzyDict[Any]):
@@ -366,15 +400,14 @@ class _AllShards(FuzzyDict[Any]):
     """
 
     def __init__(self, shards: list[_Shard], run: Map, queries: list[Any]) -> None:
-        options = shards[0].options
+        options = shards[0].open()[1]
         super().__init__(**{name: getattr(options, name) for name in _ALL_OPTIONS})
         self.synonyms = options.synonyms
         self._shards, self._run = shards, run
         told: list[_Described] = self._ask(_described, queries)
         self._require_alike(told)
-        counted = _merged([one.counted for one in told if one.counted])
-        no_keys = items_of(self).lookup.keys
-        self._part = _Part(no_keys, self, counted[0] if counted else no_keys.statistics)
+        of_all, *_ = _merged([one.counted for one in told])
+        self._part = _Part(items_of(self).lookup.keys, self, of_all)
         self._at_once = min(max(SCORES // max(one.most for one in told), 1), QUERIES)
         # A key counts before an alias; of several shards that know one the last, as in one dict.
         known = [pair for one in told for pair in one.known.items()]
@@ -424,69 +457,20 @@ class _AllShards(FuzzyDict[Any]):
     def _attended(self, reader: Any, queries: list[Any], *_: Any) -> Any:  # noqa: ARG002
         names, part = require_texts(queries), self._part
         texts = list(dict.fromkeys(names))
-        rows_of, vectors = list(slices(len(texts), self._at_once)), part.vectors(texts)
-        told = self._ask(_answered, texts, vectors, rows_of, part.keys.statistics)
-        blocks = [
-            self._of_answer(texts[some], reduce(part.together, answers))
-            for some, answers in zip(rows_of, zip(*told, strict=True), strict=True)
-        ]
-        best = [one for block in blocks for one in block[0]]
-        none = [one for block in blocks for one in block[1]]
-        places = {text: place for place, text in enumerate(texts)}
-        rows = [places[name] for name in names]
-        outputs = [block[2] for block in blocks]
-        return [_Pooled([best[i] for i in rows], [none[i] for i in rows], outputs, rows)]
+        blocks = list(slices(len(texts), self._at_once))
+        told = self._ask(_answered, texts, part.vectors(texts), blocks, part.keys.statistics)
+        doubts, outputs = list[Doubt](), []
+        for rows, answers in zip(blocks, zip(*told, strict=True), strict=True):
+            some, output = part.finished(texts[rows], reduce(part.together, answers))
+            doubts += some
+            outputs.append(output)
+        place_of = {text: place for place, text in enumerate(texts)}
+        places = [place_of[name] for name in names]
+        best, none = zip(*(doubts[place] for place in places), strict=True)
+        return [_Pooled(best, none, joined_outputs(outputs)[places])]
 
     def _pooled(self, attended: Any, reader: Any) -> list[NDArray[np.float64]]:  # noqa: ARG002
-        return [joined_outputs(one.outputs)[one.rows] for one in attended]
-
-    def _of_answer(
-        self, texts: list[str], answer: _Answer | None
-    ) -> tuple[list[Scored], list[Any], NDArray[np.float64]]:
-        """Return the best key of each query, the probability of none, and what is pooled."""
-        if answer is None:  # no query reaches a key, of which an error tells
-            return [Scored("", -np.inf)] * len(texts), [None] * len(texts), np.zeros(len(texts))
-        part, none = self._part, list[Any]([None] * len(texts))
-        names, odds, values, *_ = answer.candidates
-        if part.is_named:
-            others, own = answer.others, part.of_each(odds.astype(np.float64), values)
-            best = list(map(Scored, names[:, 0].tolist(), odds[:, 0].tolist()))
-        else:
-            others, own, best, none = self._judged(texts, answer)
-        attention = merge(others, own, part.softness)
-        total = attention.sum  # 0 if no key is reached, likewise
-        output = finish(attention._replace(sum=np.where(total == 0, 1, total)))
-        return best, none, shaped(output, answer.shape, as_projections(self.projections))
-
-    def _judged(
-        self, texts: list[str], answer: _Answer
-    ) -> tuple[Partial, Partial, list[Scored], list[float]]:
-        """Return attention over all keys but the best, over these, and the two as above."""
-        part, meaning = self._part, self._part.meaning
-        names, glances, values, *seen = answer.candidates
-        different, slots = np.unique(names, return_inverse=True)
-        no_vectors = np.zeros((len(different), 0), np.float32)
-        keys = Keys.of(meaning.table, different.tolist(), no_vectors)
-        keys = keys.with_statistics(part.keys.statistics)
-        found = Found(slots.reshape(names.shape), *seen)
-        features = align(meaning.queries(texts), keys, found, meaning.judge.pair)
-        said = meaning.judge.judge(features, keys.hashes[found.slots])
-        top, is_best = said.odds.max(axis=1, keepdims=True), said.tied()
-        is_key = np.isposinf(glances.max(axis=1))  # which has its own value
-        is_best = np.where(is_key[:, None], np.isposinf(glances), is_best)
-        below = np.where(is_best, -np.inf, np.minimum(said.odds - top, -1e-9))
-        of_others = answer.odds * np.exp(-top[:, 0]) + np.exp(below).sum(axis=1)
-        others = answer.others._replace(max=answer.others.max - top)
-        others = merge(others, part.of_each(below, values), part.softness)
-        scale, score = said.scale(of_others), np.where(is_key, 1.0, said.of_best())
-        ties = np.count_nonzero(is_best, axis=1)
-        none = np.where(is_key, 0.0, np.maximum(0.0, 1 - ties * score - scale * of_others))
-        logs = np.where(is_key, left_by_equal(part.softness), np.log(scale))
-        others = others._replace(max=others.max + logs[:, None])
-        own = part.of_each(np.where(is_best, np.log(score)[:, None], -np.inf), values)
-        best = np.where(is_key, is_best.argmax(axis=1), said.best)
-        of_best = names[np.arange(len(names)), best].tolist()
-        return others, own, list(map(Scored, of_best, score.tolist())), none.tolist()
+        return [one.output for one in attended]
 
 
 def _are_equal(a: Any, b: Any) -> bool:
