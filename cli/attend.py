@@ -25,10 +25,7 @@ _PAGE = """<!DOCTYPE html>
 
 
 @dict_command(
-    "attend",
-    "fuzzydict attend data/car.json performance -n 3",
-    has_cutoff=False,
-    takes_store=True,
+    "attend", "fuzzydict attend data/car.json performance -n 3", has_cutoff=False, takes_store=True
 )
 @click.argument("query")
 @option(

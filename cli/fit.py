@@ -19,9 +19,7 @@ from ._output import echo, echo_text, progress_bar
 
 
 @dict_command(
-    "fit",
-    "fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
-    has_cutoff=False,
+    "fit", "fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict", has_cutoff=False
 )
 @click.argument("examples_file", metavar="EXAMPLES", type=FILE)
 @option("-o --output FILE", "File to write (.fuzzydict).", required=True)

@@ -28,15 +28,7 @@ from ._options import (
 )
 from ._output import progress_bar
 from ._problems import Command
-from ._tables import (
-    check_tables,
-    fail_option,
-    finish,
-    format_option,
-    on_terminal,
-    opened,
-    place_of,
-)
+from ._tables import check_tables, fail_option, finish, format_option, on_terminal, opened, place_of
 
 
 @click.command(

@@ -14,9 +14,7 @@ _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
 
 
 @click.command(
-    "train",
-    cls=Command,
-    example="fuzzydict train --corpus notes.txt letters.txt -o mine.vectors",
+    "train", cls=Command, example="fuzzydict train --corpus notes.txt letters.txt -o mine.vectors"
 )
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=FILE)
 @option(

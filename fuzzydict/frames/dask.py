@@ -29,14 +29,7 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.mapping import FuzzyDict
-from fuzzydict.results.columns import (
-    LAZY,
-    Found,
-    as_column,
-    find_each,
-    match_column,
-    texts_of,
-)
+from fuzzydict.results.columns import LAZY, Found, as_column, find_each, match_column, texts_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -234,10 +227,7 @@ class _LookedUp:
 
 
 def _looked_up(
-    d: Any,
-    texts: Sequence[str | None],
-    score_cutoff: float | None,
-    answer: Answer | None = None,
+    d: Any, texts: Sequence[str | None], score_cutoff: float | None, answer: Answer | None = None
 ) -> Any:
     """Return a dict with what matches texts, which the workers found if there is a cluster."""
     distributed, client = sys.modules.get("distributed"), None
