@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -14,12 +16,11 @@ from fuzzydict.evaluation.evaluate import (
     environment,
     evaluate,
     markdown_table,
-    report_json,
     report_tables,
-    shown_command,
     text_table,
 )
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, sentence_encoder
+from fuzzydict.io.text_tables import as_json
 
 from ._options import EMBEDDING, FILE, Choice, embedding_of, option
 from ._output import echo, echo_text, progress_bar
@@ -103,11 +104,11 @@ def command(
             echo(f"Note: not compared with {name}, which is optional: {error}", err=True)
     with progress_bar("measuring", shown=bool(sets)) as progress:
         report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
-    given: list[str] = click.get_current_context().meta[GIVEN]
-    words = map(_without_folder, given)
-    made_by, machine = shown_command("fuzzydict", "evaluate", *words), environment("rapidfuzz")
+    words = map(_without_folder, click.get_current_context().meta[GIVEN])
+    made_by, machine = shlex.join(["fuzzydict", "evaluate", *words]), environment("rapidfuzz")
     if form == "json":
-        echo_text(report_json(report, command=made_by, environment=machine))
+        about = {"command": made_by, "environment": machine}
+        echo_text(as_json(about | asdict(report), indent=2))
         return
     for table in report_tables(report, _TABLES[form]):
         echo_text(f"{table}\n")

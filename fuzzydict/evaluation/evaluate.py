@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import platform
-import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,7 +18,6 @@ import numpy as np
 from fuzzydict.errors import OptionError, printable
 from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, RetrievalSet
 from fuzzydict.evaluation.systems import Remembering, System
-from fuzzydict.io.text_tables import as_json
 from fuzzydict.results.tables import aligned
 
 if TYPE_CHECKING:
@@ -260,11 +258,6 @@ def report_tables(report: Report, table: Callable[..., str]) -> list[str]:
     return [table(header, rows, names=2) for header, rows in tables if rows]
 
 
-def report_json(report: Report, **about: Any) -> str:
-    """Return a report as JSON with unrounded numbers, NaN as null; ``about`` comes first."""
-    return as_json({**about, **asdict(report)}, indent=2)
-
-
 def markdown_table(
     header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1
 ) -> str:
@@ -298,10 +291,3 @@ def environment(*packages: str) -> str:
     cpu = next(models, platform.processor() or platform.machine())
     python = f"Python {platform.python_version()}"
     return f"{os.cpu_count()} cores ({cpu}), {python}, {', '.join(versions)}"
-
-
-def shown_command(*words: str | Path) -> str:
-    """Return a command line in which files have their names alone, without folders."""
-    return shlex.join(
-        (word.name or str(word)) if isinstance(word, Path) else word for word in words
-    )

@@ -28,27 +28,25 @@ _BATCH = 128  # texts that the sentence encoder takes at once
 _LIKELY = 0.5  # a cutoff at which difflib is much faster
 
 
+Found = list[tuple[str, float]]  # keys with their scores, best first
+
+
 class Ranker(NamedTuple):
     """A system over the keys of one dictionary."""
 
     #: Returns the nearest key in the fastest way there is; this is what is timed.
     best: Callable[[str], str | None]
     #: Called as ``ranked(queries, topn, without=keys)``, it returns the ``topn`` nearest keys of
-    #: each query with their scores, best first, as if the keys ``without`` were not there.
-    ranked: Callable[..., list[list[tuple[str, float]]]]
+    #: each query, as if the keys ``without`` were not there.
+    ranked: Callable[..., list[Found]]
 
 
-def _key_by_key(
-    best: Callable[[str], str | None], nearest: Callable[[str, int], list[tuple[str, float]]]
-) -> Ranker:
-    """Return a system whose score of a key does not depend on the other keys.
-
-    ``nearest(query, topn)`` gives the nearest keys with their scores, best first.
-    """
+def _key_by_key(best: Callable[[str], str | None], nearest: Callable[[str, int], Found]) -> Ranker:
+    """Return a system of which ``nearest`` scores each key whatever the other keys are."""
 
     def ranked(
         queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[tuple[str, float]]]:
+    ) -> list[Found]:
         found = (nearest(query, topn + len(without)) for query in queries)
         return [[one for one in some if one[0] not in without][:topn] for some in found]
 
@@ -81,7 +79,7 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
 
         def ranked(
             queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-        ) -> list[list[tuple[str, float]]]:
+        ) -> list[Found]:
             # The keys are removed, not skipped: a score may depend on the other keys.
             d = every.copy() if without else every
             for key in without:
@@ -111,21 +109,15 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
         known = [key for key, length in zip(keys, lengths, strict=True) if length]
         units = vectors[lengths > 0] / lengths[lengths > 0, None]
 
-        def cosines(query: str) -> NDArray[np.float32]:
+        def nearest(query: str, topn: int) -> Found:
             (vector,) = np.asarray(encoder.encode([query]), np.float32)
-            length = np.linalg.norm(vector)
-            return np.asarray(units @ (vector / length) if length else [], np.float32)
+            if not known or not (length := np.linalg.norm(vector)):
+                return []
+            found = units @ (vector / length)
+            best = [found.argmax()] if topn == 1 else np.argsort(-found, kind="stable")[:topn]
+            return [(known[i], float(found[i])) for i in best]
 
-        def best(query: str) -> str | None:
-            found = cosines(query)
-            return known[int(found.argmax())] if len(found) else None
-
-        def nearest(query: str, topn: int) -> list[tuple[str, float]]:
-            found = cosines(query)
-            places = np.argsort(-found, kind="stable")[:topn].tolist()
-            return [(known[i], float(found[i])) for i in places]
-
-        return _key_by_key(best, nearest)
+        return _key_by_key(lambda query: next((key for key, _ in nearest(query, 1)), None), nearest)
 
     return System(name, over, encoder=encoder, never_seen=never_seen)
 
@@ -166,7 +158,7 @@ def _difflib(keys: Sequence[str]) -> Ranker:
     def close(query: str, topn: int, cutoff: float = 0) -> list[str]:
         return difflib.get_close_matches(query, keys, n=topn, cutoff=cutoff)
 
-    def nearest(query: str, topn: int) -> list[tuple[str, float]]:
+    def nearest(query: str, topn: int) -> Found:
         found = close(query, topn, _LIKELY)
         if len(found) < topn:
             found = close(query, topn)
@@ -183,7 +175,7 @@ def _rapidfuzz(keys: Sequence[str]) -> Ranker:
         found = process.extractOne(query, keys, scorer=fuzz.ratio)
         return None if found is None else str(found[0])
 
-    def nearest(query: str, topn: int) -> list[tuple[str, float]]:
+    def nearest(query: str, topn: int) -> Found:
         found = process.extract(query, keys, scorer=fuzz.ratio, limit=topn)
         return [(key, score / 100) for key, score, _ in found]
 
