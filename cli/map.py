@@ -46,11 +46,10 @@ _OF_DICT = {"format", "key", "value", "dict_sheet", "dict_delimiter", "dict_enco
 _OF_DICT |= {"embedding", "scorer", "score_cutoff"}
 
 
-class _FileOrFolder(click.Path):
-    """Names one of both; which, TABLE tells, so that it is checked later."""
-
-    def convert(self, value: Any, _param: Any, _ctx: Any) -> str:
-        return str(value)
+def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> Any:
+    """Return the file to write to, or a folder, which need not exist, if TABLE is one."""
+    kind = FOLDER if ctx.params["table"].is_dir() else FILE
+    return None if value is None else kind.convert(value, output, ctx)
 
 
 @dict_command(
@@ -59,13 +58,13 @@ class _FileOrFolder(click.Path):
     takes_store=True,
     beside_table=True,
 )
-@click.argument("table", type=TABLE)
+@click.argument("table", type=TABLE, is_eager=True)
 @option("--column NAME", "The column to match.", required=True)
 @option(
     "-o --output OUT",
     "File to write the table to, which may be TABLE; by default standard output. If TABLE is "
     "a folder, a new one.",
-    type=_FileOrFolder(),
+    callback=_output,
 )
 @fail_option
 @format_option("--table-format", "TABLE")
@@ -81,6 +80,7 @@ class _FileOrFolder(click.Path):
     f"Matches with a lower score are doubtful: they are written, and go into the review; by "
     f"default {SURE}.",
     type=float,
+    default=SURE,
 )
 @option("--jobs N", "Look texts up in N processes.", type=Integer(1))
 @option(
@@ -98,13 +98,13 @@ def command(
     d: AnyDict,
     table: Path,
     column: str,
-    output: str | None,
+    output: Path | None,
     fail_unmatched: bool,
     table_format: str | None,
     prefix: str | None,
     review: Path | None,
     decisions: Path | None,
-    sure: float | None,
+    sure: float,
     jobs: int | None,
     engine: str | None,
     scheduler: str | None,
@@ -126,45 +126,35 @@ def command(
     right key, or by nothing if no key is right. Run the command again: what was decided holds, and
     only what is new is asked. `fuzzydict fit` learns from the file.
     """
-    ctx = click.get_current_context()
-    dict_file: Path | str = ctx.params["dict_file"]
-    deciding = Deciding(decisions, review, SURE if sure is None else sure)
-    _check_files(deciding, dict_file)
+    deciding = Deciding(decisions, review, sure)
+    dict_file: Path | str = click.get_current_context().params["dict_file"]
+    for name, path in (("review", review), ("decisions", decisions)):
+        if path is not None and is_same(path, dict_file):
+            raise OptionError(f"{path} is the dict; name another file as --{name}")
+    if review is not None:
+        check_place(review)
+    if decisions is not None and not decisions.exists():
+        raise OptionError(
+            f"{decisions}: No such file; name one that `--review` wrote, or one with the columns "
+            f"query and target"
+        )
     workers = _workers(d, jobs, engine, scheduler)
-    place: Any = None
-    if output is not None:
-        (named,) = (one for one in ctx.command.params if one.name == "output")
-        place = (FOLDER if table.is_dir() else FILE).convert(output, named, ctx)
-    source: tuple[Path | BinaryIO, str | None] = table, table_format
+    form, place = table_format, place_of(output)
+    source: Path | BinaryIO = table
     if not table.is_dir():
-        source = opened(table, table_format, "--table-format")
-    asked = Source(source[0], column, Reading(source[1], **taken(reading)))
+        source, form = opened(table, table_format, "--table-format")
+    asked = Source(source, column, Reading(form, **taken(reading)))
     if table.is_dir() or workers is not None:
-        counts = _map_parts(d, asked, place, prefix, deciding, workers or Workers())
+        counts = _map_parts(d, asked, output, prefix, deciding, workers or Workers())
     else:
-        check_tables(str(source[1]), table, place, dict_file, "dict")
-        with progress_bar("matching", shown=not on_terminal(place)) as progress:
+        check_tables(str(form), table, output, dict_file, "dict")
+        with progress_bar("matching", shown=not on_terminal(output)) as progress:
             counts = clean_column(
-                d, asked, place_of(place), prefix=prefix, deciding=deciding, progress=progress
+                d, asked, place, prefix=prefix, deciding=deciding, progress=progress
             )
     texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
     more = [f"{review}: {texts} to decide on"] if review else []
-    finish(place_of(place), counts, deciding.sure, *more, fails=fail_unmatched)
-
-
-def _check_files(deciding: Deciding, dict_file: Path | str) -> None:
-    """Refuse misuse before any work."""
-    for name in ("review", "decisions"):
-        path = getattr(deciding, name)
-        if path is not None and is_same(path, dict_file):
-            raise OptionError(f"{path} is the dict; name another file as --{name}")
-    if deciding.review is not None:
-        check_place(deciding.review)
-    if deciding.decisions is not None and not deciding.decisions.exists():
-        raise OptionError(
-            f"{deciding.decisions}: No such file; name one that `--review` wrote, or one with the "
-            f"columns query and target"
-        )
+    finish(place, counts, sure, *more, fails=fail_unmatched)
 
 
 def _workers(
@@ -177,12 +167,12 @@ def _workers(
     """
     if jobs is None and engine is None and scheduler is None:
         return None
-    if scheduler is None:
-        scheduler = LOCAL if engine == _DASK else None
-    elif engine != _DASK:
+    if scheduler is not None and engine != _DASK:
         raise click.UsageError(f"--scheduler is of Dask; give --engine {_DASK}, too")
-    elif jobs is not None:
+    if scheduler is not None and jobs is not None:
         raise click.UsageError("--jobs: the cluster has its own number of workers; leave it out")
+    if engine == _DASK:
+        scheduler = scheduler or LOCAL
     given, matcher = click.get_current_context().params, None
     file, is_changed = given["dict_file"], given["scorer"] or given["synonyms"]
     is_saved = is_address(file) or dict_format(file, Reading(given["format"])) == "fuzzydict"
@@ -215,15 +205,14 @@ def _map_parts(
         check_tables(str(source.reading.format), table, output, dict_file, "dict")
     elif not output.exists():
         check_place(output)
+    options = [one for one in ctx.command.params if one.name in _OF_DICT]
+    basis = {f"the option {one.opts[-1]}": ctx.params[str(one.name)] for one in options}
+    basis["the option --synonyms"] = dict(d.synonyms)
     if isinstance(d, RemoteDict):
-        basis: dict[str, Any] = {"the dict": d.place}
+        basis["the dict"] = d.place
     else:
         with dict_file.open("rb") as file:
-            basis = {"the dict": file_digest(file, "blake2b").hexdigest()}
-    for one in ctx.command.params:
-        if one.name in _OF_DICT:
-            basis[f"the option {one.opts[-1]}"] = ctx.params[one.name]
-    basis["the option --synonyms"] = dict(d.synonyms)
+            basis["the dict"] = file_digest(file, "blake2b").hexdigest()
     common: dict[str, Any] = {"prefix": prefix, "deciding": deciding, "workers": workers}
     try:
         with progress_bar("matching") as progress:
