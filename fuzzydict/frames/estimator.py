@@ -102,15 +102,15 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         columns = self._columns(X, reset=True)
         options = {name: getattr(self, name) for name in _OPTIONS}
         given = {name: value for name, value in options.items() if value is not None}
-        if self.keys is None:
-            self.dicts_ = [as_dict(dict.fromkeys(column.values), given) for column in columns]
-        else:
-            self.dicts_ = [as_dict(self.keys, given).copy()] * len(columns)
-        for d, column in zip(self.dicts_, columns, strict=True):
+        shared = None if self.keys is None else as_dict(self.keys, given).copy()
+        self.dicts_ = []
+        for name, values, _ in columns:
+            d = as_dict(dict.fromkeys(values), given) if shared is None else shared
             if not d:
-                what = f"X: column {column.name}" if self.keys is None else "keys"
+                what = f"X: column {name}" if shared is None else "keys"
                 raise OptionError(f"{what}: expected a text to be a key, got none")
-            column.require_texts_for(d)
+            _require_texts(name, values, d)
+            self.dicts_.append(d)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:  # noqa: N803
@@ -121,16 +121,16 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             OptionError, ArgumentTypeError, ValueError: As in ``fit``.
         """
         check_is_fitted(self)
-        encoded = []
-        for d, column in zip(self.dicts_, self._columns(X, reset=False), strict=True):
-            column.require_texts_for(d)
+        encoded, columns = [], self._columns(X, reset=False)
+        for d, (name, values, places) in zip(self.dicts_, columns, strict=True):
+            _require_texts(name, values, d)
             if self.output == "weights":
-                found: NDArray[Any] = _weights(d, column.values)
+                found: NDArray[Any] = _weights(d, values)
             else:  # the last is what is missing
-                matches = [*d.nearest(column.values, default=None), None]
+                matches = [*d.nearest(values, default=None), None]
                 keys = [self.unmatched if match is None else match.key for match in matches]
                 found = np.fromiter(keys, object, len(keys))[:, None]
-            encoded.append(found[column.places])
+            encoded.append(found[places])
         return np.hstack(encoded)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -147,7 +147,11 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _columns(self, X: Any, *, reset: bool) -> list[_Column]:  # noqa: N803
+    def _columns(self, X: Any, *, reset: bool) -> list[tuple[str, list[Any], NDArray[np.intp]]]:  # noqa: N803
+        """Return each column's name, different values, and the place of each cell's value, (n,).
+
+        What is missing is no value; its place is -1.
+        """
         if not isinstance(self.output, str) or self.output not in OUTPUTS:
             expected = ", ".join(OUTPUTS)
             raise OptionError(f"output: expected one of {expected}, got {quoted(self.output)}")
@@ -158,39 +162,32 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             if len(X.shape) == 1 and any(isinstance(value, str | None) for value in X):
                 X = np.asarray(X, dtype=object)[:, None]  # noqa: N806
         table = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
-        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
-        return [_Column(*one) for one in zip(names, table.T.tolist(), strict=True)]
+        names, columns = getattr(self, "feature_names_in_", range(self.n_features_in_)), []
+        for name, cells in zip(map(quoted, names), table.T.tolist(), strict=True):
+            place_of: dict[Any, int] = {}
+            places = np.full(len(cells), -1)
+            for row, cell in enumerate(cells):
+                if not _is_missing(cell):
+                    try:
+                        places[row] = place_of.setdefault(cell, len(place_of))
+                    except TypeError:
+                        raise _expected_texts(name, cell) from None
+            columns.append((name, list(place_of), places))
+        return columns
 
 
-class _Column:
-    """A column of n cells.
+def _require_texts(name: str, values: list[Any], d: FuzzyDict[Any]) -> None:
+    """Raise if some key is a text and a value is none, which would quietly match nothing."""
+    others = [value for value in values if not isinstance(value, str)]
+    if others and any(isinstance(key, str) for key in d):
+        raise _expected_texts(name, others[0])
 
-    Attributes:
-        name: its name for messages, or its number.
-        values: the different values, without what is missing.
-        places: the place of each cell's value, (n,); -1 for what is missing.
-    """
 
-    def __init__(self, name: Any, cells: list[Any]) -> None:
-        self.name, place_of, places = quoted(name), dict[Any, int](), list[int]()
-        for cell in cells:
-            try:
-                places.append(-1 if _is_missing(cell) else place_of.setdefault(cell, len(place_of)))
-            except TypeError:
-                raise self._expected_texts(cell) from None
-        self.values, self.places = list(place_of), np.array(places, dtype=np.intp)
-
-    def require_texts_for(self, d: FuzzyDict[Any]) -> None:
-        """Raise if some key is a text and a value is none, which would quietly match nothing."""
-        others = [value for value in self.values if not isinstance(value, str)]
-        if others and any(isinstance(key, str) for key in d):
-            raise self._expected_texts(others[0])
-
-    def _expected_texts(self, value: Any) -> ArgumentTypeError:
-        return ArgumentTypeError(
-            f"X: expected texts in column {self.name}, got {type(value).__name__} {quoted(value)}; "
-            f"make them texts first, by astype(str) or cast"
-        )
+def _expected_texts(name: str, value: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        f"X: expected texts in column {name}, got {type(value).__name__} {quoted(value)}; make "
+        f"them texts first, by astype(str) or cast"
+    )
 
 
 def _is_missing(value: Any) -> bool:
