@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
-from typing import TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -45,8 +44,8 @@ FORMS = (
     *("{0:%A}, the {0.day}{1} of {0:%B}, {0.year}", "{0:%b} {0.day}{1} {0.year}"),
     *("{0:%d}.{0:%m}.{0.year}", "{0.month}/{0.day}/{0.year}"),  # the month comes first before "/"
 )
+ENDINGS = {1: "st", 21: "st", 31: "st", 2: "nd", 22: "nd", 3: "rd", 23: "rd"}  # others: th
 EXAMPLE = "Sunday, the 3rd of May, 1998"
-Parameters: TypeAlias = Mapping[str, Array]
 
 
 # ---- the data -----------------------------------------------------------------------------
@@ -54,17 +53,11 @@ Parameters: TypeAlias = Mapping[str, Array]
 
 def date_examples(count: int, seed: int) -> tuple[list[str], list[str]]:
     """Return different days of 1900 to 2099, as people write them and in ISO format."""
-    random = np.random.default_rng(seed)
-    first, last = date(1900, 1, 1), date(2099, 12, 31)
-    numbers = random.choice((last - first).days + 1, count, replace=False)
-    days = [first + timedelta(int(n)) for n in numbers]
-    return [written(day, str(random.choice(FORMS))) for day in days], [str(day) for day in days]
-
-
-def written(day: date, form: str) -> str:
-    """Write a day in one of the ``FORMS``."""
-    endings = {1: "st", 21: "st", 31: "st", 2: "nd", 22: "nd", 3: "rd", 23: "rd"}
-    return form.format(day, endings.get(day.day, "th"))
+    random, first = np.random.default_rng(seed), date(1900, 1, 1)
+    numbers = random.choice((date(2099, 12, 31) - first).days + 1, count, replace=False)
+    days = [first + timedelta(int(number)) for number in numbers]
+    texts = [str(random.choice(FORMS)).format(day, ENDINGS.get(day.day, "th")) for day in days]
+    return texts, [str(day) for day in days]
 
 
 def one_hot(texts: list[str], alphabet: str) -> Array:
@@ -82,21 +75,18 @@ def one_hot(texts: list[str], alphabet: str) -> Array:
 def new_parameters(seed: int) -> dict[str, Array]:
     """Draw the parameters to begin with."""
     random, asked = np.random.default_rng(seed), LENGTH + len(WRITTEN)
-    shapes = {
-        "W_h": (SIZE, (2 * NEIGHBOURS + 1) * len(READ)),
-        "W_q": (SIZE, asked),
-        "W_k": (SIZE, SIZE),
-        "w": (1, SIZE),
-        "W_s": (SIZE, asked + SIZE),
-        "W_y": (len(WRITTEN), SIZE),
-    }
-    p = {name: glorot(random, *shape, np.float32) for name, shape in shapes.items()}
-    p["w"] = p["w"][0]
+
+    def drawn(outputs: int, inputs: int) -> Array:
+        return glorot(random, outputs, inputs, np.float32)
+
+    p = {"W_h": drawn(SIZE, (2 * NEIGHBOURS + 1) * len(READ)), "W_q": drawn(SIZE, asked)}
+    p |= {"W_k": drawn(SIZE, SIZE), "w": drawn(1, SIZE)[0], "W_s": drawn(SIZE, asked + SIZE)}
+    p |= {"W_y": drawn(len(WRITTEN), SIZE)}
     return p | {f"b_{name}": np.zeros(len(p[f"W_{name}"]), np.float32) for name in "hsy"}
 
 
 def forward(
-    p: Parameters, texts: list[str], before: Array
+    p: Mapping[str, Array], texts: list[str], before: Array
 ) -> tuple[Array, Array, Callable[[Array], dict[str, Array]]]:
     """Return the probabilities of each character, given those before: (B, T, V) for (B, T, V).
 
@@ -104,18 +94,16 @@ def forward(
     those of the parameters.
     """
     # The encoder: each character with its neighbours (B, S, 9 V), and the vectors h (B, S, D).
-    symbols, width = one_hot(texts, READ), 2 * NEIGHBOURS + 1
-    padded = np.pad(symbols, [(0, 0), (NEIGHBOURS, NEIGHBOURS), (0, 0)])
-    beside = [padded[:, shift : shift + symbols.shape[1]] for shift in range(width)]
-    x = np.concatenate(beside, axis=-1).astype(p["W_h"].dtype)
+    padded = np.pad(one_hot(texts, READ), [(0, 0), (NEIGHBOURS, NEIGHBOURS), (0, 0)])
+    beside = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=1)
+    x = beside.swapaxes(2, 3).reshape(*beside.shape[:2], -1).astype(p["W_h"].dtype)
     h = np.tanh(linear(x, p["W_h"], p["b_h"]))
 
-    places = np.broadcast_to(np.eye(LENGTH, dtype=h.dtype), (len(texts), LENGTH, LENGTH))
-    query = np.concatenate([places, before.astype(h.dtype)], axis=-1)
+    places = np.broadcast_to(np.eye(LENGTH), (len(texts), LENGTH, LENGTH))
+    query = np.concatenate([places, before], axis=-1).astype(h.dtype)
     scorer = Additive(W_q=p["W_q"], W_k=p["W_k"], w=p["w"])
-    lengths = np.array([len(text) for text in texts])
     context, weights, attention_backward = attention_forward(
-        query, h, h, scorer=scorer, valid_lens=lengths
+        query, h, h, scorer=scorer, valid_lens=list(map(len, texts))
     )
     inputs = np.concatenate([query, context], axis=-1)
     state: Array = np.tanh(linear(inputs, p["W_s"], p["b_s"]))
@@ -132,7 +120,7 @@ def forward(
 
 
 def loss_and_gradients(
-    p: Parameters, texts: list[str], answers: list[str]
+    p: Mapping[str, Array], texts: list[str], answers: list[str]
 ) -> tuple[float, dict[str, Array]]:
     """Return the mean cross-entropy of a character, in nats, and its gradients."""
     target = one_hot(answers, WRITTEN)  # (B, T, V)
@@ -142,7 +130,7 @@ def loss_and_gradients(
     return loss, backward((likelihoods - target) / (target.shape[0] * LENGTH))
 
 
-def write(p: Parameters, texts: list[str]) -> tuple[list[str], Array]:
+def write(p: Mapping[str, Array], texts: list[str]) -> tuple[list[str], Array]:
     """Return the most likely dates, character by character, and the weights (B, T, S)."""
     answers = [""] * len(texts)
     for t in range(LENGTH):
@@ -158,10 +146,8 @@ def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[s
     p, random = new_parameters(seed), np.random.default_rng(seed)
     adam = Adam(p, RATE)
     for number in range(steps):
-        batch = random.integers(len(texts), size=BATCH)
-        loss, gradients = loss_and_gradients(
-            p, [texts[i] for i in batch], [answers[i] for i in batch]
-        )
+        some = random.integers(len(texts), size=BATCH)
+        loss, gradients = loss_and_gradients(p, *([of[i] for i in some] for of in (texts, answers)))
         adam.learning_rate = RATE * (1 - number / steps)
         adam.step(gradients)
         if number % 50 == 0:

@@ -93,18 +93,17 @@ class Matcher:
                 f"embedding: {quoted(embedding)} cannot be pickled, so that no other process gets "
                 f"it ({error}); give a function at the top level of a module"
             ) from error
-        self.path = os.fsdecode(path)
+        self.path, digest = os.fsdecode(path), ""
+        self.score_cutoff, self.embedding = as_cutoff(score_cutoff), embedding
+        self.trust = as_bool("trust", trust)
         if is_address(self.path):
             from fuzzydict.stores.remote import open_store
 
             self.place = open_store(self.path).place  # or raise
         else:
             self.path = self.place = str(Path(self.path).absolute())
-        self.score_cutoff = as_cutoff(score_cutoff)
-        self.embedding = embedding
-        self.trust = as_bool("trust", trust)
-        self._digest = "" if is_address(self.path) else digest_of(self.path)
-        self._key = self.path, self._digest, of_embedding
+            digest = digest_of(self.path)
+        self._key = self.path, digest, of_embedding
         self._made_in = _this_process()
 
     def __call__(self, texts: Any) -> Any:
@@ -151,27 +150,24 @@ class Matcher:
 
         if parent_process() is not None or self._made_in != _this_process():
             _limit_threads()
-        if (d := _opened.get(self._key)) is None:
-            with _opening:
-                if (d := _opened.get(self._key)) is None:
-                    d = self._load()
-                    for older in [key for key in _opened if key[0] == self.path]:
-                        del _opened[older]
-                    _opened[self._key] = d
-        return d
+        with _opening:
+            if (d := _opened.get(self._key)) is None:
+                d = self._load()
+                for older in [key for key in _opened if key[0] == self.path]:
+                    del _opened[older]
+                _opened[self._key] = d
+            return d
 
     def _load(self) -> FuzzyDict[Any] | RemoteDict:
         if is_address(self.path):
             from fuzzydict.stores.remote import connect
 
             return connect(self.path, embedding=self.embedding)
-        d: FuzzyDict[Any] | None = None
         try:
-            if digest_of(self.path) == self._digest:
-                d = FuzzyDict.load(
-                    self.path, embedding=self.embedding, mapped=True, trust=self.trust
-                )
-            if d is not None and digest_of(self.path) == self._digest:  # still
+            d: FuzzyDict[Any] = FuzzyDict.load(
+                self.path, embedding=self.embedding, mapped=True, trust=self.trust
+            )
+            if digest_of(self.path) == self._key[1]:
                 return d
         except FileNotFoundError as error:
             raise FileNotFoundError(
