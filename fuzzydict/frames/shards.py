@@ -27,7 +27,8 @@ from fuzzydict.embedding.projections import as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, PoolingError, quoted
 from fuzzydict.frames.workers import Matcher
 from fuzzydict.mapping import FuzzyDict, items_of
-from fuzzydict.nn.attention import Partial, finish, merge, partial
+from fuzzydict.nn.attention import Partial, merge, partial, pool
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import as_cutoff, as_temperature
 from fuzzydict.results.answers import NO_KEY, as_queries, require_texts
 from fuzzydict.results.pooling import Doubt, StackedValues, joined_outputs, shaped
@@ -291,11 +292,6 @@ class _Part(Exact):
         weights[candidates] = -np.inf
         return candidates, weights, np.exp(weights).sum(axis=1)
 
-    def of_each(self, weights: NDArray[Any], values: NDArray[Any]) -> Partial:
-        """Return attention of L queries, each over values of its own, (L, C, Ev)."""
-        found = partial(weights[:, None], values, self.softness)
-        return Partial(*(array[:, 0] for array in found))
-
     def together(self, one: _Answer | None, other: _Answer | None) -> _Answer | None:
         """Return what the keys of both have; those of the first come first."""
         if one is None or other is None:
@@ -313,8 +309,9 @@ class _Part(Exact):
         both = zip(one.candidates, other.candidates, strict=True)
         candidates = [np.concatenate(two, axis=1) for two in both]
         best, weights, total = self._divided(candidates[1])
+        left = partial(weights[:, None], candidates[2], self.softness)
         others = merge(one.others, other.others, self.softness)
-        others = merge(others, self.of_each(weights, candidates[2]), self.softness)
+        others = merge(others, Partial(*(array[:, 0] for array in left)), self.softness)
         found = [of[best] for of in candidates]
         return _Answer(one.kind, found, others, one.odds + other.odds + total)
 
@@ -324,21 +321,28 @@ class _Part(Exact):
         """Return the doubt about each query, and what is pooled, (L, *shape)."""
         if answer is None:  # no query reaches a key, of which an error tells
             return [(Scored("", -np.inf), None)] * len(texts), np.zeros(len(texts))
+        names, logits, values, *_ = answer.candidates
         if self.is_named:
-            names, scores, values = answer.candidates
-            best = map(Scored, names[:, 0].tolist(), scores[:, 0].tolist())
+            best = map(Scored, names[:, 0].tolist(), logits[:, 0].tolist())
             doubts: list[Doubt] = [(one, None) for one in best]
-            own = self.of_each(scores.astype(np.float64), values)
-            attention = merge(answer.others, own, self.softness)
+            above: Any = 0.0
         else:
-            doubts, attention = self._judged(texts, answer)
-        total = attention.sum  # 0 if no key is reached, likewise
-        output = finish(attention._replace(sum=np.where(total == 0, 1, total)))
+            doubts, logits, above = self._judged(texts, answer)
+        # All others are as one key, which has their weight, and the mean of their values.
+        top, total, weighted = answer.others
+        total = np.where(total == 0, 1, total)
+        rest = top - above + self.softness * np.log(total)
+        table = np.hstack([logits, rest])
+        table[np.isneginf(table).all(axis=1)] = 0  # of which an error tells
+        every = np.concatenate([values, (weighted / total)[:, None]], axis=1)
+        output = pool(softmax(table, self.softness)[:, None], every)[:, 0]
         return doubts, shaped(output, answer.kind[1], self._projections)
 
-    def _judged(self, texts: list[str], answer: _Answer) -> tuple[list[Doubt], Partial]:
-        """Judge the candidates; return the doubts, and attention over all keys."""
-        meaning, (names, glances, values, *seen) = self.meaning, answer.candidates
+    def _judged(
+        self, texts: list[str], answer: _Answer
+    ) -> tuple[list[Doubt], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the doubts, the logits of the candidates, and what is taken off the others'."""
+        meaning, (names, glances, _, *seen) = self.meaning, answer.candidates
         different, slots = np.unique(names, return_inverse=True)
         no_vectors = np.zeros((len(different), 0), np.float32)
         keys = Keys.of(meaning.table, different.tolist(), no_vectors)
@@ -351,17 +355,14 @@ class _Part(Exact):
         is_best = np.where(is_key[:, None], np.isposinf(glances), is_best)
         below = np.where(is_best, -np.inf, np.minimum(said.odds - top, -1e-9))
         of_others = answer.odds * np.exp(-top[:, 0]) + np.exp(below).sum(axis=1)
-        others = answer.others._replace(max=answer.others.max - top)
-        others = merge(others, self.of_each(below, values), self.softness)
         scale, score = said.scale(of_others), np.where(is_key, 1.0, said.of_best())
-        logs = np.where(is_key, left_by_equal(self.softness), np.log(scale))
-        others = others._replace(max=others.max + logs[:, None])
-        own = self.of_each(np.where(is_best, np.log(score)[:, None], -np.inf), values)
+        logs = np.where(is_key, left_by_equal(self.softness), np.log(scale))[:, None]
+        logits = np.where(is_best, np.log(score)[:, None], below + logs)
         ties = np.count_nonzero(is_best, axis=1)
         none = np.where(is_key, 0.0, np.maximum(0.0, 1 - ties * score - scale * of_others))
         best = np.where(is_key, is_best.argmax(axis=1), said.best)
         of_best = map(Scored, names[np.arange(len(names)), best].tolist(), score.tolist())
-        return list(zip(of_best, none.tolist(), strict=True)), merge(others, own, self.softness)
+        return list(zip(of_best, none.tolist(), strict=True)), logits, top - logs
 
 
 def _answered(
