@@ -69,17 +69,12 @@ def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
 
 
 def _dictionary(where: str, content: Any) -> Dictionary:
-    keys, queries = _list(where, content, "keys"), _list(where, content, "queries", of_texts=False)
-    for name, found in (("key", keys), ("query", queries)):
-        if not found:
-            plural = "keys" if name == "key" else "queries"
-            raise FileFormatError(f'{where}: its "{plural}" is an empty list; name a {name}')
-    known = Counter(keys)
-    twice, times = known.most_common(1)[0]
+    keys = _list(where, content, "keys", "; name a key")
+    (twice, times), *_ = Counter(keys).most_common(1)
     if times > 1:
         raise FileFormatError(f"{where}: the key {quoted(twice)} comes twice; keep one")
-    read = []
-    for place, one in enumerate(queries):
+    known, queries = frozenset(keys), []
+    for place, one in enumerate(_list(where, content, "queries", "; name a query", of=object)):
         at = f"{where}, query {place}"
         accept, text, kind = _list(at, one, "accept"), one.get("query"), one.get("kind", "")
         for name, given in (("query", text), ("kind", kind)):
@@ -90,17 +85,19 @@ def _dictionary(where: str, content: Any) -> Dictionary:
                 f"{at}: {quoted(text)} accepts {quoted(unknown[0])}, which is not among the keys; "
                 f"add it to them, or leave it out"
             )
-        read.append(Query(text, frozenset(accept), kind))
-    return Dictionary(keys, read)
+        queries.append(Query(text, frozenset(accept), kind))
+    return Dictionary(keys, queries)
 
 
-def _list(where: str, content: Any, name: str, *, of_texts: bool = True) -> list[Any]:
-    """Return the list of this name in an object, which holds texts if it is to."""
+def _list(where: str, content: Any, name: str, if_empty: str = "", *, of: type = str) -> list[Any]:
+    """Return the list of this name in an object; an empty one may be refused with advice."""
     found = content.get(name) if isinstance(content, dict) else None
     if not isinstance(found, list):
         raise FileFormatError(f'{where}: expected an object whose "{name}" is a list')
-    for one in found if of_texts else ():
-        if not isinstance(one, str):
+    if if_empty and not found:
+        raise FileFormatError(f'{where}: its "{name}" is an empty list{if_empty}')
+    for one in found:
+        if not isinstance(one, of):
             raise FileFormatError(
                 f'{where}: its "{name}" must all be strings, got {quoted(one)}; put it in quotes'
             )
