@@ -11,7 +11,7 @@ turn, or none, Q and K are trained on all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
@@ -44,13 +44,6 @@ if TYPE_CHECKING:
 ENOUGH = 100
 _COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
 _STEPS, _BATCH = 1000, 256  # enough steps to learn from values, and the examples of a step
-_CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "rank": whole_number,
-    "epochs": partial(whole_number, most=1_000_000),
-    "learning_rate": partial(positive, most=100.0),  # which turns a vector by more than all
-    "validation": partial(share, most=0.5),
-    "seed": partial(whole_number, least=0),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,28 +59,27 @@ class Plan:
     seed: int = 0
     progress: Callable[[int, int], None] | None = None
 
-    def __post_init__(self) -> None:
-        for name, check in _CHECKS.items():
-            given = getattr(self, name)
-            if given is not None or name == "seed":
-                object.__setattr__(self, name, check(name, given))
-
     def settings(self, task: _Keyed | _Valued) -> Settings:
         """Return how to learn; OptionError if an argument does not go with keys or targets."""
         state, pools, size = task.state, isinstance(task, _Valued), task.state.keys.vectors.shape[1]
-        if self.rank is not None:
-            whole_number("rank", self.rank, most=size)
+        checks: dict[str, Callable[[str, Any], Any]] = {
+            "rank": partial(whole_number, most=size),
+            "epochs": partial(whole_number, most=1_000_000),
+            "learning_rate": partial(positive, most=100.0),  # it turns a vector by more than all
+        }
+        arguments = {name: getattr(self, name) for name in checks}
+        given = {n: checks[n](n, one) for n, one in arguments.items() if one is not None}
         learn: Any = ("query", "key") if self.learn is None else self.learn
-        try:
+        roles: set[Any] = set()
+        with suppress(TypeError):  # it is no list, or holds what cannot be hashed
             roles = {learn} if isinstance(learn, str) else set(learn)
-        except Exception:  # it is no list, or holds what cannot be hashed
-            roles = set()
         if not roles or not roles <= set(ROLES):
             expected = ", ".join(map(repr, ROLES))
             raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
         if "value" in roles and not pools:
             raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
-        options: dict[str, Any] = {"scorer": state.by, "roles": roles, "seed": self.seed}
+        options: dict[str, Any] = {"scorer": state.by, "roles": roles}
+        options["seed"] = whole_number("seed", self.seed, least=0)
         start, by_cosine = 0.05, isinstance(state.by, Cosine)
         if pools:  # many long steps: an error of a value says little about which key is right
             epochs = int(np.clip(_STEPS * _BATCH // len(task.texts), 30, 100))
@@ -101,8 +93,7 @@ class Plan:
         options["start_temperature"] = start if scale is None else start * scale * size**0.5
         if self.validation == 0 or not (pools or len(task.texts) >= task.many):
             options["validation"] = 0.0  # the loss of a few says little about when to stop early
-        given = {name: getattr(self, name) for name in ("rank", "epochs", "learning_rate")}
-        return Settings(**options | {name: one for name, one in given.items() if one is not None})
+        return Settings(**options | given)
 
 
 @dataclass(kw_only=True)
@@ -123,45 +114,37 @@ class DictState:
         self.by = None
         if not is_spelling(self.scorer):
             self.by = as_scorer("cosine" if self.scorer is None else self.scorer)
-        #: Whether Q and K are learned for this scorer.
-        self.is_learned = isinstance(self.by, Cosine | ScaledDot | Dot)
         cutoff: float | None = self.options["score_cutoff"]
         self.cutoff = as_score(self.scorer).score_cutoff if cutoff is None else cutoff
         self.nothing = Learned(temperature=self.options["temperature"], scorer=self.scorer)
         self.projections = as_projections(self.options["projections"]) or Projections()
         none = self.embedding is None or self.projections.is_identity
+        #: Whether Q and K are learned for this scorer.
+        self.is_learned = isinstance(self.by, Cosine | ScaledDot | Dot)
         self.meaning = Meaning(self.embedding, None if none else self.projections, self.synonyms)
 
     @cached_property
     def keys(self) -> Keys:
         """The keys that can be compared, projected as the options say."""
-        found = self.found
+        found, table = self.found, self.meaning.table
         if not self.is_current:
-            return Keys.of(self.meaning.table, self.names, self.meaning.of_keys(self.names))
-        if len(found.dead):
-            return Keys.of(self.meaning.table, self.names, found.vectors[found.alive])
-        return found
+            return Keys.of(table, self.names, self.meaning.of_keys(self.names))
+        return Keys.of(table, self.names, found.vectors[found.alive]) if len(found.dead) else found
 
     def asked(self, texts: Sequence[str], scorer: Any) -> list[Query]:
         """Return queries as a scorer compares them, with their vectors."""
-        queries = self.meaning.queries(texts)
-        if scorer is None:
-            vectors = self.meaning.of_queries(queries, self.keys)
-        else:
-            vectors = self.meaning.of_texts(texts)
-        return [
-            query._replace(vector=vector) for query, vector in zip(queries, vectors, strict=True)
-        ]
+        queries, meaning = self.meaning.queries(texts), self.meaning
+        is_judged = scorer is None
+        vectors = meaning.of_queries(queries, self.keys) if is_judged else meaning.of_texts(texts)
+        return [one._replace(vector=vector) for one, vector in zip(queries, vectors, strict=True)]
 
     def options_of(self, learned: Learned) -> dict[str, Any]:
         """Return the learned options by name."""
         options: dict[str, Any] = {}
         if not learned.projections.is_identity:
-            made = self.projections.then(learned.projections)
-            try:
-                name: str | None = self.embedding.fingerprint()["name"]
-            except Exception:  # of a user's function, which may know its own texts alone
-                name = None
+            made, name = self.projections.then(learned.projections), None
+            with suppress(Exception):  # of a user's function, which may know its own texts alone
+                name = self.embedding.fingerprint()["name"]
             options["projections"] = Projections(made.query, made.key, made.value, embedding=name)
         if learned.scorer is not self.scorer:
             options |= {"scorer": learned.scorer, "score_cutoff": None}  # scores of another scale
@@ -171,7 +154,6 @@ class DictState:
 
 
 # ---- the examples ----------------------------------------------------------------------------
-
 
 #: A query, and the places of its right keys, maybe none.
 Example: TypeAlias = tuple[str, frozenset[int]]
@@ -191,13 +173,12 @@ def checked_examples(
                 "targets: leave targets out, because the mapping of queries has them, or give "
                 "list(queries)"
             )
-        targets = list(queries.values())
-        queries = list(queries)
+        targets, queries = list(queries.values()), list(queries)
+    elif targets is None and not isinstance(queries, str):
+        raise ArgumentTypeError(
+            "targets: missing; give one for each query, or queries as a mapping {query: target}"
+        )
     for name, given in (("queries", queries), ("targets", targets)):
-        if name == "targets" and given is None:
-            raise ArgumentTypeError(
-                "targets: missing; give one for each query, or queries as a mapping {query: target}"
-            )
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
             raise ArgumentTypeError(
                 f"{name}: expected a list, one for each query, got {quoted(given)}"
@@ -211,23 +192,22 @@ def checked_examples(
     if not asked:
         raise OptionError("queries: there are no examples; expected one or more")
     places = {name: place for place, name in enumerate(state.names)}
-    right = [
-        _right_keys(place, *pair, places, state.every)
-        for place, pair in enumerate(zip(asked, wanted, strict=True))
-    ]
-    if all(keys is None for keys in right):
-        return asked, _numbers(asked, wanted)
-    if None in right:
-        a, b = right.index(None), next(i for i, keys in enumerate(right) if keys is not None)
+    examples, of_numbers, of_keys = list[Example](), list[int](), list[int]()
+    for i, (query, target) in enumerate(zip(asked, wanted, strict=True)):
+        right = _right_keys(i, query, target, places, state.every)
+        (of_numbers if right is None else of_keys).append(i)
+        if right is not None and plain(query):
+            examples.append((query, right))
+    if of_numbers and of_keys:
+        a, b = of_numbers[0], of_keys[0]
         raise ArgumentTypeError(
             f"targets: expected keys (or None) for all queries, or numbers for all, got "
             f"{quoted(wanted[a])} for {quoted(asked[a])} and {quoted(wanted[b])} for "
             f"{quoted(asked[b])}"
         )
-    pairs = zip(asked, right, strict=True)
-    if not (
-        examples := [(query, keys) for query, keys in pairs if keys is not None and plain(query)]
-    ):
+    if of_numbers:
+        return asked, _numbers(asked, wanted)
+    if not examples:
         raise OptionError(
             "queries: none has letters or digits, so that none finds a key; leave them out"
         )
@@ -262,11 +242,9 @@ def _right_keys(
         )
     for key in wanted:
         if key not in places:
-            why = (
-                "has no letters or digits, and only an equal query finds it; leave the example out"
-                if key in every
-                else "is not a key of the dict; add it or correct it (keys are exact here)"
-            )
+            why = "is not a key of the dict; add it or correct it (keys are exact here)"
+            if key in every:
+                why = "has no letters or digits, and only an equal query finds it; leave it out"
             raise OptionError(f"targets: {quoted(key)}, for the query {quoted(query)}, {why}")
     right = frozenset(places[key] for key in wanted)
     if query in places and places[query] not in right:
@@ -282,21 +260,20 @@ def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float
     rows: list[NDArray[np.float64]] = []
     for query, target in zip(queries, targets, strict=True):
         name = f"target of {quoted(query)}"
-        row = as_floats(**{name: target})[0].astype(np.float64)
-        if not np.isfinite(row).all():
+        rows.append(as_floats(**{name: target})[0].astype(np.float64))
+        if not np.isfinite(rows[-1]).all():
             raise ShapeError(f"{name}: expected finite numbers, got NaN or infinity")
-        if rows and row.shape != rows[0].shape:
+        if rows[-1].shape != rows[0].shape:
             raise ShapeError(
-                f"{name} has shape {row.shape}, but that of {quoted(queries[0])} is "
+                f"{name} has shape {rows[-1].shape}, but that of {quoted(queries[0])} is "
                 f"{rows[0].shape}; expected targets of one shape"
             )
-        rows.append(row)
     return np.stack(rows)
 
 
 def _together(
     examples: Sequence[Example], names: Sequence[str], *, remember: bool
-) -> dict[str, NDArray[np.intp]]:
+) -> dict[str, frozenset[int]]:
     """Return each query once, with the keys that any of its examples has.
 
     To remember, it is each text, as `same_text` has it, with the keys that all its examples have.
@@ -316,7 +293,7 @@ def _together(
                 f"{other}, and they are the same text; keep one, or give a list of right keys"
             )
         found[text] = first, both
-    return {query: np.array(sorted(right), np.intp) for query, right in found.values()}
+    return dict(found.values())
 
 
 # ---- how they are learned from, and asked ------------------------------------------------------
@@ -326,7 +303,7 @@ _AT_ONCE = 128  # queries that are compared at a time
 
 
 def _scores(
-    state: DictState, learned: Learned, asked: Sequence[Query], rights: Sequence[Any]
+    state: DictState, learned: Learned, asked: Sequence[Query], rights: Sequence[Collection[int]]
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]]:
     """Yield of some queries at a time, to bound memory, what is known of each key, (l, S).
 
@@ -343,7 +320,7 @@ def _scores(
         vectors = vectors.astype(np.float32, copy=False)
         right = np.zeros((len(vectors), len(keys)), np.bool_)
         for row, places in enumerate(rights[some]):
-            right[row, places] = True
+            right[row, list(places)] = True
         if isinstance(lookup.score, NamedScore):
             scores = lookup.score.scores(vectors, keys).astype(np.float64)
             yield right, scores, scores.max(1, where=~right, initial=-np.inf)
@@ -363,20 +340,18 @@ class _Keyed:
 
     many, answers = 500, Answers
 
-    def __init__(self, state: DictState, examples: Mapping[str, NDArray[np.intp]]) -> None:
+    def __init__(self, state: DictState, examples: Mapping[str, frozenset[int]]) -> None:
         self.state, self.texts, self.right = state, list(examples), list(examples.values())
         self.asked = state.asked(self.texts, state.scorer)
-        self.have_none = np.array([not len(keys) for keys in self.right])
-        self.keys_a_step = min(len(state.keys), Settings.candidates)
+        self.have_none = np.array([not keys for keys in self.right])
 
     def train(self, rows: NDArray[np.intp], settings: Settings) -> Learned:
         """Learn Q and K by which queries find each of their right keys."""
-        pairs = [(row, key) for row in np.sort(rows) for key in self.right[row]]
+        pairs = [(row, key) for row in np.sort(rows) for key in sorted(self.right[row])]
         if not pairs:
             return self.state.nothing
-        rows, right = np.array(pairs, np.intp).T
-        each = np.stack([np.arange(len(rows)), right], axis=1)
-        vectors = [self.asked[row].vector for row in rows]
+        vectors = [self.asked[row].vector for row, _ in pairs]
+        each = [(place, key) for place, (_, key) in enumerate(pairs)]
         learned = fit_retrieval(vectors, self.state.keys.vectors, each, settings)
         temperature = None if self.state.scorer is None else learned.temperature
         return learned._replace(scorer=self.state.scorer, temperature=temperature)
@@ -410,7 +385,6 @@ class _Valued:
 
     def __init__(self, state: DictState, texts: list[str], targets: NDArray[np.float64]) -> None:
         self.state, self.texts, self.have_none = state, texts, np.zeros(len(texts), np.bool_)
-        self.keys_a_step = len(state.keys)
         values = StackedValues(state.names, state.values, state.embedding).array()
         if values.shape[1:] != targets.shape[1:]:
             raise ShapeError(
@@ -428,21 +402,17 @@ class _Valued:
 
     def train(self, rows: NDArray[np.intp], settings: Settings) -> Learned:
         """Learn Q, K and a temperature (and V) by which queries pool their targets."""
-        vectors = [self.asked[row].vector for row in rows]
-        keys = self.state.keys.vectors
+        vectors, keys = [self.asked[row].vector for row in rows], self.state.keys.vectors
         learned = fit_pooling(vectors, keys, self.values, self.targets[rows], settings)
         return learned._replace(scorer=self.scorer)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Errors:
         """Return the errors of those in some rows."""
-        asked = self.before if learned.scorer is self.state.scorer else self.asked
+        of = self.before if learned.scorer is self.state.scorer else self.asked
         temperature = learned.temperature or as_score(learned.scorer).temperature
-        nothing = [np.array([], np.intp)] * len(rows)
-        pooled = [
-            softmax(found, temperature) @ self.values
-            for _, found, _ in _scores(self.state, learned, [asked[row] for row in rows], nothing)
-        ]
-        values = np.asarray(learned.projections.project_values(np.concatenate(pooled)), np.float64)
+        scores = _scores(self.state, learned, [of[row] for row in rows], [()] * len(rows))
+        sums = [softmax(found, temperature) @ self.values for _, found, _ in scores]
+        values = np.asarray(learned.projections.project_values(np.concatenate(sums)), np.float64)
         return Errors(np.sqrt(np.square(values - self.targets[rows]).mean(axis=1)))
 
 
@@ -453,7 +423,7 @@ _FOLDS = 5
 _TOO_FEW = 4  # of fewer examples, none is held out
 _ASKED, _LEAST_ASKED = 256, 32  # examples to ask, at most; fewer if there are very many keys
 _SCORES = 2**23  # queries times keys that are compared before and after
-# Multiplications of a product that take milliseconds in one thread, and no less in several, which
+# Multiplications of a step that take milliseconds in one thread, and no less in several, which
 # wait for each other on a busy machine.
 _FEW = 2**27
 _ONE_AT_A_TIME = RLock()  # for the number of threads is that of the whole process
@@ -469,7 +439,8 @@ def learn_from(
 
     Return the report, and what to remember: for each query a key, or None for "no key".
     """
-    given, shown = checked_examples(queries, targets, state), state.by or state.scorer
+    given, names, shown = checked_examples(queries, targets, state), state.names, state.by
+    shown = state.scorer if shown is None else shown
     if not state.is_learned and (isinstance(given, tuple) or not plan.remember):
         raise OptionError(
             f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
@@ -477,12 +448,10 @@ def learn_from(
         )
     if isinstance(given, tuple):
         return _learn(_Valued(state, *given), plan, None)[0], {}
-    taught: dict[str, NDArray[np.intp]] = {}
-    own = set(state.names)
-    if plan.remember:  # a key needs no alias: it finds itself
-        every = _together(given, state.names, remember=True)
-        taught = {text: right for text, right in every.items() if text not in own}
-    task, why_not = _Keyed(state, _together(given, state.names, remember=False)), None
+    taught = _together(given, names, remember=True) if plan.remember else {}
+    for own in taught.keys() & set(names):
+        del taught[own]  # a key needs no alias: it finds itself
+    task, why_not = _Keyed(state, _together(given, names, remember=False)), None
     if task.have_none.all():
         why_not = "no example has a key"
         if not plan.remember:
@@ -498,13 +467,11 @@ def learn_from(
             f"mean; set validation to 0 to learn from them anyway"
         )
     report, learned = _learn(task, plan, why_not)
-    aliases = {
-        text: state.names[min(right)] if len(right) else None for text, right in taught.items()
-    }
+    aliases = {text: names[min(right)] if right else None for text, right in taught.items()}
     if several := {text: right for text, right in taught.items() if len(right) > 1}:
         options = learned if report.kept else state.nothing
         nearest = _Keyed(state, several).ask(options, np.arange(len(several))).nearest
-        aliases |= {text: state.names[key] for text, key in zip(several, nearest, strict=True)}
+        aliases |= {text: names[key] for text, key in zip(several, nearest, strict=True)}
     refused = sum(key is None for key in aliases.values())
     return replace(report, remembered=len(aliases), refused=refused), aliases
 
@@ -533,12 +500,12 @@ def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[Fit
 
     If one part is held out, what is kept is what was trained without it, so that it is measured.
     """
+    held = share("validation", _VALIDATION if plan.validation is None else plan.validation, 0.5)
     state, count, settings = task.state, len(task.texts), plan.settings(task)
     random, every = np.random.default_rng(plan.seed), np.arange(count)
-    keys, size = state.keys.vectors.shape
-    most = int(np.clip(_SCORES // keys, _LEAST_ASKED, _ASKED))
-    held = _VALIDATION if plan.validation is None else plan.validation
+    most = int(np.clip(_SCORES // len(state.keys), _LEAST_ASKED, _ASKED))
     parts = split(task.have_none, 0 if why_not else held, random, many=task.many, most=most)
+    some = random.permutation(count)[:most]
     stages = len(parts) + (len(parts) != 1)
 
     def tell(stage: int, done: int, steps: int) -> None:
@@ -546,28 +513,29 @@ def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[Fit
             plan.progress(1000 * stage + 1000 * done // steps, 1000 * stages)
 
     def train(rows: NDArray[np.intp], stage: int) -> Learned:
-        with _threads(task.keys_a_step * size**2):
-            return task.train(rows, replace(settings, progress=partial(tell, stage)))
+        return task.train(rows, replace(settings, progress=partial(tell, stage)))
 
-    def ask(learned: Learned, rows: NDArray[np.intp]) -> Any:
-        with _threads(keys * size * _AT_ONCE):
-            return task.ask(learned, rows)
-
-    folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
-    learned, kept, reason, measures = state.nothing, False, why_not or "", [Measures()] * 2
-    if folds:
-        asked = [ask(fold, part) for fold, part in zip(folds, parts, strict=True)]
-        after: Any = task.answers(*map(np.concatenate, zip(*asked, strict=True)))
-        rows, learned = np.concatenate(parts), folds[-1]
-        before = ask(state.nothing, rows)
-        kept, reason = after.verdict(before, state.cutoff, held_out=True)
-        measures = [one.measures(state.cutoff) for one in (before, after)]
-    if why_not is None and (not folds or (kept and len(folds) > 1)):
-        learned = train(every, len(folds))
-    some = random.permutation(count)[:most]
-    training = [ask(options, some) for options in (state.nothing, learned)]
-    if not folds:
-        rows, (before, after) = some, training
+    before: Any
+    after: Any
+    learned, rows, kept, reason = state.nothing, some, False, why_not or ""
+    held_out = [Measures()] * 2
+    with ExitStack() as stack:
+        if state.keys.vectors.size * max(state.keys.vectors.shape[1], _AT_ONCE) <= _FEW:
+            stack.enter_context(_ONE_AT_A_TIME)
+            stack.enter_context(threadpool_limits(1, user_api="blas"))
+        if parts:
+            folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
+            learned, rows = folds[-1], np.concatenate(parts)
+            asked = map(task.ask, folds, parts)
+            before = task.ask(state.nothing, rows)
+            after = task.answers(*map(np.concatenate, zip(*asked, strict=True)))
+            kept, reason = after.verdict(before, state.cutoff, held_out=True)
+            held_out = [one.measures(state.cutoff) for one in (before, after)]
+        if why_not is None and (not parts or (kept and len(parts) > 1)):
+            learned = train(every, len(parts))
+        training = [task.ask(options, some) for options in (state.nothing, learned)]
+    if not parts:
+        before, after = training
         if why_not is None:
             kept, reason = after.verdict(before, state.cutoff, held_out=False)
     tell(stages - 1, 1, 1)
@@ -577,24 +545,14 @@ def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[Fit
         kept=kept,
         reason=reason,
         examples=count,
-        validated=len(rows) if folds else 0,
+        validated=len(rows) if parts else 0,
         training_before=training[0].measures(state.cutoff),
         training_after=training[1].measures(state.cutoff),
-        held_out_before=measures[0],
-        held_out_after=measures[1],
+        held_out_before=held_out[0],
+        held_out_after=held_out[1],
         history=learned.history,
         better=tuple(change for gain, change in named if gain > 0),
         worse=tuple(change for gain, change in named[::-1] if gain <= 0),
         options=state.options_of(learned),
     )
     return report, learned
-
-
-@contextmanager
-def _threads(multiplications: int) -> Iterator[None]:
-    """Let products of so many multiplications take one thread, if these are few."""
-    if multiplications > _FEW:
-        yield
-    else:
-        with _ONE_AT_A_TIME, threadpool_limits(1, user_api="blas"):
-            yield

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 _CHANCE = 1.64  # standard deviations: by chance alone, one in twenty gains more
 _SMALLEST = 0.01  # relative change of an error that counts as a change
-_SHOWN = 3  # queries that got better, and as many that got worse
-_LENGTH = 40  # characters of a query or answer
+_SHOWN, _LENGTH = 3, 40  # queries that got better or worse, and characters of each
 _SMOOTHING = 0.05  # width of the Gaussian that smooths a curve, as a share of the passes
 _NAN = float("nan")
 _NAMES = {
@@ -29,6 +28,13 @@ _NAMES = {
     "temperature": "a temperature",
     "scorer": "to pool by the cosine",
 }
+_MEASURES = (  # the title of each in the report, how it is written, and its unit
+    ("answered right", "{:.0f} %", "right_at_cutoff", 100),
+    ("answered wrong", "{:.0f} %", "wrong_at_cutoff", 100),
+    ("a right key first", "{:.0f} %", "hit_at_1", 100),
+    ("log-probability", "{:.2f}", "log_probability", 1),
+    ("root mean squared error", "{:.4g}", "rmse", 1),
+)
 
 
 class Measures(NamedTuple):
@@ -44,13 +50,7 @@ class Measures(NamedTuple):
     def shown(self, later: Measures | None = None) -> str:
         """Return those that apply, and what they are later, as a text."""
         shown = []
-        for name, form, measure, scale in (
-            ("answered right", "{:.0f} %", "right_at_cutoff", 100),
-            ("answered wrong", "{:.0f} %", "wrong_at_cutoff", 100),
-            ("a right key first", "{:.0f} %", "hit_at_1", 100),
-            ("log-probability", "{:.2f}", "log_probability", 1),
-            ("root mean squared error", "{:.4g}", "rmse", 1),
-        ):
+        for name, form, measure, scale in _MEASURES:
             numbers = [scale * getattr(one, measure) for one in (self, later) if one is not None]
             if not np.isnan(numbers[0]):
                 shown.append(f"{name} {' -> '.join(map(form.format, numbers))}")
@@ -76,25 +76,18 @@ class Answers(NamedTuple):
     otherwise: NDArray[np.float64]  # the best score without the right keys; -inf if none is left
 
     def at_cutoff(self, cutoff: float) -> NDArray[np.bool_]:
-        """Return which are right, which are wrong, and which would be without right keys, (3, L).
-
-        Where no key is right, none is.
-        """
+        """Return which are right, which wrong, and which would be without right keys, (3, L)."""
         is_given, is_hit = self.score >= cutoff, self.rank == 1
-        is_right = (self.rank < 2) & (is_given == is_hit)
+        is_right = (self.rank < 2) & (is_given == is_hit)  # where no key is right, none is
         return np.array([is_right, is_given & ~is_hit, self.otherwise >= cutoff])
 
     def measures(self, cutoff: float) -> Measures:
         """Return how good they are."""
         right, wrong, _ = self.at_cutoff(cutoff).mean(axis=1).tolist()
-        ranks = self.rank[self.rank > 0]
-        return Measures(
-            hit_at_1=float((ranks == 1).mean()) if len(ranks) else _NAN,
-            mrr=float((1 / ranks).mean()) if len(ranks) else _NAN,
-            log_probability=float(self.log_probability.mean()),
-            right_at_cutoff=right,
-            wrong_at_cutoff=wrong,
-        )
+        ranks, hit, mrr = self.rank[self.rank > 0], _NAN, _NAN
+        if len(ranks):
+            hit, mrr = float((ranks == 1).mean()), float((1 / ranks).mean())
+        return Measures(hit, mrr, float(self.log_probability.mean()), _NAN, right, wrong)
 
     def verdict(self, before: Answers, cutoff: float, *, held_out: bool) -> tuple[bool, str]:
         """Return whether to keep what gave these answers, and why or why not.
@@ -128,12 +121,10 @@ class Answers(NamedTuple):
     ) -> Iterator[tuple[float, int, str, str]]:
         """Yield the gain where the rank changed, the place, and both answers as texts."""
         for i in np.flatnonzero(self.rank != before.rank).tolist():
-            was, now = (
-                names[one.best[i]]
-                + ("" if one.rank[i] == 1 else f" (a right key is at {one.rank[i]})")
-                for one in (before, self)
-            )
-            yield float(1 / self.rank[i] - 1 / before.rank[i]), i, was, now
+            ranks = before.rank[i], self.rank[i]
+            ends = ["" if rank == 1 else f" (a right key is at {rank})" for rank in ranks]
+            was, now = names[before.best[i]] + ends[0], names[self.best[i]] + ends[1]
+            yield float(1 / ranks[1] - 1 / ranks[0]), i, was, now
 
 
 class Errors(NamedTuple):
@@ -211,28 +202,22 @@ class FitReport:
             OptionError: nothing was learned.
             MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
-        from fuzzydict.results.plotting import plot_curves
-
         if not self.history:
             raise OptionError(f"plot: no loss to draw, since nothing was learned: {self.reason}")
         from scipy.ndimage import gaussian_filter1d
 
-        width = _SMOOTHING * len(self.history)
+        from fuzzydict.results.plotting import plot_curves
+
+        width, curves = _SMOOTHING * len(self.history), zip(*self.history, strict=True)
         smoothed = {
             name: gaussian_filter1d(losses, width, mode="nearest").tolist()
-            for name, losses in zip(
-                ("training", "held out, to stop early"),
-                zip(*self.history, strict=True),
-                strict=True,
-            )
+            for name, losses in zip(("training", "held out, to stop early"), curves, strict=True)
             if not np.isnan(losses).all()
         }
         unit = "loss (nats an example)"
         if not np.isnan(self.training_after.rmse):
             unit = "mean squared error (of a third of the spread)"
-        return plot_curves(
-            smoothed, title="Learning", x_label="passes over the examples", y_label=unit
-        )
+        return plot_curves(smoothed, "Learning", "passes over the examples", unit)
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         """Yield the lines of the report, each with its title."""
@@ -247,24 +232,22 @@ class FitReport:
             yield "without what is remembered", self.training_before.shown()
         else:
             what = ", ".join(text for name, text in _NAMES.items() if name in self.options)
-            if self.kept:
-                yield "learned", f"{what}, since {self.reason}"
-            else:
-                yield "not kept", f"{what}, learned but refused, since {self.reason}"
+            but = "" if self.kept else ", learned but refused"
+            yield "learned" if self.kept else "not kept", f"{what}{but}, since {self.reason}"
             title, before, after = "examples", self.training_before, self.training_after
             if self.validated:
                 title, before, after = "held out", self.held_out_before, self.held_out_after
             count, of_all = self.validated or self.examples, _counted(self.examples, "example")
             yield f"{title}, {count} of {of_all}", before.shown(after)
         for verdict, changes in (("better", self.better), ("worse", self.worse)):
+            shown = []
+            for query, *answers in changes[:_SHOWN]:
+                was, now = (shortened(answer, _LENGTH) for answer in answers)
+                shown.append(f"{quoted(shortened(query, _LENGTH))} {was} -> {now}")
+            if len(changes) > _SHOWN:
+                shown.append(f"and {len(changes) - _SHOWN} more")
             if changes:
-                shown = "; ".join(
-                    f"{quoted(shortened(query, _LENGTH))} {shortened(was, _LENGTH)} -> "
-                    f"{shortened(now, _LENGTH)}"
-                    for query, was, now in changes[:_SHOWN]
-                )
-                rest = len(changes) - _SHOWN
-                yield verdict, shown + (f"; and {rest} more" if rest > 0 else "")
+                yield verdict, "; ".join(shown)
         if self.validated and not self.kept:
             yield "to do", "give more examples, or set validation to 0 to keep it all the same"
         elif self.history and self.worse:

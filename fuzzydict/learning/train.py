@@ -13,12 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, positive, require_finite
-from fuzzydict.embedding.projections import Factors, Projection, Projections, project_forward
+from fuzzydict.embedding.projections import (
+    ROLES,
+    Factors,
+    Projection,
+    Projections,
+    project_forward,
+)
 from fuzzydict.nn.attention import attention_forward
 from fuzzydict.nn.scorers import Cosine, Scorer
 
 #: Gradients by the names of the parameters, each shaped like its parameter.
 NamedGradients: TypeAlias = dict[str, Array]
+#: The mean loss of some examples, (B,), and its gradients; keys are drawn at random.
+Losses: TypeAlias = Callable[[NDArray[np.intp], np.random.Generator], tuple[float, NamedGradients]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +79,8 @@ def fit_retrieval(
     """
     axes: Any = None
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
-    # Gradients of Q and K are sums of outer products of these vectors. So nothing is learned
-    # outside their span, and learning within it gives the same in less time. (The temperature of
-    # dot products is learned at a pace of its own.)
+    # Nothing is learned outside the span of these vectors, of whose outer products gradients are
+    # sums; within it, it takes less time. (That of dot products has a temperature of its own pace.)
     if isinstance(settings.scorer, Cosine) and 2 * (len(x) + len(y)) <= x.shape[1]:
         axes = np.linalg.qr(np.concatenate([x, y]).T)[0]  # (E, r)
         x, y = x @ axes, y @ axes
@@ -98,17 +105,14 @@ def fit_retrieval(
         return loss, gradients | {"log_temperature": -np.asarray(np.vdot(d_logits, logits))}
 
     history = descend(model.parameters, len(asked), losses, settings)
-    learned = Projections(*(_widened(model.projection(role), axes) for role in ("query", "key")))
-    return Learned(learned, model.temperature, history)
-
-
-def _widened(learned: Projection, axes: Array | None) -> Projection:
-    """Return what was learned within the span of some axes (E, r) as a map of the whole space."""
-    if learned is None or axes is None:
-        return learned
-    if isinstance(learned, Factors):
-        return Factors(axes @ learned.left, axes @ learned.right)
-    return Factors(axes @ (learned - np.eye(len(learned), dtype=learned.dtype)), axes)
+    learned = [model.projection("query"), model.projection("key")]
+    if axes is not None:  # back to the whole space
+        for place, one in enumerate(learned):
+            if isinstance(one, Factors):
+                learned[place] = Factors(axes @ one.left, axes @ one.right)
+            elif one is not None:
+                learned[place] = Factors(axes @ (one - np.eye(len(one), dtype=one.dtype)), axes)
+    return Learned(Projections(*learned), model.temperature, history)
 
 
 def fit_pooling(
@@ -124,50 +128,44 @@ def fit_pooling(
     # that is hard to find, and the identity penalty means the same for both losses.
     numbers = {"values": np.asarray(values), "targets": np.asarray(targets)}
     with np.errstate(over="ignore", invalid="ignore"):
-        unit = float(np.std(numbers["targets"])) / 3 or 1.0
+        unit = np.std(numbers["targets"]) / 3 or 1.0
         v, target = ((a / unit).astype(np.float32) for a in numbers.values())
-    for array in (np.array(unit), v, target):
+    for array in (np.asarray(unit), v, target):
         require_finite(array, **numbers)
     model = Model(x.shape[1], settings, v.shape[1])
 
-    def losses(rows: NDArray[np.intp], _: np.random.Generator) -> tuple[float, NamedGradients]:
-        query, query_back = model.forward("query", x[rows])
-        key, key_back = model.forward("key", y)
-        value, value_back = model.forward("value", v)
-        temperature = model.temperature
-        output, _weights, back = attention_forward(
-            query, key, value, scorer=settings.scorer, temperature=temperature
-        )
+    def losses(rows: NDArray[np.intp], _random: Any) -> tuple[float, NamedGradients]:
+        given = (("query", x[rows]), ("key", y), ("value", v))
+        inputs, backs = zip(*(model.forward(*one) for one in given), strict=True)
+        scorer, temperature = settings.scorer, model.temperature
+        output, _, back = attention_forward(*inputs, scorer=scorer, temperature=temperature)
         error = output - target[rows]  # (B, Ev)
         d = back(error * error.dtype.type(2 / error.size))
-        gradients = query_back(d.query) | key_back(d.key) | value_back(d.value)
-        slope = np.asarray(d.temperature * temperature)
-        return float(np.square(error).mean()), gradients | {"log_temperature": slope}
+        gradients = {"log_temperature": np.asarray(d.temperature * temperature)}
+        for one, gradient in zip(backs, d[:3], strict=True):
+            gradients |= one(gradient)
+        return float(np.square(error).mean()), gradients
 
     history = descend(model.parameters, len(x), losses, settings)
-    learned = Projections(*map(model.projection, ("query", "key", "value")))
-    return Learned(learned, model.temperature, history)
+    return Learned(Projections(*map(model.projection, ROLES)), model.temperature, history)
 
 
 class Model:
-    """Q, K and V, named as `Projections.arrays` does, and ``log_temperature`` as parameters.
-
-    ``value_size`` is None if no values are pooled.
-    """
+    """Q, K and, if values are pooled, V, named as in `Projections.arrays`; and the temperature."""
 
     def __init__(self, size: int, settings: Settings, value_size: int | None = None) -> None:
         self._settings = settings
         self.parameters: dict[str, Array] = {}
         random, rank = np.random.default_rng(settings.seed), settings.rank
-        for role in (role for role in ("query", "key") if role in settings.roles):
-            if rank is None:
-                self.parameters[role] = np.eye(size, dtype=np.float32)
+        for role, width in zip(ROLES, (size, size, value_size), strict=True):
+            if role not in settings.roles or width is None:
+                continue
+            if rank is None or role == "value":
+                self.parameters[role] = np.eye(width, dtype=np.float32)
             else:  # with zeros on the right it is the identity, and with a gradient
                 left = random.standard_normal((size, min(rank, size)), dtype=np.float32)
                 left /= np.float32(size**0.5)
                 self.parameters |= {f"{role}.left": left, f"{role}.right": np.zeros_like(left)}
-        if value_size is not None and "value" in settings.roles:
-            self.parameters["value"] = np.eye(value_size, dtype=np.float32)
         if settings.temperature is None:
             start = np.log(settings.start_temperature)
             self.parameters["log_temperature"] = np.array(start, np.float32)
@@ -180,16 +178,12 @@ class Model:
 
     def projection(self, role: str) -> Projection:
         """Return Q, K or V as it is now."""
-        left = self.parameters.get(f"{role}.left")
-        if left is None:
+        if f"{role}.left" not in self.parameters:
             return self.parameters.get(role)
-        return Factors(left, self.parameters[f"{role}.right"])
+        return Factors(self.parameters[f"{role}.left"], self.parameters[f"{role}.right"])
 
     def forward(self, role: str, vectors: Array) -> tuple[Array, Callable[[Array], NamedGradients]]:
-        """Project vectors (N, E).
-
-        Return them, and the function from their gradient to the gradients of the parameters.
-        """
+        """Return projected vectors (N, E), and the function to the gradients of parameters."""
         projected, backward = project_forward(vectors, self.projection(role), role)
 
         def named(gradient: Array) -> NamedGradients:
@@ -202,10 +196,7 @@ class Model:
 
 
 def retrieval_loss(
-    logits: Array,
-    rows: NDArray[np.intp],
-    columns: NDArray[np.intp],
-    log_shares: ArrayLike = 0.0,
+    logits: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], log_shares: ArrayLike = 0.0
 ) -> tuple[float, Array]:
     """Return the mean negative log-likelihood of the right keys, and its gradient, (L, S).
 
@@ -242,16 +233,12 @@ _HELD_OUT = 512  # examples in the held-out loss, at most
 
 
 def descend(
-    parameters: Mapping[str, Array],
-    count: int,
-    losses: Callable[[NDArray[np.intp], np.random.Generator], tuple[float, NamedGradients]],
-    settings: Settings,
+    parameters: Mapping[str, Array], count: int, losses: Losses, settings: Settings
 ) -> tuple[Epoch, ...]:
-    """Minimize the loss until it stops falling on the examples held out.
+    """Minimize the loss of ``count`` examples until it stops falling on those held out.
 
     ``parameters`` are changed in place. In the end they are those of the pass with the least loss
-    on the examples held out, or of the last pass if none are. ``losses`` gives the mean loss of
-    some of ``count`` examples, (B,), and its gradients.
+    on the examples held out, or of the last pass if none are.
     """
     random = np.random.default_rng(settings.seed)
     order = random.permutation(count)
@@ -268,9 +255,8 @@ def descend(
         return losses(rows, same)[0] if len(rows) else np.nan
 
     history = [Epoch(loss_of(training[:_LARGEST]), loss_of(held_out))]
-    best = {name: parameter.copy() for name, parameter in parameters.items()}
-    best_loss, waited = history[0].held_out, 0
-    while len(history) <= settings.epochs and waited < settings.patience:
+    best, at = {name: parameter.copy() for name, parameter in parameters.items()}, 0
+    while len(history) <= min(settings.epochs, at + settings.patience):
         summed = 0.0
         for batch in np.array_split(random.permutation(training), steps):
             loss, gradients = losses(batch, random)
@@ -281,10 +267,9 @@ def descend(
             done += 1
             report(done, total)
         history.append(Epoch(summed / len(training), loss_of(held_out)))
-        waited += 1
-        if not history[-1].held_out >= best_loss:  # true of NaN, too
-            best_loss, waited = history[-1].held_out, 0
+        if not history[-1].held_out >= history[at].held_out:  # true of NaN, too
             best = {name: parameter.copy() for name, parameter in parameters.items()}
+            at = len(history) - 1
     for name, parameter in parameters.items():
         parameter[...] = best[name]
     report(total, total)
@@ -294,10 +279,7 @@ def descend(
 def add_identity_penalty(
     parameters: Mapping[str, Array], gradients: NamedGradients, strength: float
 ) -> None:
-    """Add to the gradients that of ``strength`` times the squared distance from the identity.
-
-    For factors of low rank, ``I + A B'``, this is the squared norm of ``A B'``.
-    """
+    """Add to the gradients that of ``strength`` times the squared distance from the identity."""
     scale = np.float32(2 * strength)
     for name, parameter in parameters.items():
         gradient, (role, _, part) = gradients[name], name.partition(".")
@@ -332,11 +314,7 @@ class Adam:
     """
 
     def __init__(
-        self,
-        parameters: Mapping[str, Array],
-        learning_rate: float = 1e-3,
-        *,
-        per_array: bool = False,
+        self, parameters: Mapping[str, Array], learning_rate: float = 1e-3, per_array: bool = False
     ) -> None:
         self.parameters, self.per_array = parameters, per_array
         self.learning_rate = positive("learning_rate", learning_rate)

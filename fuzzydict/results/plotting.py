@@ -207,7 +207,7 @@ def plot_regression(
 
 
 def plot_curves(
-    curves: Mapping[str, Sequence[float]], *, title: str, x_label: str, y_label: str
+    curves: Mapping[str, Sequence[float]], title: str, x_label: str, y_label: str
 ) -> Any:
     """Draw one or two curves, by their names, over 0, 1, 2, ...; return the ``Axes``."""
     axes = load_pyplot().figure(figsize=(6.4, 4), layout="constrained").add_subplot()
