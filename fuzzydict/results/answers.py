@@ -32,12 +32,10 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.projections import Projections
 
 
-_SHOWN = 10  # bars of a chart
+_SHOWN, _BAR = 10, 30  # bars of a chart, and characters of the longest
 _NAMED = 20  # keys of a map
 _MISSES = 50  # queries that match nothing, in a message
-_BAR = 30  # characters of the longest bar
-_BEST = 3  # matches of each of several queries, in a table
-_COLUMNS = 8  # keys of a table of weights
+_BEST, _COLUMNS = 3, 8  # matches of each of several queries, and keys, in a table
 
 #: What a query is read as that was taught to have no key.
 NO_KEY: Any = object()
@@ -50,11 +48,12 @@ def as_queries(query: Any) -> list[Any]:
         try:
             hash(one)
         except TypeError:
+            name = f"queries[{place}]" if queries is query else "query"
             is_column = hasattr(one, "to_frame") or hasattr(one, "to_pylist")
+            advice = "a column goes to match" if is_column else "several queries come in a list"
             raise ArgumentTypeError(
-                f"{f'queries[{place}]' if queries is query else 'query'}: expected a text, or "
-                f"anything else that a key can be, got {quoted(one)}; "
-                f"{'a column goes to match' if is_column else 'several queries come in a list'}"
+                f"{name}: expected a text, or anything else that a key can be, got {quoted(one)}; "
+                f"{advice}"
             ) from None
     return queries
 
@@ -89,27 +88,22 @@ def require_key(query: Any, name: Any) -> Any:
 
 def taught_none(query: Any) -> NoMatchError:
     """Return the error for a query that was taught to have no key."""
-    return NoMatchError(
-        query,
-        f"no key matches {quoted(query)}: this was taught; to forget it, "
-        f"del d.aliases[{quoted(query)}]",
-    )
+    shown = quoted(query)
+    why = f"no key matches {shown}: this was taught; to forget it, del d.aliases[{shown}]"
+    return NoMatchError(query, why)
 
 
 def no_match(query: Any, key: str, score: float, cutoff: float) -> NoMatchError:
     """Return the error for a best key that does not reach the cutoff."""
+    shown = quoted(query)
     if score == -np.inf:
-        return NoMatchError(
-            query,
-            f"no key matches {quoted(query)}: every key is farther than the scorer's width; "
-            f"widen the scorer",
-        )
+        why = "every key is farther than the scorer's width; widen the scorer"
+        return NoMatchError(query, f"no key matches {shown}: {why}")
     places = 3 if round(score, 3) < round(cutoff, 3) else 9  # so that one is seen to be lower
     return NoMatchError(
         query,
-        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score "
-        f"{score:.{places}f}, below the cutoff {cutoff:.{places}f}; lower score_cutoff, or see "
-        f"most_similar({quoted(query)})",
+        f"no key matches {shown}: the nearest is {quoted(key)} with score {score:.{places}f}, "
+        f"below the cutoff {cutoff:.{places}f}; lower score_cutoff, or see most_similar({shown})",
         key=key,
         score=score,
         cutoff=cutoff,
@@ -123,11 +117,9 @@ def no_matches(errors: list[NoMatchError], remedy: str) -> NoMatchError:
     queries = [error.args[0] for error in errors]
     named = list(dict.fromkeys(map(quoted, queries)))
     more = f" and {len(named) - _MISSES} more" if len(named) > _MISSES else ""
-    return NoMatchError(
-        queries,
-        f"no key matches {len(queries)} of the queries: {', '.join(named[:_MISSES])}{more}; "
-        f"{remedy}, or lower score_cutoff",
-    )
+    some = f"{', '.join(named[:_MISSES])}{more}"
+    why = f"no key matches {len(queries)} of the queries: {some}; {remedy}, or lower score_cutoff"
+    return NoMatchError(queries, why)
 
 
 @contextmanager
@@ -207,14 +199,14 @@ class Matches(Results[Match]):
     def _repr_html_(self) -> str:
         if not self:
             return "<p>no matches</p>"
-        queries, shown = self._queries()[:MOST_ROWS], self[:MOST_ROWS]
-        header, rows, caption = _HEADER, _rows(shown), ""
-        if any(query != queries[0] for query in queries):
-            header = ["query", *header]
+        queries, rows, caption = self._queries()[:MOST_ROWS], _rows(self[:MOST_ROWS]), ""
+        several = any(query != queries[0] for query in queries)
+        if several:
             rows = [[label(query), *row] for query, row in zip(queries, rows, strict=True)]
         elif queries[0] is not None:
             caption = f"matches of {quoted(queries[0])}"
-        notes = and_more(len(self) - len(shown), "matches")
+        header = ["query", *_HEADER] if several else _HEADER
+        notes = and_more(len(self) - len(rows), "matches")
         return html_table(rows, header=header, caption=caption, notes=notes)
 
 
@@ -225,14 +217,12 @@ def _rows(found: Sequence[Any]) -> list[list[Cell]]:
     """Return the key, score and value of matches as cells; a default stands for no match."""
     # The scores of a named scorer may be on any scale, which bars cannot show.
     shares = all(0 <= one.score <= 1 for one in found if isinstance(one, Match))
-    rows: list[list[Cell]] = []
-    for one in found:
-        if isinstance(one, Match):
-            score = Number(f"{one.score:.3f}", one.score if shares else 0.0)
-            rows.append([label(one.key), score, label(one.value)])
-        else:
-            rows.append(["no match", Number(""), "" if one is None else label(one)])
-    return rows
+    return [
+        [label(one.key), Number(f"{one.score:.3f}", one.score * shares), label(one.value)]
+        if isinstance(one, Match)
+        else ["no match", Number(""), "" if one is None else label(one)]
+        for one in found
+    ]
 
 
 class MatchLists(Results[Matches]):
@@ -303,10 +293,9 @@ class Attention:
         """
         if not self.names:
             raise NoMatchError(self.text, f"{quoted(self.text)} attends to no key")
-        values = StackedValues(self.names, self.values, self.embedding)
-        return as_output(
-            pooled(self.scores[None], [self.weights[None]], values, self.projections)[0]
-        )
+        values, weights = StackedValues(self.names, self.values, self.embedding), self.weights
+        found = pooled(self.scores[None], [weights[None]], values, self.projections)[0]
+        return as_output(found)
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
         """Return the ``n`` keys with the largest weights as (key, weight, value), best first."""
@@ -340,12 +329,12 @@ class Attention:
         rows = self.top(n)
         width = max((len(label(key)) for key, _, _ in rows), default=0)
         scale = _BAR / max((weight for _, weight, _ in rows), default=1.0)
-        lines = [
-            f"  {label(key):{width}}  {weight:6.1%} {'█' * round(weight * scale):{_BAR}} "
-            f"{label(value)}".rstrip()
-            for key, weight, value in rows
-        ]
-        return "\n".join([f"attention of {self.text!r}", *lines, *self._notes(n)])
+        lines = [f"attention of {self.text!r}"]
+        for key, weight, value in rows:
+            bar = "█" * round(weight * scale)
+            line = f"  {label(key):{width}}  {weight:6.1%} {bar:{_BAR}} {label(value)}"
+            lines.append(line.rstrip())
+        return "\n".join([*lines, *self._notes(n)])
 
     __str__ = chart
 
@@ -354,10 +343,8 @@ class Attention:
 
     def chart_html(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as an HTML table; notebooks show ten."""
-        rows = [
-            (label(key), Number(f"{weight:.1%}", weight), label(value))
-            for key, weight, value in self.top(n)
-        ]
+        top = self.top(n)
+        rows = [(label(key), Number(f"{share:.1%}", share), label(one)) for key, share, one in top]
         return html_table(rows, caption=f"attention of {self.text!r}", notes=self._notes(n))
 
     _repr_html_ = chart_html
@@ -391,12 +378,9 @@ class Attentions(Results[Attention]):
         for one in shown:
             weight_of = dict(zip(one.names, one.weights.tolist(), strict=True))
             shares = [weight_of.get(name, 0.0) for name in names]
-            shares.append(max(0.0, 1 - sum(shares)))
-            if tells_none:
-                shares.append(one.none)
-            rows.append(
-                [label(one.text), *(Number(f"{share:.1%}", share, True) for share in shares)]
-            )
+            shares += [max(0.0, 1 - sum(shares)), *[one.none] * tells_none]
+            cells = (Number(f"{share:.1%}", share, True) for share in shares)
+            rows.append([label(one.text), *cells])
         titles = [*map(label, names), "other keys", *["none is right"] * tells_none]
         notes = and_more(len(self) - len(shown), "queries")
         return html_table(rows, header=["query", *map(Number, titles)], notes=notes)

@@ -45,10 +45,8 @@ def narwhals() -> ModuleType:
     try:
         import narwhals
     except ImportError as error:
-        raise MissingExtraError(
-            "columns and frames need narwhals, which is not installed; install it with: "
-            "pip install narwhals"
-        ) from error
+        why = "columns and frames need narwhals, which is not installed"
+        raise MissingExtraError(f"{why}; install it with: pip install narwhals") from error
     return narwhals
 
 
@@ -61,10 +59,8 @@ def as_column(column: Any, name: str) -> nw.Series[Any]:
     if hasattr(type(column), "collect"):
         advice = f"collect the lazy frame, and {advice}"
     elif not hasattr(type(column), "columns"):
-        advice = (
-            "make it one, as by pandas.Series(texts); or FuzzyDict.nearest(texts, default=None) "
-            "takes a list, and returns one"
-        )
+        advice = "make it one, as by pandas.Series(texts); or "
+        advice += "FuzzyDict.nearest(texts, default=None) takes a list, and returns one"
     raise ArgumentTypeError(
         f"{name}: expected a column (a Series of pandas or polars, or an array of pyarrow), "
         f"got {type(column).__name__}; {advice}"
@@ -106,10 +102,10 @@ def keys_among(keys: Any, name: str) -> list[Any]:
         return texts_of(column, name)
     is_frame = hasattr(type(keys), "columns")  # which gives the names of its columns
     if isinstance(keys, str | bytes) or is_frame or not isinstance(keys, Iterable):
-        is_lazy = hasattr(type(keys), "compute")
+        advice = f"; compute it first: {name}.compute()" if hasattr(type(keys), "compute") else ""
         raise ArgumentTypeError(
             f"{name}: expected a column or a list of texts, got {type(keys).__name__} "
-            f"{quoted(keys)}{f'; compute it first: {name}.compute()' if is_lazy else ''}"
+            f"{quoted(keys)}{advice}"
         )
     return list(keys)
 
@@ -119,35 +115,27 @@ def find_each(
 ) -> Found:
     """Return what a dict matches with each of n texts; equal ones are looked up once.
 
-    Nulls (None) match nothing. ``one_to_one`` is whether each key may match one text at most; see
-    `assign`.
+    Nulls (None) match nothing. ``one_to_one``: each key may match one text at most; see `assign`.
     """
+    from multiprocessing import parent_process
+
     distinct = [text for text in dict.fromkeys(texts) if text is not None]
+    blocks: Iterable[slice] = slices(len(distinct), _TOGETHER)
+    is_seen = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    # Who looks on sees the progress, but not of several processes, whose bars would overlap.
+    if len(distinct) > _TOGETHER and is_seen and parent_process() is None:
+        with catch_warnings():
+            simplefilter("ignore")  # that a notebook lacks what its bar needs, and gets one of text
+            from tqdm.auto import tqdm
+        blocks = tqdm(blocks, unit_scale=_TOGETHER, unit=" texts", delay=_SOON, leave=False)
     matches: list[Match | None] = []
-    for some in _shown(slices(len(distinct), _TOGETHER)):
+    for some in blocks:
         matches += d.nearest(distinct[some], default=None, score_cutoff=score_cutoff)
     if one_to_one:
         matches = assign(d, distinct, matches, score_cutoff)
-    place_of: dict[str | None, int] = {text: place for place, text in enumerate(distinct)}
-    place_of[None] = len(distinct)
+    place_of: dict[str | None, int] = {text: place for place, text in enumerate([*distinct, None])}
     places = np.fromiter(map(place_of.__getitem__, texts), np.intp, len(texts))
     return Found([*matches, None], places)
-
-
-def _shown(blocks: list[slice]) -> Iterable[slice]:
-    """Return the blocks; if they take long, a terminal or notebook shows the progress."""
-    from multiprocessing import parent_process
-
-    is_seen = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
-    # The bars of several processes would overwrite each other.
-    if len(blocks) < 2 or not is_seen or parent_process() is not None:
-        return blocks
-    with catch_warnings():
-        simplefilter("ignore")  # that a notebook lacks what its bar needs, and gets one of text
-        from tqdm.auto import tqdm
-    options = {"unit_scale": _TOGETHER, "unit": " texts", "delay": _SOON, "leave": False}
-    shown: Iterable[slice] = tqdm(blocks, **options)
-    return shown
 
 
 def assign(
@@ -182,16 +170,16 @@ def assign(
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     column_of = {key: i for i, key in enumerate(dict.fromkeys(match.key for _, match in pairs))}
-    scores = np.array([match.score for _, match in pairs])
-    # Each text has a column that stands for no key. Its score is 0, or the lowest if that is
-    # less. The costs begin at 1, for a sparse matrix holds no zeros.
-    own, no_key = np.arange(len(rows)), scores.min(initial=0.0)
-    costs = 1 + scores.max(initial=0.0) - np.append(scores, np.full(len(rows), no_key))
-    places = (
+    # Each text has a column of its own that stands for no key, with the score 0, or the lowest if
+    # that is less. The costs begin at 1, for a sparse matrix holds no zeros.
+    scores, own = np.array([match.score for _, match in pairs]), np.arange(len(rows))
+    no_key = np.full(len(rows), scores.min(initial=0.0))
+    costs = 1 + scores.max(initial=0.0) - np.append(scores, no_key)
+    ends = (
         np.append([row for row, _ in pairs], own).astype(np.int32),
         np.append([column_of[m.key] for _, m in pairs], len(column_of) + own).astype(np.int32),
     )
-    graph = coo_array((costs, places), shape=(len(rows), len(column_of) + len(rows))).tocsr()
+    graph = coo_array((costs, ends), shape=(len(rows), len(column_of) + len(rows))).tocsr()
     chosen = min_weight_full_bipartite_matching(graph)[1].tolist()
     for row, match in pairs:
         if chosen[row] == column_of[match.key]:
@@ -225,35 +213,31 @@ def score_column(found: Found, like: nw.Series[Any]) -> Any:
     return column[found.places]
 
 
-def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> nw.Series[Any]:
+def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> Any:
     """Return values as a column; as texts and JSON, if the library cannot hold them in one."""
     new_series = partial(narwhals().new_series, name, backend=like.implementation)
-    made: nw.Series[Any]
+    some_are_large = any(map(is_large, values))
     if like.implementation.is_pandas_like():
-        if any(value is None for value in values) and any(map(is_large, values)):
-            # Integers beside a null become floats, which do not hold large ones.
-            pandas = like.implementation.to_native_namespace()
-            return as_column(pandas.Series(values, dtype=object), name).alias(name)
-        made = new_series(values)
-        return made
+        if not some_are_large or all(value is not None for value in values):
+            return new_series(values)
+        # Integers beside a null become floats, which do not hold large ones.
+        pandas = like.implementation.to_native_namespace()
+        return as_column(pandas.Series(values, dtype=object), name).alias(name)
     values = [v.tolist() if isinstance(v, np.ndarray | np.bool_) else v for v in values]
     with suppress(Exception):  # each library has errors of its own
         made = new_series(values)
         if all(map(_is_held, made.to_list(), values)):
             return made
     numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-    if len(numbers) + values.count(None) == len(values) and not any(map(is_large, values)):
-        made = new_series([None if value is None else float(value) for value in values])
-        return made
+    if len(numbers) + values.count(None) == len(values) and not some_are_large:
+        return new_series([None if value is None else float(value) for value in values])
     texts: list[str | None] = []
     for value in values:  # JSON, if it has what this is
-        text = value if isinstance(value, str | None) else str(value)
+        texts.append(value if isinstance(value, str | None) else str(value))
         if isinstance(value, bool | int | float | list | tuple | dict):
             with suppress(TypeError, ValueError):  # a mapping with other keys than texts; a circle
-                text = json.dumps(value, default=str, ensure_ascii=False)
-        texts.append(text)
-    made = new_series(texts)
-    return made
+                texts[-1] = json.dumps(value, default=str, ensure_ascii=False)
+    return new_series(texts)
 
 
 def is_large(value: Any) -> bool:

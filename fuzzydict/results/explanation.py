@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from fuzzydict.search.score import Meaning
 
 
-_WORDS = 6  # lines of words
-_LABEL = 24  # characters of a key or word
+_WORDS, _LABEL = 6, 24  # lines of words, and characters of a key or word
 _WIDE = 40  # characters of a query or key in the first line
 _PARTS = ("spelling", "meaning", "words", "against", "rivals", "base")
 
@@ -119,17 +118,18 @@ class Explanation:
         for name, score, *numbers in rows:  # with a bar for the score, if it is a probability
             share = float(score) if self.best_parts and score else 0.0
             cells.append([name, Number(score, share), *map(Number, numbers)])
+        keys = html_table(cells, header=[header[0], *map(Number, header[1:])])
         has_words = self.words or self.synonyms
         words = html_table(self._word_rows(), notes=self._notes()) if has_words else ""
-        keys = html_table(cells, header=[header[0], *map(Number, header[1:])])
         return f"<div>{paragraph(self._verdict())}{words}{keys}</div>"
 
     def _verdict(self) -> str:
         """Return the line that says what matches, and why."""
         query = quoted(self.query, _WIDE)
         if self.best is None:
-            nothing = f"{query} finds nothing: it has no letters or digits to compare"
-            return f"{query} was taught: no key" if self.taught else nothing
+            if self.taught:
+                return f"{query} was taught: no key"
+            return f"{query} finds nothing: it has no letters or digits to compare"
         key = quoted(self.best.key, _WIDE)
         score, cutoff = f"{self.best.score:.3f}", f"{self.cutoff:.3f}"
         if self.equal and (self.none is not None or not self.pools):
@@ -146,25 +146,23 @@ class Explanation:
         return f"{query} finds {key} with {score}; {end}"
 
     def _word_rows(self) -> list[list[str]]:
-        shown = self.words if len(self.words) <= _WORDS else self.words[: _WORDS - 1]
+        count = len(self.words) if len(self.words) <= _WORDS else _WORDS - 1
         rows = []
-        for text, known, stand_in, trust in shown:
+        for text, known, stand_in, trust in self.words[:count]:
             what = "known" if known else "never seen; no known word is like it"
             if stand_in is not None:
                 what = f"never seen; for it {shortened(stand_in, _LABEL)}"
             if stand_in is not None or (known and trust != 1):
                 what += f" (trust {trust:.2f})"
             rows.append([shortened(text, _LABEL), what])
-        if rest := len(self.words) - len(shown):
-            rows.append(["…", f"and {rest} more words"])
-        return rows
+        rest = len(self.words) - count
+        return [*rows, ["…", f"and {rest} more words"]] if rest else rows
 
     def _notes(self) -> list[str]:
-        notes = [
-            f"  synonym: {shortened(name, _LABEL)} is "
-            + (f"read as {shortened(text, _LABEL)}" if text.strip() else "left out")
-            for name, text in self.synonyms.items()
-        ]
+        notes = []
+        for name, text in self.synonyms.items():
+            what = f"read as {shortened(text, _LABEL)}" if text.strip() else "left out"
+            notes.append(f"  synonym: {shortened(name, _LABEL)} is {what}")
         if self.words and not self.tells_words:
             notes.append("  (the encoder compares whole texts; these words are compared beside it)")
         return notes
@@ -173,16 +171,17 @@ class Explanation:
         """Return a header, a row for each key, and rows for ``none`` and the margin."""
         names = _PARTS if self.best_parts else ()
         rows = [["", "score", *names]]
-        pairs = ((self.best, self.best_parts), (self.runner_up, self.runner_up_parts))
-        for match, parts in pairs:
+        both = ((self.best, self.best_parts), (self.runner_up, self.runner_up_parts))
+        for match, parts in both:
             if match:
                 told = [_number(getattr(parts, name, None), "+z.2f") for name in names]
                 rows.append([label(match.key), _number(match.score), *told])
+        rest = [""] * len(names)
         if self.none is not None:
-            rows.append(["none of the keys", _number(self.none)])
+            rows.append(["none of the keys", _number(self.none), *rest])
         if self.margin is not None and not (self.equal or (self.taught and self.matches)):
-            rows.append(["margin", _number(self.margin)])
-        return [[*row, *[""] * (len(rows[0]) - len(row))] for row in rows]
+            rows.append(["margin", _number(self.margin), *rest])
+        return rows
 
 
 class Explanations(Results[Explanation]):
@@ -207,14 +206,12 @@ def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
 
     >>> from fuzzydict import Brown
     >>> from fuzzydict.search.score import Meaning
-    >>> the, slip = words_of("the colorr", Meaning(Brown()))
-    >>> the.known, slip.known, slip.stand_in
-    (True, False, 'color')
+    >>> [(word.known, word.stand_in) for word in words_of("the colorr", Meaning(Brown()))]
+    [(True, None), (False, 'color')]
     """
-    vectors = meaning.table.vectors
+    words, vectors = list[Word](), meaning.table.vectors
     if vectors is None:
         return ()
-    words = []
     for word in meaning.queries([exact_text(query)])[0].words:
         known = vectors.word(word.text)
         found = None if known.is_known or not known.trust else vectors.vocabulary.find(word.text)

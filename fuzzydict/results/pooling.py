@@ -46,13 +46,9 @@ def pooled(
 ) -> NDArray[np.float64]:
     """Return the weighted sums of S values of one ``shape`` for L queries, (L, *shape).
 
-    The values of keys whose ``scores``, (L, S), are -inf for all queries are not looked at, so they
-    may be of any kind. ``weights`` come some rows at a time, as from `weights_of`. V of the
-    projections is applied to the sums, which equals applying it to the values.
-
-    Raises:
-        PoolingError: a value cannot be pooled; the message names its key.
-        ShapeError: V takes values of another size.
+    Keys whose ``scores``, (L, S), are -inf for all queries may have values of any kind. ``weights``
+    come some rows at a time, as from `weights_of`. V is applied to the sums, which equals applying
+    it to the values. A PoolingError names the key whose value cannot be pooled.
     """
     reached = reached_by(scores)
     if reached is not None:
@@ -74,8 +70,7 @@ def shaped(
 ) -> NDArray[np.float64]:
     """Return pooled values (L, Ev) in the shape of values, (L, *shape), or as V projects them."""
     projected = sums if projections is None else projections.project_values(sums)
-    same = projected.shape == sums.shape
-    new = (len(sums), *shape) if same else projected.shape
+    new = (len(sums), *shape) if projected.shape == sums.shape else projected.shape
     return projected.reshape(new).astype(np.float64, copy=False)
 
 
@@ -111,15 +106,13 @@ def warn_of_doubt(queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers
     if none is None or none <= DOUBTFUL:
         why = f"the best, {quoted(best.name)}, is right with probability {best.score:.2f}"
     others = f", nor like {len(doubtful) - 1} more of the queries" if doubtful[1:] else ""
-    place: dict[str, Any] = {"stacklevel": 4}
-    if sys.version_info >= (3, 12):
-        place = {"skip_file_prefixes": _PACKAGE}
-    warnings.warn(
+    message = (
         f"pool: no key is like {query} ({why}){others}; "
-        f"such a pool means little: see d.attend({query}), or raise score_cutoff to refuse it",
-        DoubtfulPoolWarning,
-        **place,
+        f"such a pool means little: see d.attend({query}), or raise score_cutoff to refuse it"
     )
+    is_new = sys.version_info >= (3, 12)
+    place: dict[str, Any] = {"skip_file_prefixes": _PACKAGE} if is_new else {"stacklevel": 4}
+    warnings.warn(message, DoubtfulPoolWarning, **place)
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:
@@ -128,15 +121,15 @@ def as_output(pooled_value: NDArray[np.float64]) -> Any:
 
 
 def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the pooled values of several blocks of queries, (L, *shape), as one array.
+    """Return the pooled values of blocks of queries, (L, *shape), as one array.
 
     They differ in shape if another thread wrote values meanwhile: a PoolingError.
     """
-    shapes = list(dict.fromkeys(output.shape[1:] for output in outputs))
-    if len(shapes) > 1:
+    first, *others = dict.fromkeys(output.shape[1:] for output in outputs)
+    if others:
         raise PoolingError(
-            f"values of shape {shapes[0]} were replaced by some of shape {shapes[1]} while a list "
-            f"of queries was pooled; pool it again"
+            f"values of shape {first} were replaced by some of shape {others[0]} while a list of "
+            f"queries was pooled; pool it again"
         )
     return np.concatenate(outputs)
 
@@ -156,12 +149,11 @@ class StackedValues:
         """Return ``other`` if it holds the same, immutable values; else return self."""
         if other is None or other._array is None or len(other._values) != len(self._values):
             return self
-        if not all(map(is_, other._values, self._values)):
-            return self
         kinds = set(map(type, self._values))
         if kinds == {tuple}:
             kinds = set(map(type, chain.from_iterable(self._values)))
-        return other if kinds <= {int, float, bool, str} else self
+        is_same = kinds <= {int, float, bool, str} and all(map(is_, other._values, self._values))
+        return other if is_same else self
 
     def are_texts(self, places: NDArray[np.intp] | None = None) -> bool:
         """Tell whether all values, or those at some places, are texts."""
@@ -171,11 +163,10 @@ class StackedValues:
     def array(self, places: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """Return all values or those at some places, (S, *shape), with texts as vectors (S, E).
 
-        Raises:
-            PoolingError: a value is not a number, array or list of finite numbers, or differs in
-                shape from the first; the message names its key.
+        PoolingError, if a value is no number, array or list of finite numbers, or differs in shape
+        from the first, names its key.
         """
-        if places is not None and self._array is None:
+        if self._array is None and places is not None:
             some = places.tolist()
             return self._stacked([self._keys[i] for i in some], [self._values[i] for i in some])
         if self._array is None:
@@ -186,23 +177,19 @@ class StackedValues:
         kinds = set(map(type, values))
         if all(issubclass(kind, str) for kind in kinds):
             return self._embedding.encode(list(values)).astype(np.float64)
-        are_arrays = (
-            kinds == {np.ndarray}
-            and len({value.shape for value in values}) == 1
-            and {value.dtype.kind for value in values} <= set("biuf")
-        )
-        if kinds <= {int, float} or are_arrays:  # quickly, if none is to be named below
+        are_arrays = kinds == {np.ndarray} and len({value.shape for value in values}) == 1
+        if kinds <= {int, float} or (are_arrays and {v.dtype.kind for v in values} <= set("biuf")):
+            # Quickly, if none is to be named below.
             with np.errstate(over="ignore"), suppress(OverflowError):
                 stacked = np.array(values, np.float64)
                 if np.isfinite(stacked).all():
                     return stacked
-        rows = [_numbers(key, value) for key, value in zip(keys, values, strict=True)]
-        shape = rows[0].shape
+        rows = list(map(_numbers, keys, values))
         for key, row in zip(keys, rows, strict=True):
-            if row.shape != shape:
+            if row.shape != rows[0].shape:
                 raise PoolingError(
                     f"the value of {quoted(key)} has shape {row.shape}, that of {quoted(keys[0])} "
-                    f"{shape}; values can only be pooled if all have one shape"
+                    f"{rows[0].shape}; values can only be pooled if all have one shape"
                 )
             if not np.isfinite(row).all():
                 raise PoolingError(

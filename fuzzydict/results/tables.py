@@ -11,8 +11,7 @@ from fuzzydict.text.words import label
 
 T = TypeVar("T")
 
-# Half transparent, so that text of any colour stays legible on it.
-_SHADE = "rgba(0,114,178,{:.2f})"
+_SHADE = "rgba(0,114,178,{:.2f})"  # transparent, so that text of any colour stays legible on it
 _BAR = _SHADE.format(0.4)
 _DARKEST = 0.5
 _DEFAULTS = {"embedding": "the default (Brown vectors and English words)"}
@@ -48,14 +47,10 @@ class Results(list[T]):
 
 def aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:
     """Return rows as lines, with the first ``texts`` columns aligned left, the others right."""
+    ends = ["<"] * texts + [">"] * len(rows[0]) if rows else []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if i < texts else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    cells = [[f"{c:{e}{w}}" for c, e, w in zip(row, ends, widths, strict=False)] for row in rows]
+    return ["  ".join(row).rstrip() for row in cells]
 
 
 def html_table(
@@ -110,14 +105,11 @@ def dict_html(
         value = getattr(d, name)
         if place < 2 or value is not default:
             told.append(f"{name}: {_DEFAULTS.get(name) if value is None else quoted(value)}")
-    taught: list[tuple[str, Mapping[str, str | None], str]] = [
-        ("aliases", aliases, "no key"),
-        ("synonyms", synonyms, "left out"),
-    ]
-    for what, texts, nothing in taught:
-        if texts:
-            pairs = islice(texts.items(), _ITEMS)
-            shown = [f"{label(one)} → {label(other) if other else nothing}" for one, other in pairs]
+    known = (("aliases", dict(aliases), "no key"), ("synonyms", dict(synonyms), "left out"))
+    for what, texts, nothing in known:
+        pairs = islice(texts.items(), _ITEMS)
+        shown = [f"{label(one)} → {label(other) if other else nothing}" for one, other in pairs]
+        if shown:
             told.append(f"{what}: {', '.join([*shown, *and_more(len(texts) - _ITEMS, what)])}")
     items = html_table(some, header=["key", "value"]) if some else ""
     return f"<div>{paragraph(size)}{items}{''.join(map(paragraph, told))}</div>"
@@ -126,12 +118,11 @@ def dict_html(
 def _cell(cell: Cell, tag: str = "td") -> str:
     if isinstance(cell, str):
         return f"<{tag} style='text-align:left'>{_escaped(cell)}</{tag}>"
-    style = "text-align:right"
-    if cell.share > 0 and cell.is_shaded:
-        style += f";background:{_SHADE.format(_DARKEST * cell.share)}"
-    elif cell.share > 0:
-        end = f"{min(cell.share, 1.0):.1%}"
-        bar = f"linear-gradient(to right,{_BAR} {end},transparent {end})"
+    style, share = "text-align:right", min(cell.share, 1.0)
+    if share > 0 and cell.is_shaded:
+        style += f";background:{_SHADE.format(_DARKEST * share)}"
+    elif share > 0:
+        bar = f"linear-gradient(to right,{_BAR} {share:.1%},transparent {share:.1%})"
         style += f";min-width:8em;background:{bar}"
     return f"<{tag} style='{style}'>{_escaped(cell.text)}</{tag}>"
 
