@@ -17,12 +17,7 @@ _PROBES = ["color", "top speed", "the quick brown fox", "42"]
 
 
 class Encoder:
-    """A function from texts to vectors, whose result is checked at every call.
-
-    >>> encoder = Encoder(lambda texts: [[len(text), 1] for text in texts])
-    >>> encoder.encode(["a", "bcd"]).tolist()
-    [[1.0, 1.0], [3.0, 1.0]]
-    """
+    """A function from texts to vectors, whose result is checked at every call."""
 
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
@@ -65,12 +60,12 @@ def require_same(saved: dict[str, Any], embedding: Any, where: str = "file") -> 
     given = embedding.fingerprint()
     if are_same(saved, given):
         return
-    same_name = saved.get("name") == given["name"]
+    other = ", which gives other vectors" if saved.get("name") == given["name"] else ""
     is_function = saved.get("probes") is not None
     advice = "pass the function as embedding=" if is_function else "open it with the first"
     raise OptionError(
         f"embedding: the {where} was saved with {saved.get('name')}, and is being loaded with "
-        f"{given['name']}{', which gives other vectors' if same_name else ''}; {advice}"
+        f"{given['name']}{other}; {advice}"
     )
 
 
@@ -108,11 +103,10 @@ def as_embedding(embedding: Any) -> Embedding:
         return WordVectors.from_gensim(vectors)
     if isinstance(embedding, Mapping):
         return WordVectors.from_mapping(embedding)
-    if not isinstance(embedding, str | bytes | type):
-        if callable(getattr(embedding, "encode", None)):
-            return Encoder(embedding.encode)
-        if callable(embedding):
-            return Encoder(embedding)
+    encode = getattr(embedding, "encode", embedding)
+    for function in (encode, embedding):
+        if callable(function) and not isinstance(embedding, str | bytes | type):
+            return Encoder(function)
     raise ArgumentTypeError(
         f"embedding: expected None, 'english', WordVectors, gensim KeyedVectors, a mapping from "
         f"words to vectors, an object with encode(texts), or a function of texts; "
@@ -121,11 +115,7 @@ def as_embedding(embedding: Any) -> Embedding:
 
 
 def name_of(embedding: Any) -> str | None:
-    """Return the name of an embedding that `as_embedding` takes; None if it has none.
-
-    >>> name_of(English()), name_of(None)
-    ('english', None)
-    """
+    """Return the name of an embedding that `as_embedding` takes; None if it has none."""
     if isinstance(embedding, str):
         return embedding
     is_english = embedding is English or getattr(embedding, "ships_as", None) == ENGLISH

@@ -48,18 +48,15 @@ def project_forward(
             f"the projection of {role} vectors takes vectors of {expected} numbers, "
             f"got shape {x.shape}"
         )
+
+    def outer(a: Array, b: Array) -> Array:  # the sum of those of all rows
+        return a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
+
     if not isinstance(projection, Factors):
-        whole = projection.astype(x.dtype, copy=False)
-        return x @ whole, lambda d_y: _outer(x, d_y)
+        return x @ projection.astype(x.dtype, copy=False), lambda d_y: outer(x, d_y)
     left, right = (part.astype(x.dtype, copy=False) for part in projection)
     inner = x @ left  # (..., r)
-    return x + inner @ right.T, lambda d_y: Factors(_outer(x, d_y @ right), _outer(d_y, inner))
-
-
-def _outer(a: Array, b: Array) -> Array:
-    """Return the sum of the outer products of the rows of a (..., I) and b (..., J), (I, J)."""
-    total: Array = a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
-    return total
+    return x + inner @ right.T, lambda d_y: Factors(outer(x, d_y @ right), outer(d_y, inner))
 
 
 def _composed(first: Projection, second: Projection) -> Any:
@@ -78,30 +75,26 @@ def _checked(role: str, projection: Any, largest: float = _LARGEST) -> Any:
     if projection is None:
         return None
     if isinstance(projection, Factors):
-        parts = projection._asdict().items()
-        largest **= 0.5  # as they are multiplied
-        checked = Factors(*(_checked(f"{role}.{name}", part, largest) for name, part in parts))
-        if checked.left.shape != checked.right.shape:
+        names = (f"{role}.left", f"{role}.right")
+        left, right = (_checked(*one, largest**0.5) for one in zip(names, projection, strict=True))
+        if left.shape != right.shape:
             raise ShapeError(
-                f"the factors of {role} must be of one shape (E, r), "
-                f"got {checked.left.shape} and {checked.right.shape}"
+                f"the factors of {role} must be of one shape (E, r), got {left.shape} and "
+                f"{right.shape}"
             )
-        return checked
+        return Factors(left, right)
     matrix = np.array(as_floats(**{role: projection})[0])
     if matrix.ndim != 2 or not matrix.size:
         raise ShapeError(f"{role} must be a matrix (E, r), got shape {matrix.shape}")
     require_finite(matrix, **{role: matrix})
     if np.abs(matrix).max() > largest:
-        raise ShapeError(
-            f"{role}: this projection has numbers beyond {largest:.0e}, so that products "
-            f"overflow; scale it down"
-        )
+        what = f"{role}: this projection has numbers beyond {largest:.0e}"
+        raise ShapeError(f"{what}, so that products overflow; scale it down")
     matrix.flags.writeable = False
     return matrix
 
 
 ROLES = ("query", "key", "value")
-_BOTH = "both"  # one projection for queries and keys, in a file
 
 
 class Projections:
@@ -138,12 +131,11 @@ class Projections:
         *,
         embedding: str | None = None,
     ) -> None:
-        checked = _checked("query", query)
-        key = checked if key is query else _checked("key", key)
-        value = _checked("value", value)
-        self.__dict__.update(query=checked, key=key, value=value, embedding=embedding)
-        given = [p for p in (self.query, self.key) if p is not None]
-        sizes = [len(p.left) if isinstance(p, Factors) else p.shape[1] for p in given]
+        given = (query, key, value)
+        q, k, v = (_checked(role, one) for role, one in zip(ROLES, given, strict=True))
+        self.__dict__.update(query=q, key=k, value=v, embedding=embedding)
+        both = [p for p in (q, k) if p is not None]
+        sizes = [len(p.left) if isinstance(p, Factors) else p.shape[1] for p in both]
         if len(set(sizes)) > 1:
             raise ShapeError(
                 f"query and key must lead to vectors of one size to be compared, "
@@ -183,13 +175,11 @@ class Projections:
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that a file holds, by name; none for the identity."""
-        parts = {role: getattr(self, role) for role in ROLES}
-        if self.query is self.key:
-            parts = {_BOTH: self.query, "value": self.value}
         found: dict[str, Array] = {}
-        for role, projection in parts.items():
+        for role in ROLES:
+            projection = getattr(self, role)
             if isinstance(projection, Factors):
-                found |= {f"{role}.{name}": part for name, part in projection._asdict().items()}
+                found |= {f"{role}.left": projection.left, f"{role}.right": projection.right}
             elif projection is not None:
                 found[role] = projection
         return found
@@ -197,17 +187,14 @@ class Projections:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
         """Return the projections that `arrays` gave; FileFormatError if they are not such."""
+        given, made = dict(arrays), dict[str, Any]()
         try:
-            if any(name.partition(".")[0] not in (*ROLES, _BOTH) for name in arrays):
-                raise ValueError(f"they have arrays named {', '.join(arrays)[:200]}")
-            made = {
-                role: Factors(arrays[f"{role}.left"], arrays[f"{role}.right"])
-                if f"{role}.left" in arrays
-                else arrays.get(role)
-                for role in (*ROLES, _BOTH)
-            }
-            if (both := made.pop(_BOTH)) is not None:
-                made |= {"query": both, "key": both}
+            for role in ROLES:
+                made[role] = given.pop(role, None)
+                if f"{role}.left" in given:
+                    made[role] = Factors(given.pop(f"{role}.left"), given.pop(f"{role}.right"))
+            if given:
+                raise ValueError(f"they have arrays named {', '.join(given)[:200]}")
             return cls(**made, embedding=embedding)
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"these are no whole projections: {error}") from error
@@ -243,7 +230,7 @@ class Projections:
                 shown.append(f"{role}=<identity and rank {rank} ({size}, {size})>")
             elif projection is not None:
                 shown.append(f"{role}=<array {projection.shape}>")
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return f"Projections({', '.join(shown)})"
 
 
 def as_projections(projections: Any) -> Projections | None:

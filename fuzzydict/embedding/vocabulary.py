@@ -81,7 +81,6 @@ class Vocabulary:
             raise ShapeError(f"counts: expected {_MOST_COUNTED} words in all at most; scale down")
         self.counts: NDArray[np.int64] = given.astype(np.int64, copy=False)
         self._stand_in = lru_cache(_REMEMBERED)(self._nearest_word)
-        self._alike = lru_cache(_REMEMBERED)(self._frequent_like)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -118,21 +117,16 @@ class Vocabulary:
                 return self._rows[base], 1.0
         if len(word) < _SHORTEST or not (word.isalpha() and word.isascii()):
             return -1, 0.0
-        slips = []
+        slips, sizes = [], range(len(word) - 1, len(word) + 2)
         for letters in (word[:2], word[0] + word[-2:]):  # one slip leaves some of them
-            rows, known = self._alike(letters, len(word))
+            rows = [row for size in sizes for row in self._frequent.get((letters, size), ())]
+            known = [self.words[row] for row in rows]
             if known:
                 edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)
                 slips += [rows[place] for place in np.flatnonzero(edits[0] <= 1).tolist()]
         if not slips:
             return -1, 0.0
         return min(slips), Indel.normalized_similarity(word, self.words[min(slips)])
-
-    def _frequent_like(self, letters: str, length: int) -> tuple[list[int], list[str]]:
-        """Return the frequent words with some letters, and about as many in all."""
-        sizes = range(length - 1, length + 2)
-        rows = [row for size in sizes for row in self._frequent.get((letters, size), ())]
-        return rows, [self.words[row] for row in rows]
 
     @cached_property
     def _frequent(self) -> dict[tuple[str, int], list[int]]:
@@ -166,16 +160,12 @@ class Vocabulary:
         text = text[:LONGEST]
         if " " in text and not self.has_phrases:
             return plain(text).split()
-        rows = self._rows
-        if text in rows:
-            return [text]
-        lower = text.lower()
-        if lower in rows:
-            return [lower]
+        for whole in (text, text.lower()):
+            if whole in self._rows:
+                return [whole]
         words = plain(text).split()
-        if len(words) > 1 and (joined := "_".join(words)) in rows:
-            return [joined]
-        return words
+        joined = "_".join(words)
+        return [joined] if len(words) > 1 and joined in self._rows else words
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that a file holds, by name; `from_arrays` reads them."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -99,60 +100,52 @@ def train(
         stem = SnowballStemmer("english").stem
         stems = {word: stem(word) for word in occurrences}
     stemmed = [[stems[word] for word in sentence] for sentence in sentences] if stems else []
-    epochs = _Epochs(sum(model.epochs for model, _ in runs), progress)
+    total, ended = sum(model.epochs for model, _ in runs), count(1)
+    lock, errors = Lock(), list[BaseException]()
+
+    def tell() -> None:
+        with lock:
+            if errors:  # which end the other threads, too
+                raise errors[0]
+            try:
+                done = next(ended)
+                if progress is not None:
+                    progress(done, total)
+            except BaseException as error:
+                errors.append(error)
+                raise
 
     def vectors(run: tuple[Model, int]) -> NDArray[np.float32]:
         model, copy = run
         text, names = (stemmed, [stems[w] for w in words]) if model.stems else (sentences, words)
-        trained = _word2vec(model, text, min_count, (seed + copy) % 2**32, epochs)
+        trained = _word2vec(model, text, min_count, (seed + copy) % 2**32, tell)
         return units(trained[names])
 
     with ThreadPoolExecutor() as pool:
         try:
             parts = list(pool.map(vectors, runs))
         except BaseException as error:  # also Ctrl-C; leaving the pool waits for its threads
-            epochs.error = error
+            errors.append(error)
             raise
     counts = np.array([occurrences[word] for word in words], np.int64)
     side_by_side = np.hstack(parts) / np.float32(len(parts) ** 0.5)
     return words, side_by_side if size is None else combine(side_by_side, size), counts
 
 
-class _Epochs:
-    """Counts the epochs of all models. After an error, each thread ends with it at its next one."""
-
-    def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
-        self.error: BaseException | None = None
-        self._done, self._total, self._progress, self._lock = 0, total, progress, Lock()
-
-    def ended(self) -> None:
-        """Tell ``progress`` of one more."""
-        with self._lock:
-            if self.error is not None:
-                raise self.error
-            self._done += 1
-            try:
-                if self._progress is not None:
-                    self._progress(self._done, self._total)
-            except BaseException as error:
-                self.error = error
-                raise
-
-
 def _word2vec(
-    model: Model, sentences: Sequence[Sequence[str]], min_count: int, seed: int, epochs: _Epochs
+    model: Model, text: Sequence[Sequence[str]], least: int, seed: int, tell: Callable[[], None]
 ) -> Any:
     """Return gensim's KeyedVectors, trained by one worker: more would update in random order."""
     from gensim.models import Word2Vec
     from gensim.models.callbacks import CallbackAny2Vec
 
-    class Count(CallbackAny2Vec):  # type: ignore[misc]
+    class Tell(CallbackAny2Vec):  # type: ignore[misc]
         def on_epoch_end(self, model: object) -> None:  # noqa: ARG002
-            epochs.ended()
+            tell()
 
     options = {name: value for name, value in vars(model).items() if name in _OF_GENSIM}
-    counted = {"min_count": min_count, "seed": seed, "workers": 1, "callbacks": [Count()]}
-    return Word2Vec(sentences, **options, **counted).wv
+    more = {"min_count": least, "seed": seed, "workers": 1, "callbacks": [Tell()]}
+    return Word2Vec(text, **options, **more).wv
 
 
 def combine(
@@ -164,9 +157,6 @@ def combine(
     Schütze, 2016, "Learning Word Meta-Embeddings"). An axis of singular value s is scaled to
     ``s ** power``. Below 1, the strongest axes count less (Caron, 2001, "Experiments with LSA
     Scoring: Optimal Rank and Basis"). There are E axes at most.
-
-    >>> combine(np.array([[3, 0, 4], [3, 0, 4]], np.float32), 2).shape
-    (2, 2)
     """
     rows = vectors.astype(np.float64)
     # In 64 bits, so that the order of sums makes no difference after rounding to 32.
@@ -178,11 +168,7 @@ def combine(
 
 
 def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
-    """Return the words of a sentence, which is a text, or a list of the tokens of a corpus.
-
-    >>> words_of_sentence(["Mr.", "McDonald", "agreed", "."])
-    ['mr', 'mcdonald', 'agreed']
-    """
+    """Return the words of a sentence, which is a text, or a list of the tokens of a corpus."""
     try:
         text = sentence if isinstance(sentence, str) else " ".join(sentence)
     except TypeError:
@@ -196,11 +182,8 @@ def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
 def brown_sentences(*, download: bool = False) -> list[list[str]]:
     """Return the 57,340 sentences of the Brown corpus, each a list of its tokens.
 
-    Args:
-        download: fetch the corpus with nltk first, where it is not on this machine.
-
-    Raises:
-        MissingCorpusError: the corpus is not there, or could not be fetched.
+    With ``download``, nltk fetches the corpus first, where it is not on this machine. It raises
+    MissingCorpusError if the corpus is not there, or could not be fetched.
     """
     import nltk
     from nltk.corpus import brown
@@ -212,8 +195,7 @@ def brown_sentences(*, download: bool = False) -> list[list[str]]:
             return brown_sentences()
         problem = "nltk could not fetch the Brown corpus; check the connection and try again with"
         if not download:
-            problem = (
-                "the Brown corpus is not on this machine (nltk looked for corpora/brown in "
-                f"{', '.join(nltk.data.path)}); fetch it with"
-            )
+            places = ", ".join(nltk.data.path)
+            problem = "the Brown corpus is not on this machine (nltk looked for corpora/brown in "
+            problem += f"{places}); fetch it with"
         raise MissingCorpusError(f"{problem}: python -m nltk.downloader brown") from error

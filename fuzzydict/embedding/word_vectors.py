@@ -23,26 +23,14 @@ _BLOCK = 8192  # words of texts that are summed, and rows gathered, at a time, t
 
 
 class Matrix:
-    """A matrix (V, E) of 32-bit numbers, or of 8-bit codes with a scale for each row.
-
-    Row i is ``codes[i]``, times ``scales[i]`` if there are scales, (V,).
-
-    >>> matrix = Matrix(np.array([[0.5, -1.0], [2.0, 0.25]], np.float32)).rounded()
-    >>> matrix.arrays()["vectors"].tolist()
-    [[64, -127], [127, 16]]
-    >>> matrix.rows(np.array([1, -1])).round(2).tolist()
-    [[2.0, 0.25], [0.0, 0.0]]
-    """
+    """A matrix (V, E) of 32-bit numbers, or of 8-bit codes with a scale for each row, (V,)."""
 
     def __init__(self, codes: NDArray[Any], scales: NDArray[np.float32] | None = None) -> None:
         self._codes, self._scales, self.size = codes, scales, int(codes.shape[1])
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], count: int) -> Matrix:
-        """Return the matrix of V = ``count`` rows of which `arrays` returned the arrays.
-
-        Codes are not looked at, so that their rows are read from a file as they are needed.
-        """
+        """Return the matrix of V = ``count`` rows with these `arrays`; codes are not read yet."""
         codes, scales = arrays["vectors"], arrays.get("scales")
         if codes.ndim != 2 or len(codes) != count or not codes.size:
             raise ValueError(f"its vectors are of shape {codes.shape} for {count} words")
@@ -194,9 +182,7 @@ class WordVectors:
         form or a slip of. A text without words that have vectors has the zero vector.
         """
         if isinstance(texts, str):
-            raise ArgumentTypeError(
-                f"texts: expected a list of texts, got the text {quoted(texts)}"
-            )
+            raise ArgumentTypeError(f"texts: expected a list, got the text {quoted(texts)}")
         encoded = np.zeros((len(texts), self.size), np.float32)
         start, count, split = 0, 0, list[list[str]]()
         for end, text in enumerate(texts, 1):
@@ -229,12 +215,7 @@ class WordVectors:
         return means
 
     def word(self, word: str) -> KnownWord:
-        """Return what is compared of a word in its plain form.
-
-        >>> vectors = WordVectors(["red", "color"], [[2.0, 0.0], [0.0, 1.0]])
-        >>> vectors.word("red").unit.tolist(), vectors.word("colour").is_known
-        ([1.0, 0.0], False)
-        """
+        """Return what is compared of a word in its plain form."""
         return self.look_up([word])[0]
 
     def look_up(self, words: Sequence[str]) -> list[KnownWord]:
@@ -308,20 +289,15 @@ class WordVectors:
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> WordVectors:
-        """Copy the words and vectors of ``{word: vector}``.
-
-        Raises:
-            ArgumentTypeError: a word is not a text, or a vector not of numbers.
-            ShapeError: there are none, or their lengths differ.
-        """
+        """Copy ``{word: vector}``; ShapeError if there are none, or their lengths differ."""
         rows = {
             word: as_floats(**{f"embedding of {quoted(word)}": vector})[0]
             for word, vector in mapping.items()
         }
-        sizes = {word: row.shape for word, row in rows.items()}
-        odd = next((word for word in rows if sizes[word] != next(iter(sizes.values()))), None)
+        shapes = {word: row.shape for word, row in rows.items()}
+        odd = next((word for word in rows if shapes[word] != next(iter(shapes.values()))), None)
         if not rows or odd is not None:
-            got = "no word" if odd is None else f"shape {sizes[odd]} for {quoted(odd)}"
+            got = "no word" if odd is None else f"shape {shapes[odd]} for {quoted(odd)}"
             raise ShapeError(f"embedding: expected vectors of one length for all words, got {got}")
         return cls(list(rows), np.stack(list(rows.values())))
 
@@ -335,7 +311,7 @@ class WordVectors:
             raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {quoted(dtype)}")
         matrix = self.matrix.rounded() if dtype == "int8" else self.matrix
         matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
-        write_arrays(path, _KIND, {}, {**self.vocabulary.arrays(), **matrix.arrays()})
+        write_arrays(path, _KIND, {}, self.vocabulary.arrays() | matrix.arrays())
 
     @property
     def words(self) -> list[str]:
@@ -370,7 +346,7 @@ class WordVectors:
             for name in _FILES[self.ships_as]:
                 state.update(header_digest(_path(name), _KIND).encode("ascii"))
         else:
-            for array in {**self.vocabulary.arrays(), **self.matrix.arrays()}.values():
+            for array in (self.vocabulary.arrays() | self.matrix.arrays()).values():
                 state.update(np.ascontiguousarray(array).data)
         kind = self.ships_as or "word"
         return f"{kind} vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
@@ -462,10 +438,6 @@ def side_by_side(
 
     Where one lacks a word, its numbers are zero. A word of both is as frequent as the first has
     it; the counts of the second are scaled to those of the first.
-
-    >>> one, two = WordVectors(["red", "hue"], [[1], [2]]), WordVectors(["red", "sky"], [[3], [4]])
-    >>> side_by_side(one, two).encode(["red", "hue", "sky"]).tolist()
-    [[1.0, 3.0], [2.0, 0.0], [0.0, 4.0]]
     """
     known = set(first.words)
     new = [row for row, word in enumerate(second.words) if word not in known]

@@ -102,25 +102,21 @@ def attention_forward(
     key: ArrayLike,
     value: ArrayLike,
     *,
-    scorer: ScorerLike = "scaled_dot",
-    attn_mask: ArrayLike | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
     temperature: float = 1.0,
     normalizer: str = "softmax",
-    valid_lens: ArrayLike | None = None,
+    **options: Any,
 ) -> tuple[Array, Array, AttentionBackward]:
-    """Compute ``attention``; return the output (..., L, Ev), the weights (..., L, S), and backward.
+    """Compute ``attention``, which has the same options, without blocks.
 
-    That is a function from the gradient of a loss for the output to ``AttentionGradients``.
+    Return the output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
+    loss for the output to its ``AttentionGradients``.
 
     >>> output, weights, backward = attention_forward([[1.0]], [[0.0], [1.0]], [[0.0], [2.0]])
     >>> backward(np.ones_like(output)).value.round(3)
     array([[0.269],
            [0.731]])
     """
-    asked = _Asked(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
-    return _forward(asked, temperature, normalizer)
+    return _forward(_Asked(query, key, value, **options), temperature, normalizer)
 
 
 def _forward(
@@ -150,19 +146,17 @@ class _Asked:
         query: ArrayLike,
         key: ArrayLike,
         value: ArrayLike,
-        scorer: ScorerLike,
-        scale: float | None,
-        attn_mask: ArrayLike | None,
-        valid_lens: ArrayLike | None,
-        is_causal: bool,
+        scorer: ScorerLike = "scaled_dot",
+        scale: float | None = None,
+        attn_mask: ArrayLike | None = None,
+        valid_lens: ArrayLike | None = None,
+        is_causal: bool = False,
     ) -> None:
         self.scorer, self.is_causal = as_scorer(scorer), bool(is_causal)
         if scale is not None:
             if not isinstance(self.scorer, ScaledDot):
-                raise OptionError(
-                    f"scale is for the scorer 'scaled_dot'; {self.scorer!r} has none: use "
-                    f"temperature"
-                )
+                why = f"scale is for the scorer 'scaled_dot'; {self.scorer!r} has none"
+                raise OptionError(f"{why}: use temperature")
             self.scorer = ScaledDot(scale)
         q, k, v = self.inputs = as_floats(query=query, key=key, value=value)
         check_matrices(q, k, same_size=self.scorer.same_size)
@@ -178,14 +172,13 @@ class _Asked:
 
     def masked(self, scores: Array, rows: slice, columns: slice) -> Array:
         """Return the scores of a block (..., rows, columns), -inf where a key is left out."""
-        out = np.array(-np.inf, scores.dtype)
-        if self.mask is not None:
-            block = self.mask[..., rows, columns]
-            if block.dtype.kind == "b":
-                scores = np.where(block, scores, out)
-            else:
-                with np.errstate(over="ignore"):  # softmax refuses +inf
-                    scores = np.add(scores, block.astype(scores.dtype, copy=False), order="C")
+        out, mask = np.array(-np.inf, scores.dtype), self.mask
+        if mask is not None and mask.dtype.kind == "b":
+            scores = np.where(mask[..., rows, columns], scores, out)
+        elif mask is not None:
+            block = mask[..., rows, columns].astype(scores.dtype, copy=False)
+            with np.errstate(over="ignore"):  # softmax refuses +inf
+                scores = np.add(scores, block, order="C")
         keys = (columns.start or 0) + np.arange(scores.shape[-1])
         if self.lengths is not None:
             scores = np.where(keys < self.lengths[..., rows, :], scores, out)
@@ -226,10 +219,8 @@ def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[A
             f"for each batch) or {shape[:-1]} (for each query) of the scores {shape}"
         ) from None
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[-1]:
-        raise ShapeError(
-            f"valid_lens must be between 0 and S = {shape[-1]}, "
-            f"got {lengths.min()} to {lengths.max()}"
-        )
+        got = f"{lengths.min()} to {lengths.max()}"
+        raise ShapeError(f"valid_lens must be between 0 and S = {shape[-1]}, got {got}")
     return each[..., None]
 
 
@@ -260,11 +251,9 @@ def _pooling(**given: ArrayLike) -> tuple[Array, Array]:
 
 
 # Block sizes by measurement: smaller blocks cost calls, larger ones do not fit into the cache.
-_ROWS = 256
-_KEYS = 1 << 15
-_SCORES = 1 << 21
-# BLAS multiplies one query with this many numbers on one core. Memory is the limit there, and
-# waiting for a second core on a busy machine can take a hundred times as long as the product.
+_ROWS, _KEYS, _SCORES = 256, 1 << 15, 1 << 21
+# BLAS multiplies one query with this many numbers on one core: waiting for a second core on a busy
+# machine can take a hundred times as long as the product.
 _NUMBERS = 3 << 17
 
 
@@ -328,6 +317,6 @@ def _in_blocks(asked: _Asked, temperature: float) -> Array:
     for rows in slices(query.shape[-2], _ROWS):
         parts = (part(rows, keys) for keys in slices(key.shape[-2], max(step, 256)))
         outputs.append(finish(reduce(lambda a, b: merge(a, b, temperature), parts)))
-    output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
+    output = np.concatenate(outputs, axis=-2)
     require_finite(output, value=value)
     return output

@@ -63,16 +63,15 @@ class KernelRegression:
         require_finite(centre, X=examples)
         if not isinstance(self.bandwidth, str):
             self.bandwidth_ = positive("bandwidth", self.bandwidth)
-        elif self.bandwidth == "fit":
-            if len(examples) < 2:
-                raise ShapeError("X must have 2 rows or more to learn a bandwidth from, got 1")
+        elif self.bandwidth != "fit":
+            raise OptionError(f"bandwidth must be a number or 'fit', got {quoted(self.bandwidth)}")
+        elif len(examples) < 2:
+            raise ShapeError("X must have 2 rows or more to learn a bandwidth from, got 1")
+        else:
             columns = targets.reshape(len(targets), -1) / _unit(targets)
             self.bandwidth_ = _learned_bandwidth(kernel, examples - centre, columns)
-        else:
-            raise OptionError(f"bandwidth must be a number or 'fit', got {quoted(self.bandwidth)}")
         self.X_, self.y_, self.n_features_in_ = examples, targets, examples.shape[1]
-        self._centre = centre
-        self._scorer = kernel(self.bandwidth_)
+        self._centre, self._scorer = centre, kernel(self.bandwidth_)
         return self
 
     def predict(self, X: ArrayLike) -> Array:  # noqa: N803
@@ -103,9 +102,8 @@ class KernelRegression:
         targets, predicted = targets / unit, predicted / unit
         missed = ((targets - predicted) ** 2).sum(0)
         spread = ((targets - targets.mean(0)) ** 2).sum(0)
-        flat = np.where(missed == 0, 1.0, 0.0)
         shares = 1 - missed / np.where(spread == 0, 1, spread)
-        return float(np.where(spread == 0, flat, shares).mean())
+        return float(np.where(spread == 0, missed == 0, shares).mean())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 -- nothing is nested
         """Return the constructor's arguments by name."""
@@ -123,14 +121,10 @@ class KernelRegression:
         return f"KernelRegression(kernel={self.kernel!r}, bandwidth={self.bandwidth!r})"
 
     def __sklearn_tags__(self) -> Any:
-        # Only scikit-learn calls this, so it is installed.
-        from sklearn.utils import RegressorTags, Tags, TargetTags
+        from sklearn.utils import RegressorTags, Tags, TargetTags  # which calls this
 
-        return Tags(
-            estimator_type="regressor",
-            target_tags=TargetTags(required=True, multi_output=True),
-            regressor_tags=RegressorTags(),
-        )
+        targets = TargetTags(required=True, multi_output=True)
+        return Tags("regressor", target_tags=targets, regressor_tags=RegressorTags())
 
     def _centred(self, X: ArrayLike) -> tuple[Array, Array, Array]:  # noqa: N803
         """Return query, key (both less the mean of examples, for small rounding errors), value."""
@@ -185,9 +179,8 @@ _FINER, _ROUNDS = 8, 3  # widths between the neighbours of the best one, and how
 def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
     """Return the width with the least leave-one-out error, for x (N, E) and y (N, Ev), N > 1.
 
-    The error has several minima, and jumps where a compact kernel reaches one more example. So a
-    search over all sensible widths comes first, and then finer ones between the neighbours of the
-    best. If all x are equal, any width predicts the same, and 1 is returned.
+    The error has several minima and jumps, so a search over all sensible widths comes first, and
+    then finer ones between the neighbours of the best. If all x are equal, it is 1.
     """
     gaps, extent = [], 0.0
     for rows in slices(len(x), _ROWS):
@@ -215,10 +208,6 @@ def leave_one_out(kernel: Kernel, x: Array, y: Array) -> float:
 
     An example with no other inside the kernel is predicted by the mean of all others, so that a
     narrow kernel is not rewarded for predicting nothing.
-
-    >>> from fuzzydict.nn.scorers import Boxcar
-    >>> leave_one_out(Boxcar(1.5), np.arange(3.0)[:, None], np.array([[0.0], [3.0], [6.0]]))
-    6.0
     """
     error = 0.0
     for rows in slices(len(x), _ROWS):

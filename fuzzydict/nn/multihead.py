@@ -104,13 +104,12 @@ class MultiHeadAttention:
         (..., L, S); without ``average_attn_weights`` these are of each head, (..., H, L, S). Masks
         and errors are those of ``attention``; a mask may be for each head, (..., H, L, S), too.
         """
+        masks: Any = {"attn_mask": attn_mask, "is_causal": is_causal, "valid_lens": valid_lens}
         if need_weights:
-            output, weights, _ = self.forward(
-                query, key, value, attn_mask=attn_mask, is_causal=is_causal, valid_lens=valid_lens
-            )
+            output, weights, _ = self.forward(query, key, value, **masks)
             return output, weights.mean(-3) if average_attn_weights else weights
-        _, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
-        return self._linear("o", _join(attention(*heads, is_causal=is_causal, **masks)))
+        _, heads, masks = self._prepare(query, key, value, **masks)
+        return self._linear("o", _join(attention(*heads, **masks)))
 
     def forward(
         self,
@@ -128,8 +127,8 @@ class MultiHeadAttention:
         the gradient of a loss for the output to its ``AttentionGradients``. That of x in
         ``heads(x, x, x)`` is the sum of the first three. Errors are those of ``attention``.
         """
-        inputs, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
-        pooled, weights, inner = attention_forward(*heads, is_causal=is_causal, **masks)
+        inputs, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens, is_causal)
+        pooled, weights, inner = attention_forward(*heads, **masks)
         joined = _join(pooled)
 
         def backward(d_output: Array) -> AttentionGradients:
@@ -190,9 +189,8 @@ class MultiHeadAttention:
                 "MultiHeadAttention has neither; use a module without them"
             )
         # torch keeps one matrix for all three if their sizes are equal, else three.
-        if module.in_proj_weight is None:
-            weights = [module.q_proj_weight, module.k_proj_weight, module.v_proj_weight]
-        else:
+        weights = [module.q_proj_weight, module.k_proj_weight, module.v_proj_weight]
+        if module.in_proj_weight is not None:
             weights = module.in_proj_weight.chunk(3)
         tensors = dict(zip(("W_q", "W_k", "W_v"), weights, strict=True))
         tensors["W_o"] = module.out_proj.weight
@@ -200,32 +198,22 @@ class MultiHeadAttention:
         if bias:
             tensors |= zip(("b_q", "b_k", "b_v"), module.in_proj_bias.chunk(3), strict=True)
             tensors["b_o"] = module.out_proj.bias
-        heads = cls(
-            module.embed_dim, module.num_heads, bias=bias, kdim=module.kdim, vdim=module.vdim
-        )
+        sizes = {"kdim": module.kdim, "vdim": module.vdim}
+        heads = cls(module.embed_dim, module.num_heads, bias=bias, **sizes)
         # Copies, because the module may be trained further.
-        return heads.with_parameters(
-            {name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()}
-        )
+        copies = {name: np.array(one.detach().cpu().numpy()) for name, one in tensors.items()}
+        return heads.with_parameters(copies)
 
     def _prepare(
-        self,
-        query: ArrayLike,
-        key: ArrayLike,
-        value: ArrayLike,
-        attn_mask: ArrayLike | None,
-        valid_lens: ArrayLike | None,
+        self, query: Any, key: Any, value: Any, attn_mask: Any, valid_lens: Any, is_causal: bool
     ) -> tuple[tuple[Array, ...], list[Array], dict[str, Any]]:
         """Return the inputs as arrays, their heads (..., H, N, E / H), and masks for these."""
-        inputs = as_floats(query=query, key=key, value=value)
-        heads = []
-        sizes = (self.embed_dim, self.kdim, self.vdim)
-        for name, size, x in zip(("query", "key", "value"), sizes, inputs, strict=True):
+        inputs, heads = as_floats(query=query, key=key, value=value), list[Array]()
+        sizes = {"query": self.embed_dim, "key": self.kdim, "value": self.vdim}
+        for (name, size), x in zip(sizes.items(), inputs, strict=True):
             if x.ndim < 2 or x.shape[-1] != size:
-                raise ShapeError(
-                    f"{name} must have shape (..., {'L' if name == 'query' else 'S'}, {size}), "
-                    f"got {x.shape}"
-                )
+                rows = "L" if name == "query" else "S"
+                raise ShapeError(f"{name} must have shape (..., {rows}, {size}), got {x.shape}")
             heads.append(_split(self._linear(name[0], x), self.num_heads))
             require_finite(heads[-1], **{name: x})
         axes = max(x.ndim for x in inputs[:2])  # the scores (..., H, L, S) have one more
@@ -235,7 +223,8 @@ class MultiHeadAttention:
         lengths = None if valid_lens is None else as_array("valid_lens", valid_lens)
         if lengths is not None:
             lengths = lengths[..., None, :] if lengths.ndim == axes - 1 else lengths[..., None]
-        return inputs, heads, {"attn_mask": mask, "valid_lens": lengths}
+        masks = {"attn_mask": mask, "valid_lens": lengths, "is_causal": is_causal}
+        return inputs, heads, masks
 
     def _linear(self, name: str, x: Array) -> Array:
         """Apply the projection of this name: (..., N, size) to (..., N, E)."""

@@ -79,10 +79,7 @@ class Scorer(ABC):
 
     @abstractmethod
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        """Implement ``forward`` for arrays of one dtype whose shapes were checked.
-
-        The gradients of query and key may keep the batch axes to which these were broadcast.
-        """
+        """Implement ``forward`` for checked arrays; gradients may keep the batch axes of scores."""
 
     @property
     def parameters(self) -> dict[str, Array]:
@@ -90,10 +87,10 @@ class Scorer(ABC):
         return dict(self._parameters)
 
     def __repr__(self) -> str:
-        shown = (
-            f"{name}={value.item():g}" if value.ndim == 0 else f"{name}=<array {value.shape}>"
+        shown = [
+            f"{name}=" + (f"{value.item():g}" if value.ndim == 0 else f"<array {value.shape}>")
             for name, value in self.parameters.items()
-        )
+        ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
@@ -119,10 +116,8 @@ class FunctionScorer(Scorer):
             )
 
         def backward(_: Array) -> ScorerGradients:
-            raise ArgumentTypeError(
-                f"the scorer {self!r} is a plain function, which has no gradient; "
-                f"to train, write a subclass of Scorer"
-            )
+            why = f"the scorer {self!r} is a plain function, which has no gradient"
+            raise ArgumentTypeError(f"{why}; to train, write a subclass of Scorer")
 
         with np.errstate(over="ignore"):  # what is too large becomes inf, which is refused
             return scores.astype(query.dtype, copy=False), backward
@@ -192,11 +187,10 @@ class Bilinear(Scorer):
         self.M = self._parameters["M"]
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        sizes = (query.shape[-1], key.shape[-1])
-        if self.M.shape != sizes:
+        if self.M.shape != (query.shape[-1], key.shape[-1]):
             raise ShapeError(
-                f"M has shape {self.M.shape} (Eq, Ek), but query {query.shape} and "
-                f"key {key.shape} need {sizes}"
+                f"M has shape {self.M.shape} (Eq, Ek), which does not fit query {query.shape} and "
+                f"key {key.shape}"
             )
         projected = linear(query, self.M.T)  # (..., L, Ek)
         require_finite(projected, query=query, M=self.M)
@@ -273,9 +267,8 @@ class Kernel(Scorer):
     def __init__(self, width: float | ArrayLike = 1.0) -> None:
         self.width = positive("width", width)
         if not 1e-100 <= self.width <= 1e100:  # else its powers over- or underflow
-            raise OptionError(
-                f"width must be from 1e-100 to 1e100, got {self.width}; scale the vectors"
-            )
+            what = f"width must be from 1e-100 to 1e100, got {self.width}"
+            raise OptionError(f"{what}; scale the vectors")
         self._parameters = {"width": np.array(self.width)}
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
@@ -352,24 +345,18 @@ def _log_above_zero(weights: Array) -> Array:
 
 
 def squared_distances(query: Array, key: Array) -> Array:
-    """Return ``|q - k|^2`` of each query (..., L, E) to each key (..., S, E): (..., L, S).
-
-    Computed as ``|q|^2 + |k|^2 - 2 q.k``, by one matrix product, without an array (..., L, S, E).
-    """
-    if query.shape[-1] == 1:
-        # The array of differences has the size of the product here, and is exact.
+    """Return ``|q - k|^2`` of each query (..., L, E) to each key (..., S, E): (..., L, S)."""
+    if query.shape[-1] == 1:  # the array of differences is as large as the product, and exact
         with np.errstate(over="ignore", invalid="ignore"):
             squared: Array = np.square(query - key.swapaxes(-1, -2))
-        require_finite(squared, query=query, key=key)
-        return squared
-    of_queries, of_keys = _squares("query", query), _squares("key", key)
-    with np.errstate(over="ignore", invalid="ignore"):
-        squared = -2 * query @ key.swapaxes(-1, -2)
-        squared += of_queries[..., :, None]
-        squared += of_keys[..., None, :]
+    else:  # by one matrix product, without an array (..., L, S, E)
+        of_queries, of_keys = _squares("query", query), _squares("key", key)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squared = -2 * query @ key.swapaxes(-1, -2)
+            squared += of_queries[..., :, None]
+            squared += of_keys[..., None, :]
     require_finite(squared, query=query, key=key)
-    # Rounding can make the distance of equal vectors negative.
-    return np.maximum(squared, 0, out=squared)
+    return np.maximum(squared, 0, out=squared)  # which rounding can make negative
 
 
 _BLOCK = 1 << 20  # numbers of the hidden layer (..., L, S, A) in memory at a time
@@ -455,11 +442,11 @@ class Concat(Scorer):
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         joint, w = self._parameters["W"], self._parameters["w"]
-        cut = query.shape[-1]
-        if joint.shape[1] != cut + key.shape[-1]:
+        cut, size = query.shape[-1], query.shape[-1] + key.shape[-1]
+        if joint.shape[1] != size:
             raise ShapeError(
-                f"W must have shape (A, Eq + Ek) = (A, {cut + key.shape[-1]}) for query "
-                f"{query.shape} and key {key.shape}, got {joint.shape}"
+                f"W must have shape (A, Eq + Ek) = (A, {size}) for query {query.shape} and key "
+                f"{key.shape}, got {joint.shape}"
             )
         scores, inner = Additive(joint[:, :cut], joint[:, cut:], w)._forward(query, key)
 
@@ -504,7 +491,6 @@ ScorerLike: TypeAlias = Scorer | str | Callable[[Array, Array], Array]
 KERNELS: dict[str, type[Kernel]] = {
     kernel.__name__.lower(): kernel for kernel in (Gaussian, Boxcar, Triangular, Epanechnikov)
 }
-
 #: The scorers that need no arguments, by name.
 SCORERS: dict[str, Callable[[], Scorer]] = {
     "dot": Dot,
@@ -516,11 +502,7 @@ SCORERS: dict[str, Callable[[], Scorer]] = {
 
 
 def as_scorer(scorer: ScorerLike) -> Scorer:
-    """Return the scorer for a ``Scorer``, the name of one, or a function of queries and keys.
-
-    >>> as_scorer("gaussian")
-    Gaussian(width=1)
-    """
+    """Return the scorer for a ``Scorer``, the name of one, or a function of queries and keys."""
     if isinstance(scorer, Scorer):
         return scorer
     if isinstance(scorer, str):
@@ -530,10 +512,10 @@ def as_scorer(scorer: ScorerLike) -> Scorer:
             f"scorer {quoted(scorer)} is not known; the names are {', '.join(SCORERS)}, "
             f"and Bilinear(M) and Concat(W, w) are passed as objects"
         )
-    if isinstance(scorer, type) or not callable(scorer):
-        what = f"the class {scorer.__name__}" if isinstance(scorer, type) else quoted(scorer)
-        raise ArgumentTypeError(
-            f"scorer must be a Scorer such as Dot(), its name, or a function of queries and keys; "
-            f"got {what}"
-        )
-    return FunctionScorer(scorer)
+    if callable(scorer) and not isinstance(scorer, type):
+        return FunctionScorer(scorer)
+    what = f"the class {scorer.__name__}" if isinstance(scorer, type) else quoted(scorer)
+    raise ArgumentTypeError(
+        f"scorer must be a Scorer such as Dot(), its name, or a function of queries and keys; "
+        f"got {what}"
+    )
