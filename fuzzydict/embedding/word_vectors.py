@@ -159,9 +159,7 @@ class WordVectors:
                 f"(V, E) with V and E of 1 or more, got shape {rows.shape}"
             )
         if not _are_in_range(rows):
-            bad = next(
-                word for word, row in zip(words, rows, strict=True) if not _are_in_range(row)
-            )
+            bad = words[[_are_in_range(row) for row in rows].index(False)]
             raise ShapeError(
                 f"vectors: the one of {quoted(bad)} has NaN or infinity, or numbers beyond "
                 f"{_LARGEST:.0e}; leave it out, or scale it down"
@@ -182,7 +180,9 @@ class WordVectors:
         form or a slip of. A text without words that have vectors has the zero vector.
         """
         if isinstance(texts, str):
-            raise ArgumentTypeError(f"texts: expected a list, got the text {quoted(texts)}")
+            raise ArgumentTypeError(
+                f"texts: expected a list of texts, got the text {quoted(texts)}"
+            )
         encoded = np.zeros((len(texts), self.size), np.float32)
         start, count, split = 0, 0, list[list[str]]()
         for end, text in enumerate(texts, 1):
