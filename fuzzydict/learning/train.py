@@ -38,9 +38,7 @@ class Settings:
     rank: int | None = None  # learn I + A B' with A and B (E, rank); None for a whole matrix
     temperature: float | None = None  # divisor of the scores; None to learn it,
     start_temperature: float = 0.05  # from this one on
-    # The loss of n examples has 1 / n times the squared distance of each matrix from the identity
-    # added, times this.
-    identity_penalty: float = 10.0
+    identity_penalty: float = 10.0  # of n examples, on 1 / n times the squared distance from it
     learning_rate: float = 0.03  # how far a step may turn a vector, relative to its length
     epochs: int = 15  # passes over the examples, at most
     patience: int = 3  # passes without a better loss on the held-out examples, and it stops
@@ -201,9 +199,7 @@ def retrieval_loss(
     """Return the mean negative log-likelihood of the right keys, and its gradient, (L, S).
 
     The probabilities are the softmax of the logits (L, S); those of a query's right keys are added.
-    ``rows`` (n,) are sorted queries, each of which has one right key or more, and ``columns`` (n,)
-    which keys these are.
-
+    ``rows`` (n,) are sorted queries, and ``columns`` (n,) their right keys, one or more of each.
     If only some of all keys are given, ``log_shares``, (S,) or for all, is the log-probability of
     each to be among them. A key drawn with probability ``p`` counts ``1 / p`` times, so that the
     softmax's denominator is unbiased (Bengio and Senécal 2008); the right keys count once.
@@ -301,16 +297,6 @@ class Adam:
     ``per_array``, all numbers of an array have one step size, relative to ``E^-0.5``, the root mean
     square of an identity (E, E). Steps then follow the direction of the mean gradient, so that a
     projection changes nothing outside the span of its examples.
-
-    Raises:
-        OptionError: the learning rate is not a finite number above 0.
-
-    >>> x = np.array([5.0])
-    >>> adam = Adam({"x": x}, learning_rate=0.1)
-    >>> for _ in range(300):
-    ...     adam.step({"x": 2 * x})  # downhill on x²
-    >>> bool(abs(x[0]) < 0.01)
-    True
     """
 
     def __init__(

@@ -51,6 +51,7 @@ class Scorer(ABC):
     """
 
     same_size = True  # whether queries and keys must have the same last axis
+    is_finite = True  # whether a score is never infinite, unless its products overflow
     _parameters: Mapping[str, Array] = {}
 
     def __call__(self, query: ArrayLike, key: ArrayLike) -> Array:
@@ -67,7 +68,7 @@ class Scorer(ABC):
         """
         q, k = as_floats(query=query, key=key)
         check_matrices(q, k, same_size=self.same_size)
-        scores, inner = self._forward(q, k)
+        scores, inner = self._checked(q, k)
 
         def backward(d_scores: Array) -> ScorerGradients:
             d_query, d_key, d_parameters = inner(d_scores)
@@ -75,6 +76,14 @@ class Scorer(ABC):
                 unbroadcast(d_query, q.shape), unbroadcast(d_key, k.shape), d_parameters
             )
 
+        return scores, backward
+
+    def _checked(self, query: Array, key: Array, *known: Array) -> tuple[Array, ScorerBackward]:
+        """Return what `_forward` does; ShapeError if it is not finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores, backward = self._forward(query, key, *known)
+        if self.is_finite:
+            require_finite(scores, query=query, key=key, **self._parameters)
         return scores, backward
 
     @abstractmethod
@@ -101,7 +110,7 @@ class FunctionScorer(Scorer):
     depend on its own query and key only.
     """
 
-    same_size = False
+    same_size = is_finite = False
 
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
@@ -119,8 +128,8 @@ class FunctionScorer(Scorer):
             why = f"the scorer {self!r} is a plain function, which has no gradient"
             raise ArgumentTypeError(f"{why}; to train, write a subclass of Scorer")
 
-        with np.errstate(over="ignore"):  # what is too large becomes inf, which is refused
-            return scores.astype(query.dtype, copy=False), backward
+        # What is too large becomes inf, which is refused.
+        return scores.astype(query.dtype, copy=False), backward
 
     def __repr__(self) -> str:
         return f"FunctionScorer({getattr(self.function, '__name__', self.function)})"
@@ -134,15 +143,8 @@ class Dot(Scorer):
     """
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        scores = _products(query, key)
+        scores = query @ key.swapaxes(-1, -2)
         return scores, lambda d: ScorerGradients(d @ key, d.swapaxes(-1, -2) @ query, {})
-
-
-def _products(query: Array, key: Array) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        products: Array = query @ key.swapaxes(-1, -2)
-    require_finite(products, query=query, key=key)
-    return products
 
 
 class ScaledDot(Scorer):
@@ -160,10 +162,8 @@ class ScaledDot(Scorer):
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-        with np.errstate(over="ignore", invalid="ignore"):
-            scaled = query * scale  # it is smaller than the scores
-        require_finite(scaled, query=query)
-        scores = _products(scaled, key)
+        scaled = query * scale  # it is smaller than the scores
+        scores = scaled @ key.swapaxes(-1, -2)
         return scores, lambda d: ScorerGradients(d @ key * scale, d.swapaxes(-1, -2) @ scaled, {})
 
     def __repr__(self) -> str:
@@ -183,7 +183,7 @@ class Bilinear(Scorer):
     same_size = False
 
     def __init__(self, M: ArrayLike) -> None:  # noqa: N803 -- the letter of the formula
-        self._parameters = _checked(M=M)
+        self._parameters = _arrays_of(M=M)
         self.M = self._parameters["M"]
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
@@ -193,8 +193,7 @@ class Bilinear(Scorer):
                 f"key {key.shape}"
             )
         projected = linear(query, self.M.T)  # (..., L, Ek)
-        require_finite(projected, query=query, M=self.M)
-        scores = _products(projected, key)
+        scores = projected @ key.swapaxes(-1, -2)
 
         def backward(d_scores: Array) -> ScorerGradients:
             d_projected = unbroadcast(d_scores @ key, projected.shape)
@@ -215,7 +214,7 @@ class Cosine(Scorer):
     def with_lengths(self, query: Array, key: Array, k_inverse: Array) -> Array:
         """Score keys whose ``1 / |k|`` (S,), 0 for the zero vector, is known."""
         check_matrices(query, key)
-        return self._forward(query, key, k_inverse)[0]
+        return self._checked(query, key, k_inverse)[0]
 
     def _forward(
         self, query: Array, key: Array, known: Array | None = None
@@ -223,13 +222,10 @@ class Cosine(Scorer):
         q_inverse = _inverse_lengths("query", query)  # (..., L)
         k_inverse = _inverse_lengths("key", key) if known is None else known
         unit = query * q_inverse[..., None]
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores: Array = unit @ key.swapaxes(-1, -2)
-            scores *= k_inverse[..., None, :]
-        # Rounding can leave [-1, 1]; the comparison is also false for NaN.
+        scores: Array = unit @ key.swapaxes(-1, -2)
+        scores *= k_inverse[..., None, :]
         if not -1 <= scores.min(initial=0) <= scores.max(initial=0) <= 1:
-            require_finite(scores, query=unit, key=key)
-            np.clip(scores, -1, 1, out=scores)
+            np.clip(scores, -1, 1, out=scores)  # rounding can leave it; NaN stays
 
         def backward(d_scores: Array) -> ScorerGradients:
             # d cos / dq = (k/|k| - cos q/|q|) / |q|, and the same with q and k exchanged.
@@ -260,6 +256,7 @@ def _squares(name: str, vectors: Array) -> Array:
 class Kernel(Scorer):
     """A weight ``g`` that falls with the distance ``d = |q - k|``, in units of ``width``."""
 
+    is_finite = False
     # Of ``u = d^2 / width^2``: log g, -inf outside its support, and the derivative inside it.
     _log: staticmethod[[Array], Array]
     _slope: staticmethod[[Array], Array]
@@ -274,9 +271,8 @@ class Kernel(Scorer):
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         unit = as_divisor(self.width**2, query.dtype)
         u = squared_distances(query, key)
-        with np.errstate(over="ignore"):
-            u /= unit
-            scores = self._log(u)
+        u /= unit
+        scores = self._log(u)
 
         def backward(d_scores: Array) -> ScorerGradients:
             inside = np.isfinite(scores)
@@ -381,7 +377,7 @@ class Additive(Scorer):
         w: ArrayLike | None = None,
     ) -> None:
         given = {"W_q": W_q, "W_k": W_k, "w": w}
-        self._parameters = _checked(**{n: one for n, one in given.items() if one is not None})
+        self._parameters = _arrays_of(**{n: one for n, one in given.items() if one is not None})
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         p, projected = self._parameters, []
@@ -438,7 +434,7 @@ class Concat(Scorer):
     same_size = False
 
     def __init__(self, W: ArrayLike, w: ArrayLike) -> None:  # noqa: N803
-        self._parameters = _checked(W=W, w=w)
+        self._parameters = _arrays_of(W=W, w=w)
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         joint, w = self._parameters["W"], self._parameters["w"]
@@ -461,7 +457,7 @@ class Concat(Scorer):
 _SHAPES = {"M": "(Eq, Ek)", "W_q": "(A, Eq)", "W_k": "(A, Ek)", "W": "(A, Eq + Ek)", "w": "(A,)"}
 
 
-def _checked(**given: ArrayLike) -> dict[str, Array]:
+def _arrays_of(**given: ArrayLike) -> dict[str, Array]:
     """Return parameters as finite arrays of as many axes as `_SHAPES` says, and of one A."""
     arrays = dict(zip(given, as_floats(**given), strict=True))
     for name, array in arrays.items():

@@ -20,16 +20,9 @@ _HOT = 1e30  # a temperature over which scores are divided by it first
 def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
     """Turn scores (..., S) into weights (..., S) that sum to 1: ``exp(s / T)``, divided by its sum.
 
-    Args:
-        scores: Any real numbers; -inf gives the weight 0.
-        temperature: Above 0. A low one favours the best score, a high one makes weights equal.
-
-    Returns:
-        The weights. A row of only -inf has weights 0, and raises an EmptyRowWarning.
-
-    Raises:
-        ShapeError: A score is NaN or +inf.
-        OptionError: The temperature is not a finite number above 0.
+    A score of -inf gives the weight 0. A row of only -inf has weights 0, and raises an
+    EmptyRowWarning. A low temperature favours the best score, a high one makes weights equal. It
+    raises a ShapeError for NaN or +inf, and an OptionError for a temperature of 0 or below.
 
     >>> softmax([[2.0, 4.0, 4.0]]).round(3)
     array([[0.063, 0.468, 0.468]])

@@ -218,7 +218,7 @@ def _rows(found: Sequence[Any]) -> list[list[Cell]]:
     # The scores of a named scorer may be on any scale, which bars cannot show.
     shares = all(0 <= one.score <= 1 for one in found if isinstance(one, Match))
     return [
-        [label(one.key), Number(f"{one.score:.3f}", one.score * shares), label(one.value)]
+        [label(one.key), Number(f"{one.score:.3f}", one.score if shares else 0.0), label(one.value)]
         if isinstance(one, Match)
         else ["no match", Number(""), "" if one is None else label(one)]
         for one in found

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 # From the palette of Okabe and Ito, which colour-blind people can tell apart, and a grey.
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
+# One hue from light to dark, which keeps its order in print and for colour-blind people.
+_SHADES: dict[str, Any] = {"cmap": "Blues", "vmin": 0}
 _LABEL = 32  # characters of a key
 _NUMBERED = 150  # squares of a heat map with room for their numbers
-_COLUMNS = 4  # regressions side by side
-_POINTS = 200  # of a regression's curve
+_COLUMNS, _POINTS = 4, 200  # regressions side by side, and points of the curve of each
 # Positions of a name relative to its point, in points, in the order in which they are tried.
 _PLACES = [
     *((8, 0, "left"), (-8, 0, "right"), (0, 10, "center"), (0, -10, "center")),
@@ -36,36 +37,31 @@ _PLACES = [
 
 def plot_weights(text: str, weights: Sequence[tuple[str, float]], note: str) -> Any:
     """Draw the weights of a query as bars, the first at the top; return the matplotlib ``Axes``."""
-    figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * len(weights)))
-    axes = figure.add_subplot()
+    axes = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * len(weights))).add_subplot()
     rows = weights[::-1]
-    names = [_label(key) for key, _ in rows]
     bars = axes.barh(range(len(rows)), [100 * weight for _, weight in rows], color=_BLUE)
-    axes.set_yticks(range(len(rows)), names)
+    axes.set_yticks(range(len(rows)), [_label(key) for key, _ in rows])
     axes.bar_label(bars, fmt="%.1f", padding=3)
-    axes.set_title(f"Attention of {_label(text)!r}")
-    axes.set_xlabel(f"weight (%)\n{note}".rstrip())
+    axes.set(title=f"Attention of {_label(text)!r}", xlabel=f"weight (%)\n{note}".rstrip())
     axes.set_xlim(0, 112 * max((weight for _, weight in rows), default=1.0))
     axes.spines[["top", "right"]].set_visible(False)
-    figure.tight_layout()
+    axes.figure.tight_layout()
     return axes
 
 
 def plot_map(attention: Any, n: int, note: str) -> Any:
     """Draw the vectors of the query and keys of an `Attention` as points; return the ``Axes``.
 
-    The plane shows the first two principal components of the keys, and its labels say how much of
-    their variance these have: points near each other in the plane may be far apart in other
-    dimensions. Keys with more weight are larger and darker. The ``n`` with the largest weights are
-    named, unless a name would cover another. ``note`` is a line below.
+    The plane is that of the first two principal components of the keys. Keys with more weight are
+    larger and darker. The ``n`` with the largest weights are named, unless a name would cover
+    another. ``note`` is a line below.
     """
     text, names, weights = attention.text, attention.names, attention.weights
     mean, plane, shares = principal_axes(attention.keys)
     points, star = (attention.keys - mean) @ plane.T, (attention.query - mean) @ plane.T
     axes = load_pyplot().figure(figsize=(6.8, 5.2), layout="constrained").add_subplot()
-    style = {"cmap": "Blues", "vmin": 0, "edgecolors": _GREY, "linewidths": 0.6, "zorder": 2}
-    percent = 100 * weights
-    dots = axes.scatter(*points.T, c=percent, s=20 + 1.2 * percent, **style)
+    percent, style = 100 * weights, {"edgecolors": _GREY, "linewidths": 0.6, "zorder": 2}
+    dots = axes.scatter(*points.T, c=percent, s=20 + 1.2 * percent, **_SHADES, **style)
     axes.scatter(*star, marker="*", s=200, color=_ORANGE, edgecolors="white", zorder=3)
     axes.figure.colorbar(dots, label="weight (%)")
     axes.set_title(f"{_label(text)!r} among the keys")
@@ -81,9 +77,9 @@ def plot_map(attention: Any, n: int, note: str) -> Any:
 
 
 def principal_axes(keys: Array) -> tuple[Array, Array, Array]:
-    """Return the mean of keys (S, E), their first two principal axes (2, E), and the shares (2,).
+    """Return the mean of keys (S, E), two principal axes (2, E), and their shares of variance (2,).
 
-    The shares are those of the variance of the keys. An axis that is lacking is zeros.
+    An axis that is lacking is zeros.
     """
     mean = keys.mean(0, dtype=np.float64)
     _, lengths, directions = np.linalg.svd(keys - mean, full_matrices=False)
@@ -126,10 +122,10 @@ def plot_heatmap(
     label: str = "weight",
     axes: Any = None,
 ) -> Any:
-    """Draw weights (L, S) as a heat map, with a row for each query and a column for each key.
+    """Draw weights (L, S), 0 or more, as a heat map: a row for each query, a column for each key.
 
-    A small map shows the weights, which are 0 or more, as numbers too. A blank among the names is
-    shown as an open box. ``axes`` are those to draw on, by default new ones; they are returned.
+    A small map shows them as numbers too. A blank among the names is shown as an open box.
+    ``axes`` are those to draw on, by default new ones; they are returned.
     """
     (matrix,) = as_floats(weights=weights)
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
@@ -147,8 +143,7 @@ def plot_heatmap(
         height = max(1.1 + 0.3 * len(rows) + 0.08 * wide, 2.5)
         figure = load_pyplot().figure(figsize=(width, height), layout="constrained")
         axes = figure.add_subplot()
-    # One hue from light to dark, which keeps its order in print and for colour-blind people.
-    image = axes.imshow(matrix, cmap="Blues", vmin=0, aspect="equal")
+    image = axes.imshow(matrix, aspect="equal", **_SHADES)
     axes.set_yticks(range(len(rows)), names[0])
     axes.set_xticks(range(len(columns)), names[1], rotation=90 if wide > 2 else 0)
     axes.tick_params(length=0)
@@ -168,14 +163,9 @@ def plot_regression(
 ) -> Any:
     """Draw the predictions of each model, and below them the weights, a row for each prediction.
 
-    A curve has a gap where no example is inside the kernel.
-
-    Args:
-        models: regressions, fitted to examples of one feature, by their titles.
-        truth: the function without noise, if it is known.
-
-    Returns:
-        The matplotlib ``Axes``, an array of two rows for each four models.
+    The ``models`` are fitted to examples of one feature; ``truth`` is the function without noise,
+    if it is known. A curve has a gap where no example is inside the kernel. Return the ``Axes``, an
+    array of two rows for each four models.
     """
     if not models:
         raise ShapeError("models must have one model or more, by title; got none")
@@ -198,8 +188,8 @@ def plot_regression(
         above.plot(x, predicted, color=_BLUE, linewidth=2, label="prediction")
         above.set(xlabel="x", ylabel="y", title=title)
         by_x = 100 * weights[:, np.argsort(examples, kind="stable")]
-        style = {"cmap": "Blues", "vmin": 0, "aspect": "auto", "origin": "lower"}
-        image = below.imshow(by_x, extent=(0.5, len(examples) + 0.5, x[0], x[-1]), **style)
+        extent = (0.5, len(examples) + 0.5, x[0], x[-1])
+        image = below.imshow(by_x, aspect="auto", origin="lower", extent=extent, **_SHADES)
         below.set(xlabel="example, in the order of x", ylabel="x asked")
         below.figure.colorbar(image, label="weight (%)")
     grid[0, 0].legend(frameon=False, fontsize=8)
@@ -250,8 +240,6 @@ def load_pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise MissingExtraError(
-            "pictures need matplotlib, which is not installed; install it with: "
-            "pip install matplotlib"
-        ) from error
+        why = "pictures need matplotlib, which is not installed"
+        raise MissingExtraError(f"{why}; install it with: pip install matplotlib") from error
     return pyplot
