@@ -31,18 +31,14 @@ class Encoder:
         with np.errstate(over="ignore"):  # infinity is refused
             vectors = given.astype(np.float32)  # a copy: the function may use its array again
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
-            raise ShapeError(
-                f"embedding: its encode must give an array (n, E) for n texts; "
-                f"for {len(texts)} texts it gave shape {vectors.shape}"
-            )
+            got = f"for {len(texts)} texts it gave shape {vectors.shape}"
+            raise ShapeError(f"embedding: its encode must give an array (n, E) for n texts; {got}")
         if not np.isfinite(vectors).all():
             bad = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise ShapeError(f"embedding: its encode gave NaN or infinity for {quoted(texts[bad])}")
         if self._size not in (None, vectors.shape[1]):
-            raise ShapeError(
-                f"embedding: its encode gave vectors of {vectors.shape[1]}, and of {self._size} "
-                f"before; one dict takes vectors of one length: set embedding again, or mend it"
-            )
+            got = f"vectors of {vectors.shape[1]}, and of {self._size} before"
+            raise ShapeError(f"embedding: its encode gave {got}; set embedding again, or mend it")
         self._size = vectors.shape[1]
         return vectors
 

@@ -44,10 +44,8 @@ def project_forward(
         return x, lambda _: None
     expected = len(projection.left if isinstance(projection, Factors) else projection)
     if x.ndim < 1 or x.shape[-1] != expected:
-        raise ShapeError(
-            f"the projection of {role} vectors takes vectors of {expected} numbers, "
-            f"got shape {x.shape}"
-        )
+        what = f"the projection of {role} vectors takes vectors of {expected} numbers"
+        raise ShapeError(f"{what}, got shape {x.shape}")
 
     def outer(a: Array, b: Array) -> Array:  # the sum of those of all rows
         return a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
@@ -78,10 +76,8 @@ def _checked(role: str, projection: Any, largest: float = _LARGEST) -> Any:
         names = (f"{role}.left", f"{role}.right")
         left, right = (_checked(*one, largest**0.5) for one in zip(names, projection, strict=True))
         if left.shape != right.shape:
-            raise ShapeError(
-                f"the factors of {role} must be of one shape (E, r), got {left.shape} and "
-                f"{right.shape}"
-            )
+            got = f"{left.shape} and {right.shape}"
+            raise ShapeError(f"the factors of {role} must be of one shape (E, r), got {got}")
         return Factors(left, right)
     matrix = np.array(as_floats(**{role: projection})[0])
     if matrix.ndim != 2 or not matrix.size:
@@ -137,10 +133,8 @@ class Projections:
         both = [p for p in (q, k) if p is not None]
         sizes = [len(p.left) if isinstance(p, Factors) else p.shape[1] for p in both]
         if len(set(sizes)) > 1:
-            raise ShapeError(
-                f"query and key must lead to vectors of one size to be compared, "
-                f"got {sizes[0]} and {sizes[1]}"
-            )
+            what = "query and key must lead to vectors of one size to be compared"
+            raise ShapeError(f"{what}, got {sizes[0]} and {sizes[1]}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ReadOnlyError(f"projections do not change ({name!r}); make new ones")
@@ -239,10 +233,8 @@ def as_projections(projections: Any) -> Projections | None:
         return projections
     if isinstance(projections, str) and projections == "identity":
         return None
-    raise OptionError(
-        f"projections: expected None, 'identity', which is the same, or Projections, "
-        f"got {quoted(projections)}"
-    )
+    expected = "None, 'identity', which is the same, or Projections"
+    raise OptionError(f"projections: expected {expected}, got {quoted(projections)}")
 
 
 def require_learned_for(embedding: Embedding, projections: Projections | None) -> None:
@@ -251,7 +243,5 @@ def require_learned_for(embedding: Embedding, projections: Projections | None) -
         return  # without its name, which may be a hash of all vectors and take a while
     name = embedding.fingerprint()["name"]
     if name != projections.embedding:
-        raise OptionError(
-            f"projections: these are for {projections.embedding}, and the embedding is "
-            f"{name}; give that embedding, or other projections"
-        )
+        what = f"these are for {projections.embedding}, and the embedding is {name}"
+        raise OptionError(f"projections: {what}; give that embedding, or other projections")

@@ -82,17 +82,14 @@ def train(
     runs = [(model, copy) for model in recipe for copy in range(model.copies)]
     if not runs or min_count < 1 or not 0 <= seed < 2**32 or (size is not None and size < 1):
         raise OptionError(
-            f"expected a recipe of one Model or more, size and min_count of 1 or more and seed "
-            f"from 0 to 2**32 - 1; got {len(runs)} models, size={size}, min_count={min_count}, "
-            f"seed={seed}"
+            f"expected a recipe of one Model or more, size and min_count of 1 or more and seed from 0 "
+            f"to 2**32 - 1; got {len(runs)} models, {size=}, {min_count=}, {seed=}"
         )
     occurrences = Counter(word for sentence in sentences for word in sentence)
     words = [word for word, count in occurrences.most_common() if count >= min_count]
     if not words:
-        raise ShapeError(
-            f"sentences: none of their {len(occurrences)} different words occurs "
-            f"{min_count} times or more; give more text, or a smaller min_count"
-        )
+        what = f"none of their {len(occurrences)} different words occurs {min_count} times or more"
+        raise ShapeError(f"sentences: {what}; give more text, or a smaller min_count")
     stems: dict[str, str] = {}
     if any(model.stems for model in recipe):
         from nltk.stem.snowball import SnowballStemmer

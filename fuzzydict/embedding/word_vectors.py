@@ -154,16 +154,12 @@ class WordVectors:
         with np.errstate(over="ignore"):  # a number beyond 32 bits becomes infinite
             rows = as_floats(vectors=vectors)[0].astype(np.float32)  # a copy
         if rows.ndim != 2 or len(rows) != len(words) or not rows.size:
-            raise ShapeError(
-                f"vectors: expected a row for each of the {len(words)} words, "
-                f"(V, E) with V and E of 1 or more, got shape {rows.shape}"
-            )
+            expected = f"a row for each of the {len(words)} words, (V, E) with V and E of 1 or more"
+            raise ShapeError(f"vectors: expected {expected}, got shape {rows.shape}")
         if not _are_in_range(rows):
             bad = words[[_are_in_range(row) for row in rows].index(False)]
-            raise ShapeError(
-                f"vectors: the one of {quoted(bad)} has NaN or infinity, or numbers beyond "
-                f"{_LARGEST:.0e}; leave it out, or scale it down"
-            )
+            what = f"the one of {quoted(bad)} has NaN or infinity, or is beyond {_LARGEST:.0e}"
+            raise ShapeError(f"vectors: {what}; leave it out, or scale it down")
         rows.flags.writeable = False
         self.vocabulary, self.matrix, self.ships_as = vocabulary, Matrix(rows), None
 

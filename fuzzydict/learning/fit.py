@@ -169,15 +169,10 @@ def checked_examples(
     """
     if isinstance(queries, Mapping):
         if targets is not None:
-            raise ArgumentTypeError(
-                "targets: leave targets out, because the mapping of queries has them, or give "
-                "list(queries)"
-            )
+            raise ArgumentTypeError("targets: leave targets out, or give queries as list(queries)")
         targets, queries = list(queries.values()), list(queries)
     elif targets is None and not isinstance(queries, str):
-        raise ArgumentTypeError(
-            "targets: missing; give one for each query, or queries as a mapping {query: target}"
-        )
+        raise ArgumentTypeError("targets: missing; or give queries as a mapping {query: target}")
     for name, given in (("queries", queries), ("targets", targets)):
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
             raise ArgumentTypeError(
@@ -185,10 +180,8 @@ def checked_examples(
             )
     asked, wanted = list(queries), list(targets)  # type: ignore[arg-type]
     if len(asked) != len(wanted):
-        raise ShapeError(
-            f"queries and targets: expected a target for each query, got {len(asked)} queries and "
-            f"{len(wanted)} targets"
-        )
+        got = f"{len(asked)} queries and {len(wanted)} targets"
+        raise ShapeError(f"queries and targets: expected a target for each query, got {got}")
     if not asked:
         raise OptionError("queries: there are no examples; expected one or more")
     places = {name: place for place, name in enumerate(state.names)}
@@ -200,17 +193,13 @@ def checked_examples(
             examples.append((query, right))
     if of_numbers and of_keys:
         a, b = of_numbers[0], of_keys[0]
-        raise ArgumentTypeError(
-            f"targets: expected keys (or None) for all queries, or numbers for all, got "
-            f"{quoted(wanted[a])} for {quoted(asked[a])} and {quoted(wanted[b])} for "
-            f"{quoted(asked[b])}"
-        )
+        pairs = (f"{quoted(wanted[i])} for {quoted(asked[i])}" for i in (of_numbers[0], of_keys[0]))
+        got = " and ".join(pairs)
+        raise ArgumentTypeError(f"targets: expected keys (or None) or numbers for all, got {got}")
     if of_numbers:
         return asked, _numbers(asked, wanted)
     if not examples:
-        raise OptionError(
-            "queries: none has letters or digits, so that none finds a key; leave them out"
-        )
+        raise OptionError("queries: none has letters or digits, so that none finds a key")
     return examples
 
 
@@ -248,10 +237,8 @@ def _right_keys(
             raise OptionError(f"targets: {quoted(key)}, for the query {quoted(query)}, {why}")
     right = frozenset(places[key] for key in wanted)
     if query in places and places[query] not in right:
-        raise OptionError(
-            f"targets: got {quoted(target)} for {quoted(query)}, but it is a key and always finds "
-            f"itself; leave the example out"
-        )
+        what = f"got {quoted(target)} for {quoted(query)}, but it is a key and always finds itself"
+        raise OptionError(f"targets: {what}; leave the example out")
     return right
 
 
@@ -264,10 +251,8 @@ def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float
         if not np.isfinite(rows[-1]).all():
             raise ShapeError(f"{name}: expected finite numbers, got NaN or infinity")
         if rows[-1].shape != rows[0].shape:
-            raise ShapeError(
-                f"{name} has shape {rows[-1].shape}, but that of {quoted(queries[0])} is "
-                f"{rows[0].shape}; expected targets of one shape"
-            )
+            other = f"that of {quoted(queries[0])} {rows[0].shape}"
+            raise ShapeError(f"{name} has shape {rows[-1].shape}, {other}; give them one shape")
     return np.stack(rows)
 
 
@@ -387,10 +372,8 @@ class _Valued:
         self.state, self.texts, self.have_none = state, texts, np.zeros(len(texts), np.bool_)
         values = StackedValues(state.names, state.values, state.embedding).array()
         if values.shape[1:] != targets.shape[1:]:
-            raise ShapeError(
-                f"targets: expected the shape {values.shape[1:]} of what is pooled, "
-                f"got {targets.shape[1:]}"
-            )
+            shape = f"the shape {values.shape[1:]} of what is pooled"
+            raise ShapeError(f"targets: expected {shape}, got {targets.shape[1:]}")
         self.values = values.reshape(len(values), -1)
         self.targets = targets.reshape(len(texts), -1)
         # The cosine takes the place of the default score: a weighted mean of values needs weights,
@@ -442,9 +425,9 @@ def learn_from(
     given, names, shown = checked_examples(queries, targets, state), state.names, state.by
     shown = state.scorer if shown is None else shown
     if not state.is_learned and (isinstance(given, tuple) or not plan.remember):
+        names = "None (the default), 'cosine', 'scaled_dot' and 'dot'"
         raise OptionError(
-            f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
-            f"got {shown!r}; set d.scorer to one of these first"
+            f"scorer: fit learns Q and K for {names}, got {shown!r}; set d.scorer first"
         )
     if isinstance(given, tuple):
         return _learn(_Valued(state, *given), plan, None)[0], {}
@@ -455,10 +438,8 @@ def learn_from(
     if task.have_none.all():
         why_not = "no example has a key"
         if not plan.remember:
-            raise OptionError(
-                "targets: expected a key for at least one query, got None for all; add a query "
-                "that has a key, or give remember=True"
-            )
+            why = "expected a key for at least one query, got None for all"
+            raise OptionError(f"targets: {why}; add one, or give remember=True")
     elif not state.is_learned:
         why_not = f"no Q and K are learned for the scorer {shown!r}"
     elif len(task.texts) < ENOUGH and plan.validation is None:

@@ -161,10 +161,8 @@ class _Asked:
         q, k, v = self.inputs = as_floats(query=query, key=key, value=value)
         check_matrices(q, k, same_size=self.scorer.same_size)
         if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
-            raise ShapeError(
-                f"value must have shape (..., S, Ev) with a row for each key: key {k.shape} has "
-                f"S = {k.shape[-2]}, got value {v.shape}"
-            )
+            what = f"(..., S, Ev) with a row for each key, of which there are S = {k.shape[-2]}"
+            raise ShapeError(f"value must have shape {what}, got value {v.shape}")
         broadcast_lead(query=q, key=k, value=v)
         shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
         self.mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
@@ -214,10 +212,8 @@ def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[A
     try:
         each = np.broadcast_to(lengths if by_query else lengths[..., None], shape[:-1])
     except ValueError:
-        raise ShapeError(
-            f"valid_lens of shape {lengths.shape} must have the shape {shape[:-2]} (one "
-            f"for each batch) or {shape[:-1]} (for each query) of the scores {shape}"
-        ) from None
+        what = f"{shape[:-2]} (one for each batch) or {shape[:-1]} (for each query)"
+        raise ShapeError(f"valid_lens must have the shape {what}, got {lengths.shape}") from None
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[-1]:
         got = f"{lengths.min()} to {lengths.max()}"
         raise ShapeError(f"valid_lens must be between 0 and S = {shape[-1]}, got {got}")
@@ -242,9 +238,9 @@ def _pooling(**given: ArrayLike) -> tuple[Array, Array]:
     weights, value = as_floats(**given)
     name = next(iter(given))
     if weights.ndim < 2 or value.ndim < 2 or weights.shape[-1] != value.shape[-2]:
+        got = f"{weights.shape} and value {value.shape}"
         raise ShapeError(
-            f"{name} (..., L, S) and value (..., S, Ev) must have the same S, got {name} "
-            f"{weights.shape} and value {value.shape}"
+            f"{name} (..., L, S) and value (..., S, Ev) must have the same S, got {got}"
         )
     broadcast_lead(**{name: weights, "value": value})
     return weights, value

@@ -144,10 +144,8 @@ def _matrix(X: ArrayLike) -> Array:  # noqa: N803
     """Return X as a finite matrix (N, E) in float64."""
     (matrix,) = as_floats(X=X)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise ShapeError(
-            f"X must have shape (N, E), a row for each example, got {matrix.shape}"
-            + ("; for one feature pass X[:, None]" if matrix.ndim == 1 else "")
-        )
+        advice = "; for one feature pass X[:, None]" if matrix.ndim == 1 else ""
+        raise ShapeError(f"X must have shape (N, E), with E > 0, got {matrix.shape}{advice}")
     require_finite(matrix, X=matrix)
     return matrix.astype(np.float64)
 
@@ -157,10 +155,8 @@ def _examples(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:  # noqa: N803
     matrix = _matrix(X)
     (targets,) = as_floats(y=y)
     if targets.ndim not in (1, 2) or len(targets) != len(matrix) or not targets.size:
-        raise ShapeError(
-            f"y must have shape (N,) or (N, Ev) with a row for each of X, N > 0 and Ev > 0; "
-            f"got X {matrix.shape} and y {targets.shape}"
-        )
+        shape = "(N,) or (N, Ev) with a row for each of X, N > 0 and Ev > 0"
+        raise ShapeError(f"y must have shape {shape}; got X {matrix.shape} and y {targets.shape}")
     require_finite(targets, y=targets)
     return matrix, targets.astype(np.float64)
 

@@ -184,10 +184,8 @@ class MultiHeadAttention:
                 f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}"
             )
         if module.bias_k is not None or module.bias_v is not None or module.add_zero_attn:
-            raise OptionError(
-                "module has add_bias_kv or add_zero_attn, which adds keys of its own; "
-                "MultiHeadAttention has neither; use a module without them"
-            )
+            what = "module has add_bias_kv or add_zero_attn, which MultiHeadAttention has not"
+            raise OptionError(f"{what}; use a module without them")
         # torch keeps one matrix for all three if their sizes are equal, else three.
         weights = [module.q_proj_weight, module.k_proj_weight, module.v_proj_weight]
         if module.in_proj_weight is not None:

@@ -119,10 +119,8 @@ class FunctionScorer(Scorer):
         (scores,) = as_floats(scores=self.function(query, key))
         expected = (*broadcast_lead(query=query, key=key), query.shape[-2], key.shape[-2])
         if scores.shape != expected:
-            raise ShapeError(
-                f"the scorer {self!r} must return scores (..., L, S) = {expected} for query "
-                f"{query.shape} and key {key.shape}, got {scores.shape}"
-            )
+            what = f"{expected} for query {query.shape} and key {key.shape}, got {scores.shape}"
+            raise ShapeError(f"the scorer {self!r} must return scores (..., L, S) = {what}")
 
         def backward(_: Array) -> ScorerGradients:
             why = f"the scorer {self!r} is a plain function, which has no gradient"
@@ -188,10 +186,8 @@ class Bilinear(Scorer):
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         if self.M.shape != (query.shape[-1], key.shape[-1]):
-            raise ShapeError(
-                f"M has shape {self.M.shape} (Eq, Ek), which does not fit query {query.shape} and "
-                f"key {key.shape}"
-            )
+            given = f"query {query.shape} and key {key.shape}"
+            raise ShapeError(f"M has shape {self.M.shape} (Eq, Ek), which does not fit {given}")
         projected = linear(query, self.M.T)  # (..., L, Ek)
         scores = projected @ key.swapaxes(-1, -2)
 
@@ -440,10 +436,9 @@ class Concat(Scorer):
         joint, w = self._parameters["W"], self._parameters["w"]
         cut, size = query.shape[-1], query.shape[-1] + key.shape[-1]
         if joint.shape[1] != size:
-            raise ShapeError(
-                f"W must have shape (A, Eq + Ek) = (A, {size}) for query {query.shape} and key "
-                f"{key.shape}, got {joint.shape}"
-            )
+            given = f"query {query.shape} and key {key.shape}"
+            what = f"(A, Eq + Ek) = (A, {size}) for {given}, got {joint.shape}"
+            raise ShapeError(f"W must have shape {what}")
         scores, inner = Additive(joint[:, :cut], joint[:, cut:], w)._forward(query, key)
 
         def backward(d_scores: Array) -> ScorerGradients:
@@ -511,7 +506,5 @@ def as_scorer(scorer: ScorerLike) -> Scorer:
     if callable(scorer) and not isinstance(scorer, type):
         return FunctionScorer(scorer)
     what = f"the class {scorer.__name__}" if isinstance(scorer, type) else quoted(scorer)
-    raise ArgumentTypeError(
-        f"scorer must be a Scorer such as Dot(), its name, or a function of queries and keys; "
-        f"got {what}"
-    )
+    expected = "a Scorer such as Dot(), its name, or a function of queries and keys"
+    raise ArgumentTypeError(f"scorer must be {expected}; got {what}")

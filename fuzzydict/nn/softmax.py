@@ -110,10 +110,8 @@ def finite_tops(scores: Array) -> Array:
     top: Array = scores.max(-1, keepdims=True, initial=-np.inf)
     if not (top < np.inf).all():
         row = np.argwhere(~(top < np.inf))[0][:-1].tolist()
-        raise ShapeError(
-            f"scores of shape {scores.shape} must be below infinity and not NaN, but row "
-            f"{row} is not; look at the scorer and at what it was given"
-        )
+        what = f"scores of shape {scores.shape} must be below infinity and not NaN"
+        raise ShapeError(f"{what}, but row {row} is not; look at the scorer and its input")
     return np.where(np.isneginf(top), top.dtype.type(0), top)
 
 

@@ -51,10 +51,8 @@ def as_queries(query: Any) -> list[Any]:
             name = f"queries[{place}]" if queries is query else "query"
             is_column = hasattr(one, "to_frame") or hasattr(one, "to_pylist")
             advice = "a column goes to match" if is_column else "several queries come in a list"
-            raise ArgumentTypeError(
-                f"{name}: expected a text, or anything else that a key can be, got {quoted(one)}; "
-                f"{advice}"
-            ) from None
+            what = f"expected a text, or anything else that a key can be, got {quoted(one)}"
+            raise ArgumentTypeError(f"{name}: {what}; {advice}") from None
     return queries
 
 
@@ -62,11 +60,8 @@ def require_texts(queries: list[Any]) -> list[str]:
     """Return the queries as plain texts, if all are; nothing else can be compared."""
     for query in queries:
         if not isinstance(query, str):
-            raise NoMatchError(
-                query,
-                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
-                f"not {type(query).__name__}",
-            )
+            what = f"only a text can be matched otherwise, not {type(query).__name__}"
+            raise NoMatchError(query, f"no key equals {quoted(query)}, and {what}")
     return list(map(exact_text, queries))
 
 

@@ -61,10 +61,8 @@ def as_column(column: Any, name: str) -> nw.Series[Any]:
     elif not hasattr(type(column), "columns"):
         advice = "make it one, as by pandas.Series(texts); or "
         advice += "FuzzyDict.nearest(texts, default=None) takes a list, and returns one"
-    raise ArgumentTypeError(
-        f"{name}: expected a column (a Series of pandas or polars, or an array of pyarrow), "
-        f"got {type(column).__name__}; {advice}"
-    )
+    what = "a column (a Series of pandas or polars, or an array of pyarrow)"
+    raise ArgumentTypeError(f"{name}: expected {what}, got {type(column).__name__}; {advice}")
 
 
 def _read(column: Any) -> nw.Series[Any] | None:
@@ -87,10 +85,8 @@ def texts_of(column: nw.Series[Any], name: str) -> list[str | None]:
     texts = [None if null else text for text, null in zip(column.to_list(), nulls, strict=True)]
     for row, text in enumerate(texts):
         if not (text is None or isinstance(text, str)):
-            raise ArgumentTypeError(
-                f"{name}: expected texts, got {type(text).__name__} {quoted(text)} in row {row}, "
-                f"counted from 0; make them texts first, by astype(str) or cast"
-            )
+            got = f"{type(text).__name__} {quoted(text)} in row {row}, counted from 0"
+            raise ArgumentTypeError(f"{name}: expected texts, got {got}; use astype(str) or cast")
     return texts
 
 
@@ -103,10 +99,8 @@ def keys_among(keys: Any, name: str) -> list[Any]:
     is_frame = hasattr(type(keys), "columns")  # which gives the names of its columns
     if isinstance(keys, str | bytes) or is_frame or not isinstance(keys, Iterable):
         advice = f"; compute it first: {name}.compute()" if hasattr(type(keys), "compute") else ""
-        raise ArgumentTypeError(
-            f"{name}: expected a column or a list of texts, got {type(keys).__name__} "
-            f"{quoted(keys)}{advice}"
-        )
+        got = f"{type(keys).__name__} {quoted(keys)}"
+        raise ArgumentTypeError(f"{name}: expected a column or a list of texts, got {got}{advice}")
     return list(keys)
 
 

@@ -129,10 +129,8 @@ def plot_heatmap(
     """
     (matrix,) = as_floats(weights=weights)
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
-        raise ShapeError(
-            f"weights must have shape (L, S) = {(len(rows), len(columns))}, not empty, with a row "
-            f"for each query and a column for each key; got {matrix.shape}"
-        )
+        shape = f"(L, S) = {(len(rows), len(columns))}, not empty, as there are names"
+        raise ShapeError(f"weights must have shape {shape}; got {matrix.shape}")
     names = [
         [_label(name) if name.strip() else "\N{OPEN BOX}" for name in side]
         for side in (rows, columns)

@@ -127,10 +127,8 @@ def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """
     first, *others = dict.fromkeys(output.shape[1:] for output in outputs)
     if others:
-        raise PoolingError(
-            f"values of shape {first} were replaced by some of shape {others[0]} while a list of "
-            f"queries was pooled; pool it again"
-        )
+        what = f"values of shape {first} were replaced by some of shape {others[0]}"
+        raise PoolingError(f"{what} while a list of queries was pooled; pool it again")
     return np.concatenate(outputs)
 
 
@@ -187,15 +185,10 @@ class StackedValues:
         rows = list(map(_numbers, keys, values))
         for key, row in zip(keys, rows, strict=True):
             if row.shape != rows[0].shape:
-                raise PoolingError(
-                    f"the value of {quoted(key)} has shape {row.shape}, that of {quoted(keys[0])} "
-                    f"{rows[0].shape}; values can only be pooled if all have one shape"
-                )
+                shapes = f"shape {row.shape}, that of {quoted(keys[0])} {rows[0].shape}"
+                raise PoolingError(f"the value of {quoted(key)} has {shapes}; give all one shape")
             if not np.isfinite(row).all():
-                raise PoolingError(
-                    f"the value of {quoted(key)} has NaN or infinity, which would be the pooled "
-                    f"value whatever its weight; replace it"
-                )
+                raise PoolingError(f"the value of {quoted(key)} has NaN or infinity; replace it")
         return np.array(rows, np.float64)
 
 
@@ -208,7 +201,6 @@ def _numbers(key: str, value: Any) -> NDArray[np.float64]:
             array = np.asarray(value)
             if is_real or array.dtype.kind in "biuf":
                 return array.astype(np.float64)
-    raise PoolingError(
-        f"the value of {quoted(key)} cannot be pooled: expected a number, an array, or a list or "
-        f"tuple of numbers (or only texts), got {type(value).__name__} {quoted(value)}"
-    )
+    got = f"got {type(value).__name__} {quoted(value)}"
+    what = "expected a number, an array, or a list or tuple of numbers (or only texts)"
+    raise PoolingError(f"the value of {quoted(key)} cannot be pooled: {what}, {got}")
