@@ -38,7 +38,8 @@ class Encoder:
             raise ShapeError(f"embedding: its encode gave NaN or infinity for {quoted(texts[bad])}")
         if self._size not in (None, vectors.shape[1]):
             got = f"vectors of {vectors.shape[1]}, and of {self._size} before"
-            raise ShapeError(f"embedding: its encode gave {got}; set embedding again, or mend it")
+            advice = "one dict takes vectors of one length: set embedding again, or mend it"
+            raise ShapeError(f"embedding: its encode gave {got}; {advice}")
         self._size = vectors.shape[1]
         return vectors
 
@@ -49,10 +50,7 @@ class Encoder:
 
 
 def require_same(saved: dict[str, Any], embedding: Any, where: str = "file") -> None:
-    """Raise OptionError unless the fingerprint of an embedding is the one saved in a file or store.
-
-    Functions may round differently on another machine, so their probes need only be close.
-    """
+    """Raise OptionError unless the fingerprint of an embedding is that in a file or store."""
     given = embedding.fingerprint()
     if are_same(saved, given):
         return
@@ -66,7 +64,7 @@ def require_same(saved: dict[str, Any], embedding: Any, where: str = "file") -> 
 
 
 def are_same(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Tell whether two fingerprints are of one embedding; see `require_same`."""
+    """Tell whether two fingerprints are of one embedding; functions may round differently."""
     one, other = a.get("probes"), b.get("probes")
     if a.get("name") != b.get("name") or one is None or other is None:
         return a.get("name") == b.get("name") and one is other

@@ -37,8 +37,7 @@ def project_forward(
 ) -> tuple[Array, Callable[[Array], Projection]]:
     """Return projected vectors (..., r) of vectors x (..., E), and the backward function.
 
-    That one takes the gradient for the projected vectors to that for the projection, in its shape.
-    ``role`` is what the vectors are, for the ShapeError if they are of another size.
+    That one takes the gradient for the projected vectors to that for the projection.
     """
     if projection is None:
         return x, lambda _: None

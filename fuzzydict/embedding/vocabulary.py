@@ -41,10 +41,6 @@ class Found(NamedTuple):
 class Vocabulary:
     """The V words of an embedding, most frequent first, and their counts, (V,).
 
-    Args:
-        words: V different words, most frequent first.
-        counts: how often each occurs, (V,).
-
     >>> vocabulary = Vocabulary(["the", "color", "Paris"], [70000, 140, 60])
     >>> vocabulary.row("color"), vocabulary.row("paris"), vocabulary.row("colour")
     (1, 2, None)
@@ -97,9 +93,6 @@ class Vocabulary:
 
         It is the word of which it is a form, or else the most frequent word that one slip after
         the first letter makes of it. No two numbers mean the same, though their vectors are alike.
-
-        >>> Vocabulary(["the", "color"], [70000, 140]).find("colors").row
-        1
         """
         row = self._rows.get(word)
         if row is not None:

@@ -73,17 +73,16 @@ def train(
     """Train the models of a recipe; return V words, their vectors by `combine`, (V, E), and counts.
 
     The models are trained at the same time, each in one thread, so that the same machine and seed
-    give the same vectors, to the bit. Another kind of processor rounds the last bit otherwise.
-
-    The arguments are those of `WordVectors.train`, with sentences that are lists of words.
+    give the same vectors, to the bit. The arguments are those of `WordVectors.train`.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     runs = [(model, copy) for model in recipe for copy in range(model.copies)]
     if not runs or min_count < 1 or not 0 <= seed < 2**32 or (size is not None and size < 1):
+        got = f"{len(runs)} models, {size=}, {min_count=}, {seed=}"
         raise OptionError(
-            f"expected a recipe of one Model or more, size and min_count of 1 or more and seed from 0 "
-            f"to 2**32 - 1; got {len(runs)} models, {size=}, {min_count=}, {seed=}"
+            f"expected a recipe of one Model or more, size and min_count of 1 or more, seed from "
+            f"0 to 2**32 - 1; got {got}"
         )
     occurrences = Counter(word for sentence in sentences for word in sentence)
     words = [word for word, count in occurrences.most_common() if count >= min_count]

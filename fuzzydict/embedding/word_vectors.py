@@ -430,10 +430,9 @@ def _path(name: str) -> str:
 def side_by_side(
     first: WordVectors | _Table, second: WordVectors | _Table, ships_as: str | None = None
 ) -> WordVectors:
-    """Return one table of the words of both: the numbers of the first, then of the second.
+    """Return one table of the words of both: the numbers of the first, then of the second, or 0.
 
-    Where one lacks a word, its numbers are zero. A word of both is as frequent as the first has
-    it; the counts of the second are scaled to those of the first.
+    A word of both is as frequent as the first has it; the counts of the second are scaled.
     """
     known = set(first.words)
     new = [row for row, word in enumerate(second.words) if word not in known]

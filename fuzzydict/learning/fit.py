@@ -165,7 +165,6 @@ def checked_examples(
     """Return the examples, or queries and what each should pool, (L, *shape).
 
     A query without letters or digits that should find no key is left out: it finds none anyway.
-    What is wrong with them is raised as `FuzzyDict.fit` documents.
     """
     if isinstance(queries, Mapping):
         if targets is not None:
@@ -192,9 +191,8 @@ def checked_examples(
         if right is not None and plain(query):
             examples.append((query, right))
     if of_numbers and of_keys:
-        a, b = of_numbers[0], of_keys[0]
-        pairs = (f"{quoted(wanted[i])} for {quoted(asked[i])}" for i in (of_numbers[0], of_keys[0]))
-        got = " and ".join(pairs)
+        odd = (of_numbers[0], of_keys[0])
+        got = " and ".join(f"{quoted(wanted[i])} for {quoted(asked[i])}" for i in odd)
         raise ArgumentTypeError(f"targets: expected keys (or None) or numbers for all, got {got}")
     if of_numbers:
         return asked, _numbers(asked, wanted)
@@ -418,17 +416,12 @@ def learn_from(
     targets: Iterable[Any] | None,
     plan: Plan,
 ) -> tuple[FitReport, dict[str, str | None]]:
-    """Learn from examples as `FuzzyDict.fit` documents; the dict itself does not change.
-
-    Return the report, and what to remember: for each query a key, or None for "no key".
-    """
+    """Return the report of `FuzzyDict.fit`, and what to remember: for each query a key, or None."""
     given, names, shown = checked_examples(queries, targets, state), state.names, state.by
     shown = state.scorer if shown is None else shown
     if not state.is_learned and (isinstance(given, tuple) or not plan.remember):
-        names = "None (the default), 'cosine', 'scaled_dot' and 'dot'"
-        raise OptionError(
-            f"scorer: fit learns Q and K for {names}, got {shown!r}; set d.scorer first"
-        )
+        may = "None (the default), 'cosine', 'scaled_dot' and 'dot'"
+        raise OptionError(f"scorer: fit learns Q and K for {may}, got {shown!r}; set d.scorer")
     if isinstance(given, tuple):
         return _learn(_Valued(state, *given), plan, None)[0], {}
     taught = _together(given, names, remember=True) if plan.remember else {}
@@ -477,10 +470,7 @@ def split(
 
 
 def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[FitReport, Learned]:
-    """Train without each part of the examples, ask this part before and after, and report.
-
-    If one part is held out, what is kept is what was trained without it, so that it is measured.
-    """
+    """Train without each part of the examples, ask this part before and after, and report."""
     held = share("validation", _VALIDATION if plan.validation is None else plan.validation, 0.5)
     state, count, settings = task.state, len(task.texts), plan.settings(task)
     random, every = np.random.default_rng(plan.seed), np.arange(count)

@@ -116,10 +116,9 @@ def fit_retrieval(
 def fit_pooling(
     queries: ArrayLike, keys: ArrayLike, values: ArrayLike, targets: ArrayLike, settings: Settings
 ) -> Learned:
-    """Learn Q and K (and V, if ``settings.roles`` has it) from what queries should pool.
+    """Learn Q and K (and V, if ``settings.roles`` has it) from what queries (L, E) should pool.
 
-    Minimizes the mean squared error of attention, for queries (L, E), keys (S, E), values (S, Ev)
-    and targets (L, Ev).
+    Minimizes the mean squared error of attention, for keys (S, E), values (S, Ev), targets (L, Ev).
     """
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # In units of a third of the spread, an error as large as the spread weighs as much as a key
@@ -293,10 +292,9 @@ _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # the paper's defaults
 class Adam:
     """The optimizer Adam (Kingma and Ba 2015, algorithm 1), which changes parameters in place.
 
-    The learning rate, about how far a number moves in a step, may be set between steps. With
-    ``per_array``, all numbers of an array have one step size, relative to ``E^-0.5``, the root mean
-    square of an identity (E, E). Steps then follow the direction of the mean gradient, so that a
-    projection changes nothing outside the span of its examples.
+    With ``per_array``, all numbers of an array have one step size, relative to ``E^-0.5``, the root
+    mean square of an identity (E, E). Steps then follow the direction of the mean gradient, so that
+    a projection changes nothing outside the span of its examples.
     """
 
     def __init__(

@@ -110,11 +110,6 @@ def attention_forward(
 
     Return the output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
     loss for the output to its ``AttentionGradients``.
-
-    >>> output, weights, backward = attention_forward([[1.0]], [[0.0], [1.0]], [[0.0], [2.0]])
-    >>> backward(np.ones_like(output)).value.round(3)
-    array([[0.269],
-           [0.731]])
     """
     return _forward(_Asked(query, key, value, **options), temperature, normalizer)
 
@@ -221,11 +216,7 @@ def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[A
 
 
 def pool(weights: ArrayLike, value: ArrayLike) -> Array:
-    """Return the weighted sums (..., L, Ev) of the values (..., S, Ev), by weights (..., L, S).
-
-    >>> pool([[0.25, 0.75]], [[0.0, 8.0], [4.0, 0.0]])
-    array([[3., 2.]])
-    """
+    """Return the weighted sums (..., L, Ev) of the values (..., S, Ev), by weights (..., L, S)."""
     w, v = _pooling(weights=weights, value=value)
     with np.errstate(over="ignore", invalid="ignore"):
         output: Array = w @ v
@@ -238,10 +229,8 @@ def _pooling(**given: ArrayLike) -> tuple[Array, Array]:
     weights, value = as_floats(**given)
     name = next(iter(given))
     if weights.ndim < 2 or value.ndim < 2 or weights.shape[-1] != value.shape[-2]:
-        got = f"{weights.shape} and value {value.shape}"
-        raise ShapeError(
-            f"{name} (..., L, S) and value (..., S, Ev) must have the same S, got {got}"
-        )
+        got = f"{name} {weights.shape} and value {value.shape}"
+        raise ShapeError(f"{name} (..., L, S) and value (..., S, Ev) must have one S, got {got}")
     broadcast_lead(**{name: weights, "value": value})
     return weights, value
 
@@ -262,12 +251,7 @@ class Partial(NamedTuple):
 
 
 def partial(scores: ArrayLike, value: ArrayLike, temperature: float = 1.0) -> Partial:
-    """Return softmax attention over some keys, from scores (..., L, S) and values (..., S, Ev).
-
-    >>> left, right = partial([[0.0]], [[1.0]]), partial([[0.0, 0.0]], [[4.0], [7.0]])
-    >>> finish(merge(left, right))
-    array([[4.]])
-    """
+    """Return softmax attention over some keys, from scores (..., L, S) and values (..., S, Ev)."""
     s, v = _pooling(scores=scores, value=value)
     tops = finite_tops(s)
     weights = centred(s, tops, as_divisor(temperature, s.dtype))
@@ -288,10 +272,7 @@ def merge(a: Partial, b: Partial, temperature: float = 1.0) -> Partial:
 
 
 def finish(part: Partial) -> Array:
-    """Return the output (..., L, Ev) of attention over all merged keys.
-
-    The output of a query without keys is 0, and raises an EmptyRowWarning.
-    """
+    """Return the output (..., L, Ev) of attention over all merged keys; 0 where there are none."""
     warn_of_empty_rows(part.sum)
     output: Array = part.weighted / np.where(part.sum == 0, part.sum.dtype.type(1), part.sum)
     return output

@@ -202,8 +202,8 @@ def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
 def leave_one_out(kernel: Kernel, x: Array, y: Array) -> float:
     """Return the mean squared error of predicting each y (N, Ev) of x (N, E) from all others.
 
-    An example with no other inside the kernel is predicted by the mean of all others, so that a
-    narrow kernel is not rewarded for predicting nothing.
+    One with no other inside the kernel is predicted by the mean of all others, so that a narrow
+    kernel is not rewarded for predicting nothing.
     """
     error = 0.0
     for rows in slices(len(x), _ROWS):

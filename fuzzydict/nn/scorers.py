@@ -45,10 +45,7 @@ ScorerBackward: TypeAlias = Callable[[Array], ScorerGradients]
 
 
 class Scorer(ABC):
-    """A function of queries and keys: the logarithm of the weight of each key for each query.
-
-    A subclass implements ``_forward``, and sets ``_parameters`` if it has some.
-    """
+    """The logarithm of the weight of each key for each query, by `_forward` of a subclass."""
 
     same_size = True  # whether queries and keys must have the same last axis
     is_finite = True  # whether a score is never infinite, unless its products overflow
@@ -104,10 +101,9 @@ class Scorer(ABC):
 
 
 class FunctionScorer(Scorer):
-    """A plain function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradients.
+    """A function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradients.
 
-    The function may be called with some of the queries or keys at a time, so each score must
-    depend on its own query and key only.
+    It may be called with some of the queries or keys at a time: a score depends on these alone.
     """
 
     same_size = is_finite = False

@@ -66,10 +66,7 @@ def require_texts(queries: list[Any]) -> list[str]:
 
 
 def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
-    """Tell whether the best key of a query, read as ``name``, is a match.
-
-    The score is -inf if the key is outside the scorer's width.
-    """
+    """Tell whether the best key of a query, read as ``name``, is a match; -inf never is."""
     is_equal = str.__eq__(key, name) is True  # whatever a subclass of str says
     return name is not NO_KEY and (is_equal or (score >= cutoff and score > -np.inf))
 
@@ -300,13 +297,9 @@ class Attention:
     def plot(self, n: int | None = None, *, kind: str = "weights") -> Any:
         """Draw the attention as bars, or by kind "map" as points; return the matplotlib ``Axes``.
 
-        Args:
-            n: how many keys to show or name, those with the largest weights.
-            kind: "weights", or "map" for the vectors of query and keys as points.
-
-        Raises:
-            OptionError: the kind is unknown.
-            MissingExtraError: matplotlib is not installed (extra ``plot``).
+        The ``n`` keys with the largest weights are shown, or in a map of the vectors named. It
+        raises an OptionError if the kind is neither "weights" nor "map", and a MissingExtraError if
+        matplotlib is not installed (extra ``plot``).
         """
         from fuzzydict.results.plotting import plot_map, plot_weights
 

@@ -139,8 +139,7 @@ def assign(
 
     A key goes to the text that equals it; if there is none, to the first that is an alias of it.
     Of the other texts, which may have one of their ten best keys, the sum of the scores is the
-    highest there is (the assignment problem; H. W. Kuhn, 1955, "The Hungarian method for the
-    assignment problem"). ``matches`` are the best of each text, or None.
+    highest (H. W. Kuhn, 1955, "The Hungarian method for the assignment problem").
     """
     found = {row: match.key for row, match in enumerate(matches) if match is not None}
     equal = [row for row, key in found.items() if key == texts[row]]

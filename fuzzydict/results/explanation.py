@@ -202,13 +202,7 @@ class Explanations(Results[Explanation]):
 
 
 def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
-    """Return the words of a query, as it is compared; none where words have no vectors.
-
-    >>> from fuzzydict import Brown
-    >>> from fuzzydict.search.score import Meaning
-    >>> [(word.known, word.stand_in) for word in words_of("the colorr", Meaning(Brown()))]
-    [(True, None), (False, 'color')]
-    """
+    """Return the words of a query, as it is compared; none where words have no vectors."""
     words, vectors = list[Word](), meaning.table.vectors
     if vectors is None:
         return ()

@@ -77,10 +77,7 @@ def plot_map(attention: Any, n: int, note: str) -> Any:
 
 
 def principal_axes(keys: Array) -> tuple[Array, Array, Array]:
-    """Return the mean of keys (S, E), two principal axes (2, E), and their shares of variance (2,).
-
-    An axis that is lacking is zeros.
-    """
+    """Return the mean of keys (S, E), two principal axes (2, E) or zeros, their variances (2,)."""
     mean = keys.mean(0, dtype=np.float64)
     _, lengths, directions = np.linalg.svd(keys - mean, full_matrices=False)
     axes, shares = np.zeros((2, len(mean))), np.zeros(2)

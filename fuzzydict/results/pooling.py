@@ -90,8 +90,7 @@ def doubts_about(attended: Iterable[Attended]) -> list[Doubt]:
 def warn_of_doubt(queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers: bool) -> None:
     """Warn once of the queries for which a pool means little; ``of_numbers`` if values are these.
 
-    The warning names the line that called the package; before Python 3.12, the one that called the
-    read.
+    The warning names the line that called the package, or before Python 3.12 the read.
     """
     doubtful = [
         (query, best, none)
@@ -121,10 +120,7 @@ def as_output(pooled_value: NDArray[np.float64]) -> Any:
 
 
 def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the pooled values of blocks of queries, (L, *shape), as one array.
-
-    They differ in shape if another thread wrote values meanwhile: a PoolingError.
-    """
+    """Return pooled values as one array, (L, *shape), unless a thread replaced values by others."""
     first, *others = dict.fromkeys(output.shape[1:] for output in outputs)
     if others:
         what = f"values of shape {first} were replaced by some of shape {others[0]}"
@@ -133,11 +129,7 @@ def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 class StackedValues:
-    """S values, stacked to one array when it is first needed.
-
-    >>> StackedValues(["a", "b"], [1, 2.5], None).array().tolist()
-    [1.0, 2.5]
-    """
+    """S values, stacked to one array when it is first needed."""
 
     def __init__(self, keys: Sequence[str], values: Sequence[Any], embedding: Embedding) -> None:
         self._keys, self._values, self._embedding = keys, values, embedding
@@ -159,11 +151,7 @@ class StackedValues:
         return all(isinstance(self._values[place], str) for place in some)
 
     def array(self, places: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Return all values or those at some places, (S, *shape), with texts as vectors (S, E).
-
-        PoolingError, if a value is no number, array or list of finite numbers, or differs in shape
-        from the first, names its key.
-        """
+        """Return all values or those at some places, (S, *shape), with texts as vectors (S, E)."""
         if self._array is None and places is not None:
             some = places.tolist()
             return self._stacked([self._keys[i] for i in some], [self._values[i] for i in some])

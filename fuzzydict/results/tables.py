@@ -22,10 +22,7 @@ MOST_ROWS, MOST_QUERIES = 50, 20
 
 
 class Number(NamedTuple):
-    """A number in a table: its text, on a bar that fills ``share`` (0 to 1) of the cell.
-
-    If it ``is_shaded``, the whole cell is, the darker the larger the share is.
-    """
+    """A number in a table, on a bar that fills ``share`` of the cell, or shades all of it."""
 
     text: str
     share: float = 0.0
@@ -63,8 +60,6 @@ def html_table(
     """Return an HTML table, whose first column names the rows, and notes below it.
 
     Titles in the header are aligned left, or right if they are a `Number`.
-    >>> html_table([["<b>"]], notes=["that is all"])
-    "<table><tr><th style='text-align:left'>&lt;b&gt;</th></tr></table><p>that is all</p>"
     """
     titles = "".join(_cell(name, "th") for name in header)
     lines = [f"<caption>{_escaped(caption)}</caption>"] if caption else []
@@ -79,11 +74,7 @@ def paragraph(text: str) -> str:
 
 
 def and_more(count: int, what: str) -> list[str]:
-    """Return a note that counts what is not shown, if that is anything.
-
-    >>> and_more(1200, "keys"), and_more(0, "keys")
-    (['and 1,200 more keys'], [])
-    """
+    """Return a note that counts what is not shown, if that is anything."""
     return [f"and {count:,} more {what}"] if count > 0 else []
 
 
