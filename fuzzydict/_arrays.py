@@ -192,8 +192,7 @@ def as_bool(name: str, answer: Any) -> bool:
 def as_divisor(number: float, dtype: np.dtype[Any]) -> float:
     """Return the normal number of a dtype that is nearest to a number above 0.
 
-    A temperature or width that is 0 or infinite in 32 bits would make 0 / 0 of equal scores, or
-    infinity / infinity. Beyond the normal numbers the weights no longer change.
+    Others may be 0 or infinite in 32 bits, which makes 0 / 0 of equal scores.
     """
     limits = np.finfo(dtype)
     return min(max(number, float(limits.tiny)), float(limits.max))
@@ -217,12 +216,7 @@ def slices(count: int, step: int) -> list[slice]:
 
 
 def make_room(kept: dict[Any, Any], most: int) -> None:
-    """Drop the oldest entries, so that with one more there are ``most``; threads may share them.
-
-    >>> kept = {"a": 1, "b": 2}
-    >>> make_room(kept, 2); kept
-    {'b': 2}
-    """
+    """Drop the oldest entries, so that with one more there are ``most``; threads may share them."""
     if len(kept) >= most:
         for key in list(kept)[: len(kept) - most + 1]:
             kept.pop(key, None)

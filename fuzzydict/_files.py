@@ -23,19 +23,15 @@ import os
 import stat
 import struct
 import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
 
 #: How every file of arrays begins.
 MAGIC = b"fuzzydct"
@@ -141,10 +137,7 @@ def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] 
 
 
 def header_digest(path: str | os.PathLike[str], kind: str) -> str:
-    """Return what tells a file of this ``kind`` from others, without reading its arrays.
-
-    It is a hash of the header, which has the checksum of each array. Errors as in `read_arrays`.
-    """
+    """Return a hash of the header, which has the checksum of each array; raise as `read_arrays`."""
     from hashlib import blake2b
 
     data = _mapped(path)
@@ -300,13 +293,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces ``path`` when the block ends without an error.
 
     It is renamed once it is on the disk, so that ``path`` always holds the whole old file or the
-    whole new one. If the block fails, it is removed. It has the permissions of the file that it
-    replaces from the beginning, or those that the umask gives. A link stays a link. What is no
-    regular file, such as a pipe, is written to directly.
-
-    Raises:
-        OSError: the file cannot be written, is a folder, or is a link in a loop of links; the
-            error names ``path``.
+    whole new one; if the block fails, it is removed. It has the permissions of the file that it
+    replaces from the beginning. A link stays a link, and a pipe is written to. An OSError names
+    ``path``.
     """
     from pathlib import Path
 
@@ -364,12 +353,9 @@ def _errors_naming(
 
 
 def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """Open a file or a pipe to read its bytes.
+    """Open a file, a pipe or a terminal to read its bytes.
 
-    Raises:
-        OSError: it cannot be opened or read; the error names it.
-        FileFormatError: it is a device, which may have no end, such as ``/dev/zero``. Terminals
-            and the empty device are read.
+    Another device, which may have no end, such as ``/dev/zero``, is a FileFormatError.
     """
     file = open(path, "rb")  # noqa: PTH123, SIM115
     status = os.fstat(file.fileno())

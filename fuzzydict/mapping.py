@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Never, Self, TypeGuard, TypeV
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import as_array, as_bool, slices
+from fuzzydict.embedding.encoder import Embedding
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, ShapeError, quoted
 from fuzzydict.options import (
@@ -37,21 +39,16 @@ from fuzzydict.options import (
 from fuzzydict.reads import NOT_GIVEN, AttnMask, GoneError, Reader, Reads
 from fuzzydict.results.answers import NO_KEY, is_match, no_match, require_key, require_texts
 from fuzzydict.results.tables import dict_html
-from fuzzydict.saving import read_saved, write_saved
+from fuzzydict.saving import SavedKeys, read_saved, write_saved
 from fuzzydict.search.keys import Keys, has_words
 from fuzzydict.search.lookup import Approximate, Exact
 from fuzzydict.search.neighbours import EXACT, Neighbours
-from fuzzydict.search.score import is_probability, is_spelling
+from fuzzydict.search.score import Meaning, is_probability, is_spelling
 from fuzzydict.search.taught import Aliases
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.learning.fit import DictState
     from fuzzydict.learning.report import FitReport
-    from fuzzydict.saving import SavedKeys
-    from fuzzydict.search.score import Meaning
 
 
 T = TypeVar("T")

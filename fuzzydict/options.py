@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from operator import is_
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuzzydict._arrays import positive, real_number
-from fuzzydict.embedding.encoder import as_embedding
+from fuzzydict.embedding.encoder import Embedding, as_embedding
 from fuzzydict.embedding.projections import Projections, as_projections, require_learned_for
 from fuzzydict.errors import (
     ArgumentTypeError,
@@ -22,10 +22,6 @@ from fuzzydict.errors import (
 from fuzzydict.search.neighbours import EXACT, check_engine
 from fuzzydict.search.score import Meaning, as_score, is_probability, is_spelling
 from fuzzydict.search.taught import SynonymRules, Synonyms
-
-if TYPE_CHECKING:
-    from fuzzydict.embedding.encoder import Embedding
-
 
 MODES = ("nearest", "pool")
 

@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from itertools import chain, compress
 from operator import attrgetter, is_
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import as_bool, make_room, whole_number
 from fuzzydict.embedding.projections import as_projections
@@ -42,14 +43,8 @@ from fuzzydict.results.pooling import (
     weights_of,
 )
 from fuzzydict.search.keys import exact_text, has_words
-from fuzzydict.search.lookup import Scored
+from fuzzydict.search.lookup import Attended, Exact, Explained, Lookup, Scored
 from fuzzydict.search.score import JudgedScore, is_probability
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fuzzydict.search.lookup import Attended, Exact, Explained, Lookup
-
 
 T = TypeVar("T")
 V = TypeVar("V")

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from fuzzydict._arrays import inverse_lengths
 from fuzzydict._files import (
     DTYPES,
+    Unchecked,
     array_of,
     as_format_errors,
     header_digest,
@@ -41,14 +43,8 @@ from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
 from fuzzydict.search.keys import Keys, has_words
 from fuzzydict.search.neighbours import EXACT, Neighbours
+from fuzzydict.search.score import Meaning
 from fuzzydict.search.taught import SynonymRules, checked_aliases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from fuzzydict._files import Unchecked
-    from fuzzydict.search.score import Meaning
-
 
 _KIND = "fuzzy dict"
 _GRAPH, _LABELS, _ALIASES, _SYNONYMS = "graph", "graph labels", "aliases", "synonyms"
@@ -391,13 +387,10 @@ class _Reader:
 
     Each row is taken once, so that a small file cannot ask for a large array many times.
 
-    It counts what it may take to compare the keys of dicts, and refuses too much of it: whoever
-    writes a file can choose numbers or tuples that Python's table of a dict puts at one place, so
-    that each is compared with all others (S. Crosby and D. Wallach, 2003, "Denial of service via
-    algorithmic complexity attacks"). So all are counted as if they were. Texts are not counted:
-    their hash is another in each process.
-
-    If the file is trusted, nothing is counted; ``path`` is for messages.
+    Unless the file is trusted, the keys of a dict are counted as if each were compared with all
+    others, for whoever writes a file can choose numbers or tuples of one hash (S. Crosby and D.
+    Wallach, 2003, "Denial of service via algorithmic complexity attacks"). The hash of a text is
+    another in each process.
     """
 
     def __init__(

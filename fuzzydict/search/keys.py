@@ -11,22 +11,18 @@ from copy import copy
 from functools import cached_property, lru_cache
 from itertools import compress, count, islice
 from operator import is_, is_not
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self, cast
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import inverse_lengths, make_room, slices, units
+from fuzzydict.embedding.word_vectors import WordVectors
+from fuzzydict.search.taught import SynonymRules
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams_of_each
 from fuzzydict.text.words import plain
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fuzzydict.embedding.word_vectors import WordVectors
-    from fuzzydict.search.taught import SynonymRules
-
 
 #: Words of a text that are compared one by one.
 MOST_WORDS = 16

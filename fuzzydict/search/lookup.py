@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
+from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search.align import align
+from fuzzydict.search.align import Query, align
+from fuzzydict.search.judge import Judged, Parts
+from fuzzydict.search.keys import Keys
+from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.one import best_of_one
-from fuzzydict.search.retrieve import candidates, glance
-from fuzzydict.search.score import NamedScore, as_score
+from fuzzydict.search.retrieve import Glance, candidates, glance
+from fuzzydict.search.score import Meaning, NamedScore, as_score
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import LONGEST, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.align import Query
-    from fuzzydict.search.judge import Judged, Parts
-    from fuzzydict.search.keys import Keys
-    from fuzzydict.search.neighbours import Neighbours
-    from fuzzydict.search.retrieve import Glance
-    from fuzzydict.search.score import Meaning
-
 
 #: Scores that are made at a time, in several arrays, and queries that are compared at a time.
 SCORES, QUERIES = 1 << 22, 128

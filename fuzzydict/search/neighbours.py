@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict.errors import MissingExtraError, OptionError, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fuzzydict.search.keys import Keys
-
+from fuzzydict.search.keys import Keys
 
 #: What ``index=`` takes: whether all keys are compared with a query, or those that a graph finds.
 EXACT, GRAPH = "exact", "usearch"
@@ -46,14 +41,10 @@ class Neighbours:
     """A graph that is walked towards the query, so that few vectors are compared with it.
 
     (Y. Malkov, D. Yashunin, 2018, "Efficient and robust approximate nearest neighbor search using
-    Hierarchical Navigable Small World graphs".) The walk nearly always finds the largest cosines.
-    Up to 4,096 vectors are all compared: a walk would compare as many, and could see only equal
-    ones. Vectors are kept with 8 bits a number: a walk waits for memory, and the fewer bytes it
-    reads, the sooner it ends.
-
-    The graph is brought up to date when it is asked, in one batch. What is removed stays as a
-    stepping stone, and results skip it, until the slots of the keys are numbered anew. (usearch
-    does not always find places that it reuses.)
+    Hierarchical Navigable Small World graphs".) Vectors are kept with 8 bits a number, for a walk
+    waits for memory. The graph is brought up to date when it is asked, in one batch. What is
+    removed stays as a stepping stone, and results skip it, until the slots of the keys are numbered
+    anew. (usearch does not always find places that it reuses.)
     """
 
     def __init__(self) -> None:
@@ -165,11 +156,7 @@ def _empty(size: int) -> Any:
 
 
 def add(graph: Any, labels: NDArray[np.int64], points: NDArray[np.int8]) -> None:
-    """Add points, all but the first of a graph by several threads: see `use_threads`.
-
-    Points that are added at the same time may not be linked to each other, so two graphs of
-    the same vectors can differ.
-    """
+    """Add points, all but the first of a graph by several threads, so that graphs can differ."""
     few = max(_IN_TURN - len(graph), 0)
     many = _threads if len(points) - few > _IN_TURN else 1
     for part, threads in ((slice(few), 1), (slice(few, None), many)):

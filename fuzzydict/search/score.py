@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fuzzydict.embedding.encoder import Encoder
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.word_vectors import English, WordVectors
 from fuzzydict.errors import OptionError, quoted
-from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
+from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search.align import Query
 from fuzzydict.search.judge import Judge, shipped
-from fuzzydict.search.keys import WordTable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fuzzydict.embedding.encoder import Encoder
-    from fuzzydict.embedding.projections import Projections
-    from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.keys import Keys
-    from fuzzydict.search.taught import SynonymRules
-
+from fuzzydict.search.keys import Keys, WordTable
+from fuzzydict.search.taught import SynonymRules
 
 #: The name of the score by spelling.
 SPELLING = "spelling"

@@ -175,10 +175,7 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
 def checked_aliases(
     require_key: Callable[[str, Any], None], /, *args: Any, **kwargs: Any
 ) -> dict[str, Any]:
-    """Return what aliases are made of, or raise as `Aliases` documents.
-
-    ``require_key`` raises unless an alias may be given this key.
-    """
+    """Return aliases, or raise as `Aliases` says, or as ``require_key`` does of an alias's key."""
     try:
         given = dict(*args, **kwargs)
     except (TypeError, ValueError):
@@ -229,16 +226,12 @@ def _forms(words: Iterable[str]) -> Phrase:
 class SynonymRules:
     """What words and phrases of a text are replaced by before it is compared. They never change.
 
-    Where several phrases begin at one word, the longest is replaced. What is put in was read by the
-    other rules before. A text of which no word would be left stays as it is.
+    ``given`` are texts, and the text that each stands for; ``""`` leaves it out. Where several
+    phrases begin at one word, the longest is replaced. What is put in was read by the other rules
+    before. A text of which no word would be left stays as it is.
 
-    Args:
-        given: texts, and the text that each stands for; ``""`` leaves it out.
-
-    Raises:
-        OptionError: a text has no letters or digits, two that are one are given two texts, or some
-            stand for each other in a circle of more than two.
-        ArgumentTypeError: they are no mapping from texts to texts.
+    What is no mapping from texts to texts raises ArgumentTypeError; a text without letters or
+    digits, one that is given two texts, or a circle of more than two, OptionError.
 
     >>> rules = SynonymRules({"KST": "cost center", "Ltd": ""})
     >>> rules.text("kst name"), rules.text("Acme Ltd"), rules.text("Ltd")
