@@ -174,10 +174,9 @@ class _Shortening(Repr):
         """Return what is shown of any value; of a subclass as of the container that it is."""
         for kind in _CONTAINERS:
             if isinstance(x, kind) and type(x).__repr__ is kind.__repr__:
-                if type(x) is not kind or len(x) > _LARGE:  # which would be sorted
-                    items = dict.items(x) if isinstance(x, dict) else x
-                    x = kind(islice(items, _LARGE))
-                return super().repr1(x, level)
+                # Not all of it, which would be sorted.
+                x = kind(islice(dict.items(x) if isinstance(x, dict) else x, _LARGE))
+                break
         if isinstance(x, bytes | bytearray) and len(x) > _LARGE:
             return f"{_name_of_type(x)} of length {len(x)}"
         return super().repr1(x, level)
@@ -188,17 +187,6 @@ class _Shortening(Repr):
             return super().repr_int(x, level)
         except ValueError:
             return f"{_name_of_type(x)} of {x.bit_length()} bits"
-
-    def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002
-        """Return what the object says of itself, or else its class."""
-        try:
-            shown = repr(x)
-        except Exception:  # whatever its methods raise
-            return f"an object of {_name_of_type(x)}"
-        if len(shown) <= self.maxother:
-            return shown
-        left = (self.maxother - 3) // 2
-        return f"{shown[:left]}...{shown[left + 3 - self.maxother :]}"
 
 
 def _name_of_type(value: object) -> str:
