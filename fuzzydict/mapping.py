@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from operator import is_
 from os import PathLike
-from threading import RLock
+from threading import RLock, get_ident
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, Never, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -61,12 +61,14 @@ _ENCODING = (
     "embedding: its encode reads or writes the dict whose keys it encodes; do so before or after "
     "a read, or give encode a plain copy: dict(d)"
 )
+#: The dict of which each thread wants a snapshot, by the thread's id, until it has it.
+_wanted: dict[int, FuzzyDict[Any]] = {}
 
 
 class _Kept:
     """What a dict keeps beside its items and options."""
 
-    __slots__ = ("aliases", "encoded", "is_encoding", "neighbours", "reader")
+    __slots__ = ("aliases", "encoded", "encoding", "neighbours", "reader")
 
     def __init__(self) -> None:
         #: What the keys were encoded by at the last read that needed them, and the keys as arrays;
@@ -74,7 +76,7 @@ class _Kept:
         self.encoded: tuple[Meaning, Keys | SavedKeys] | None = None
         self.neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
         self.reader: Reader | None = None  # the last snapshot
-        self.is_encoding = False  # whether another snapshot is being made
+        self.encoding: int | None = None  # the id of the thread that makes another snapshot
         self.aliases: Aliases | None = None  # what was taught, if anything was
 
 
@@ -368,14 +370,14 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def __getstate__(self) -> Any:
         state, slots = self._settings()
         if self._kept.aliases:
-            state["_aliases"] = dict(self._kept.aliases)
+            state["aliases"] = dict(self._kept.aliases)
         return (state, slots) if slots else state  # as Python has it
 
     def __setstate__(self, state: Any) -> None:
         state, slots = state if isinstance(state, tuple) else (state, {})
         for name, value in slots.items():
             object.__setattr__(self, name, value)
-        aliases = state.pop("_aliases", None)
+        aliases = state.pop("aliases", None)
         self.__dict__.update(state)
         if aliases:  # the items are here: a pickle has them before the state
             self.aliases = aliases
@@ -589,16 +591,28 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """Return a snapshot of the keys and options as they are; new keys are encoded in it."""
         if self._is_current(reader := self._kept.reader):
             return reader
-        with self._lock:  # one thread encodes what several need
-            if self._is_current(reader := self._kept.reader):
-                return reader
-            if self._kept.is_encoding:  # by this thread, which has the lock
-                raise RuntimeError(_ENCODING)
-            self._kept.is_encoding = True
-            try:
-                return self._made_reader()
-            finally:
-                self._kept.is_encoding = False
+        me, kept = get_ident(), self._kept
+        before, _wanted[me] = _wanted.get(me), self
+        try:
+            holder = kept.encoding
+            for _ in range(len(_wanted)):  # who waits for whom, maybe for this thread
+                if holder == me:
+                    raise RuntimeError(_ENCODING)
+                wanted = None if holder is None else _wanted.get(holder)
+                holder = None if wanted is None else wanted._kept.encoding
+            with self._lock:  # one thread encodes what several need
+                if self._is_current(reader := kept.reader):
+                    return reader
+                try:
+                    kept.encoding = me
+                    return self._made_reader()
+                finally:
+                    kept.encoding = None
+        finally:
+            if before is None:
+                _wanted.pop(me, None)
+            else:
+                _wanted[me] = before
 
     def _is_current(self, reader: Reader | None) -> TypeGuard[Reader]:
         return reader is not None and reader.size == len(self) and reader.has_options_of(self)
@@ -713,12 +727,12 @@ def _after_fork() -> None:
 
     What another thread was changing is made again by the next read.
     """
+    _wanted.clear()
     for d in list(_dicts.values()):
         was_free = d._lock.acquire(blocking=False)
         d.__dict__["_lock"] = RLock()
         if not was_free:
-            d._kept.reader = d._kept.neighbours = None
-            d._kept.is_encoding = False
+            d._kept.reader = d._kept.neighbours = d._kept.encoding = None
     modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]
     classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     for attribute in [attribute for one in classes for attribute in vars(one).values()]:
