@@ -399,7 +399,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """Return the attributes of a copy that is empty, and those that a class has in slots."""
         found = object.__getstate__(self)
         state, slots = found if isinstance(found, tuple) else (found, {})
-        return {n: v for n, v in state.items() if n not in _DERIVED}, slots
+        # Copied at once first: another thread may be setting an option.
+        return {n: v for n, v in state.copy().items() if n not in _DERIVED}, slots
 
     def _repr_html_(self) -> str:
         with self._lock:
