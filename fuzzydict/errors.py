@@ -188,6 +188,17 @@ class _Shortening(Repr):
         except ValueError:
             return f"{_name_of_type(x)} of {x.bit_length()} bits"
 
+    def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002
+        """Return what the object says of itself, or else its class."""
+        try:
+            shown = repr(x)
+        except Exception:  # whatever its methods raise
+            return f"an object of {_name_of_type(x)}"
+        if len(shown) <= self.maxother:
+            return shown
+        left = (self.maxother - 3) // 2
+        return f"{shown[:left]}...{shown[left + 3 - self.maxother :]}"
+
 
 def _name_of_type(value: object) -> str:
     name: str = type.__dict__["__name__"].__get__(type(value))  # whatever its metaclass says
