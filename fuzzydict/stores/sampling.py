@@ -182,7 +182,9 @@ class StoreLookup(Lookup):
         if not names and not self._where:
             keys = sample.some(sample.living_slots()[:_FEW])
         found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]
-        others = np.setdiff1d(sample.living_slots(), found_here)
+        is_other = sample.alive.copy()
+        is_other[found_here] = False
+        others = np.flatnonzero(is_other)
         left = max(0, self._with_words - len(keys)) if len(others) else 0
         return Listing([one], keys, left, (sample, others))
 
