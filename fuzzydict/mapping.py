@@ -341,7 +341,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = memo[id(self)] = self._empty()
         state, slots = self._settings()
-        shared = {*OPTIONS, "_learned"}
+        shared = {*OPTIONS, "_before_fit"}
         own = {name: deepcopy(value, memo) for name, value in state.items() if name not in shared}
         FuzzyDict.__setstate__(new, (own, deepcopy(slots, memo)))
         with self._lock:  # another thread may be writing
@@ -537,19 +537,18 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 has more keys that are no texts than are read without ``trust``.
             OptionError: the embedding is another one; the message names both.
         """
-        saved = read_saved(path, mapped=as_bool("mapped", mapped), trust=as_bool("trust", trust))
-        options = saved.options
+        mapped, trust = as_bool("mapped", mapped), as_bool("trust", trust)
+        items, options, taught, keys = read_saved(path, mapped=mapped, trust=trust)
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
         if embedding is not None:
             options["embedding"] = embedding
         for name, value in options.items():
             if value is not None or getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, value)
-        dict.update(new, saved.items)
-        new.aliases, new.synonyms = saved.aliases, saved.synonyms  # a class may have others
+        dict.update(new, items)
+        new.aliases, new.synonyms = taught["aliases"], taught["synonyms"]  # a class may have others
         kept, meaning = new._kept, new._current_meaning()
-        kept.neighbours = saved.keys.open(meaning)
-        keys = saved.keys
+        kept.neighbours = keys.open(meaning)
         kept.encoded = meaning, keys.restored(meaning) if keys.at_once else keys
         return new
 

@@ -96,8 +96,8 @@ class Configured:
     _adapted: tuple[Any, Any] = _UNSET, None  # an embedding as given, and what it stands for
     _meaning: tuple[Any, Any, Any, Meaning] | None = None  # and what it was made of
     _synonyms: SynonymRules | None = None
-    # Before `fit`, and as it set them.
-    _learned: tuple[dict[str, Any], dict[str, Any]] | None = None
+    # What was before what `fit` set, as long as nobody sets it; None before the first fit.
+    _before_fit: dict[str, Any] | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -129,6 +129,9 @@ class Configured:
                 super().__setattr__("_meaning", None)
             if name == "embedding":
                 super().__setattr__("_adapted", (value, checked))
+            if self._before_fit:
+                left = {one: was for one, was in self._before_fit.items() if one != name}
+                super().__setattr__("_before_fit", left)
 
     def _adapted_embedding(self) -> Embedding:
         """Return the embedding that the option stands for; it is made once."""
@@ -184,18 +187,11 @@ class Configured:
         For a dict from a file, which does not record a fit, projections that name an embedding
         were learned, and there were none before.
         """
-        options = {name: getattr(self, name) for name in LEARNED}
-        if self._learned is None:
-            projections = options["projections"]
-            if isinstance(projections, Projections) and projections.embedding:
-                options["projections"] = None
-            return options
-        before, after = self._learned
-        for name, now in options.items():
-            is_plain = type(now) is type(after[name]) and isinstance(now, str | float | int)
-            if now is after[name] or (is_plain and now == after[name]):
-                options[name] = before[name]
-        return options
+        options, before = {name: getattr(self, name) for name in LEARNED}, self._before_fit
+        if before is None:
+            now = options["projections"]
+            before = {"projections": None} if isinstance(now, Projections) and now.embedding else {}
+        return options | before
 
     def _set_learned(self, options: Mapping[str, Any]) -> None:
         """Set options, and remember what they were; the caller holds the lock."""
@@ -205,8 +201,8 @@ class Configured:
         for name, value in options.items():
             if value is not getattr(self, name):  # otherwise the keys would be encoded again
                 setattr(self, name, value)
-        after = {name: getattr(self, name) for name in LEARNED}
-        super().__setattr__("_learned", (before, after))
+        changed = {name: was for name, was in before.items() if was is not getattr(self, name)}
+        super().__setattr__("_before_fit", changed)
 
 
 #: The options where none are given.

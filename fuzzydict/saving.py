@@ -59,16 +59,6 @@ _LONGEST = 1e30  # vector of a key
 # ---- the file -------------------------------------------------------------------------------
 
 
-class Saved(NamedTuple):
-    """What the file of a dict holds."""
-
-    items: dict[Any, Any]
-    aliases: dict[str, Any]
-    synonyms: dict[str, str]
-    options: dict[str, Any]
-    keys: SavedKeys
-
-
 def write_saved(
     path: str | os.PathLike[str],
     d: Any,
@@ -109,8 +99,13 @@ def write_saved(
     write_arrays(path, _KIND, meta, arrays)
 
 
-def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Saved:
-    """Read what `write_saved` wrote, as `FuzzyDict.load` says."""
+def read_saved(
+    path: str | os.PathLike[str], *, mapped: bool, trust: bool
+) -> tuple[dict[Any, Any], dict[str, Any], dict[str, dict[str, Any]], SavedKeys]:
+    """Return the items, the options, what was taught by its name, and the keys, or raise.
+
+    See `FuzzyDict.load`.
+    """
     meta, arrays, unchecked = read_arrays(path, _KIND, later=_LARGE)
     with as_format_errors(path):
         graph, labels = unchecked.get(_GRAPH), arrays.pop(_LABELS, None)
@@ -139,7 +134,7 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         # Windows replaces no file that is mapped.
         at_once = vectors.array.nbytes <= little or os.name == "nt"
         keys = SavedKeys(path, list(items), fingerprint, vectors, graph, labels, object(), at_once)
-    return Saved(items, aliases, rules, options, keys)
+    return items, options, {"aliases": aliases, "synonyms": rules}, keys
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:
