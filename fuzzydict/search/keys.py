@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
-from itertools import compress, count, islice
+from itertools import compress, count, islice, repeat
 from operator import is_, is_not
 from typing import Any, NamedTuple, Self, cast
 from zlib import crc32
@@ -282,12 +282,11 @@ class Keys:
         if gone > 0 and all(map(is_, before[same + gone :], of_dict[same:])):  # in one place
             stays[same + gone :] = True
         else:
-            places, last = dict(zip(map(id, before[same:]), count(same), strict=False)), -1
-            for key in of_dict[same:]:
-                place = places.get(id(key), -1)
-                if place <= last:  # it is new, or was removed and added again
-                    break
-                stays[place], last = True, place
+            known = dict(zip(map(id, before[same:]), count(same), strict=False))
+            ids = map(id, of_dict[same:])
+            places = np.fromiter(map(known.get, ids, repeat(-1)), np.intp)
+            is_later = np.append(np.diff(places, prepend=same - 1) > 0, False)
+            stays[places[: is_later.argmin()]] = True  # what was not removed and added again
         added = of_dict[int(np.count_nonzero(stays)) :]
         are_new = [has_words(key) for key in added]
         new = self._without(stays[self.has_slot])
