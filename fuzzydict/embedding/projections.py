@@ -135,11 +135,10 @@ class Projections:
             what = "query and key must lead to vectors of one size to be compared"
             raise ShapeError(f"{what}, got {sizes[0]} and {sizes[1]}")
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def __setattr__(self, name: str, value: object = None) -> None:
         raise ReadOnlyError(f"projections do not change ({name!r}); make new ones")
 
-    def __delattr__(self, name: str) -> None:
-        self.__setattr__(name, None)
+    __delattr__ = __setattr__
 
     @property
     def is_identity(self) -> bool:

@@ -69,12 +69,9 @@ class Vocabulary:
             raise ShapeError(f"counts: expected {size}, one a word, got shape {given.shape}")
         if given.dtype.kind not in "biuf":
             raise ArgumentTypeError(f"counts: expected numbers, got dtype {given.dtype}")
-        if not ((given >= 0) & (given < 2.0**63)).all():
-            raise ShapeError(
-                "counts: expected numbers from 0 to 2**63 - 1, got one outside, NaN or infinity"
-            )
-        if given.sum(dtype=np.float64) > _MOST_COUNTED:
-            raise ShapeError(f"counts: expected {_MOST_COUNTED} words in all at most; scale down")
+        if not (given >= 0).all() or given.sum(dtype=np.float64) > _MOST_COUNTED:
+            most = f"{_MOST_COUNTED} in all, and neither NaN nor infinity"
+            raise ShapeError(f"counts: expected numbers from 0 on, {most}; scale down")
         self.counts: NDArray[np.int64] = given.astype(np.int64, copy=False)
         self._stand_in = lru_cache(_REMEMBERED)(self._nearest_word)
 

@@ -421,7 +421,8 @@ def learn_from(
     shown = state.scorer if shown is None else shown
     if not state.is_learned and (isinstance(given, tuple) or not plan.remember):
         may = "None (the default), 'cosine', 'scaled_dot' and 'dot'"
-        raise OptionError(f"scorer: fit learns Q and K for {may}, got {shown!r}; set d.scorer")
+        got = f"got {shown!r}; set d.scorer to one of these first"
+        raise OptionError(f"scorer: fit learns Q and K for {may}, {got}")
     if isinstance(given, tuple):
         return _learn(_Valued(state, *given), plan, None)[0], {}
     taught = _together(given, names, remember=True) if plan.remember else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -65,6 +65,10 @@ class Change(NamedTuple):
     after: str
 
 
+#: By how much answers are better, the place of the query, and what they were and are.
+Changes: TypeAlias = Iterator[tuple[float, int, str, str]]
+
+
 class Answers(NamedTuple):
     """The answers to L queries, (L,) each."""
 
@@ -116,10 +120,8 @@ class Answers(NamedTuple):
             return False, f"of {where}, {right} more are answered right, but {wrong} more wrong"
         return True, f"{where} are answered better"
 
-    def changes(
-        self, before: Answers, names: Sequence[str]
-    ) -> Iterator[tuple[float, int, str, str]]:
-        """Yield the gain where the rank changed, the place, and both answers as texts."""
+    def changes(self, before: Answers, names: Sequence[str]) -> Changes:
+        """Yield where the rank changed."""
         for i in np.flatnonzero(self.rank != before.rank).tolist():
             ranks = before.rank[i], self.rank[i]
             ends = ["" if rank == 1 else f" (a right key is at {rank})" for rank in ranks]
@@ -141,10 +143,8 @@ class Errors(NamedTuple):
         kept = self.measures(cutoff).rmse < before.measures(cutoff).rmse
         return kept, f"pooled values are {'nearer to' if kept else 'no nearer to'} their targets"
 
-    def changes(
-        self, before: Errors, _names: Sequence[str]
-    ) -> Iterator[tuple[float, int, str, str]]:
-        """Yield by how much the error fell, if it changed, the place, and both errors as texts."""
+    def changes(self, before: Errors, _names: Sequence[str]) -> Changes:
+        """Yield where the error changed."""
         for i, (was, now) in enumerate(zip(before.rmse.tolist(), self.rmse.tolist(), strict=True)):
             if abs(was - now) > _SMALLEST * max(was, now):
                 yield was - now, i, f"off by {was:.4g}", f"off by {now:.4g}"
@@ -198,9 +198,8 @@ class FitReport:
     def plot(self) -> Any:
         """Draw the loss of each pass over the examples, smoothed; return the ``Axes``.
 
-        Raises:
-            OptionError: nothing was learned.
-            MissingExtraError: matplotlib is not installed (extra ``plot``).
+        It raises an OptionError if nothing was learned, and a MissingExtraError if matplotlib is
+        not installed (extra ``plot``).
         """
         if not self.history:
             raise OptionError(f"plot: no loss to draw, since nothing was learned: {self.reason}")

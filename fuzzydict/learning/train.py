@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, positive, require_finite
-from fuzzydict.embedding.projections import (
-    ROLES,
-    Factors,
-    Projection,
-    Projections,
-    project_forward,
-)
+from fuzzydict.embedding.projections import Factors, Projection, Projections, project_forward
 from fuzzydict.nn.attention import attention_forward
 from fuzzydict.nn.scorers import Cosine, Scorer
 
@@ -144,7 +138,8 @@ def fit_pooling(
         return float(np.square(error).mean()), gradients
 
     history = descend(model.parameters, len(x), losses, settings)
-    return Learned(Projections(*map(model.projection, ROLES)), model.temperature, history)
+    learned = Projections(*map(model.projection, ("query", "key", "value")))
+    return Learned(learned, model.temperature, history)
 
 
 class Model:
@@ -154,7 +149,7 @@ class Model:
         self._settings = settings
         self.parameters: dict[str, Array] = {}
         random, rank = np.random.default_rng(settings.seed), settings.rank
-        for role, width in zip(ROLES, (size, size, value_size), strict=True):
+        for role, width in {"query": size, "key": size, "value": value_size}.items():
             if role not in settings.roles or width is None:
                 continue
             if rank is None or role == "value":

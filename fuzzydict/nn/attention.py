@@ -89,11 +89,13 @@ def attention(
     >>> attention([[1, 0, 2]], key, [[1], [2], [8]], scorer="dot").round(2)
     array([[4.75]])
     """
-    asked = _Asked(query, key, value, scorer, scale, attn_mask, valid_lens, is_causal)
+    options: dict[str, Any] = {"scorer": scorer, "scale": scale, "attn_mask": attn_mask}
+    options |= {"valid_lens": valid_lens, "is_causal": is_causal}
     temperature = positive("temperature", temperature)
     if not need_weights and isinstance(normalizer, str) and normalizer == "softmax":
-        return _in_blocks(asked, temperature)
-    output, weights, _ = _forward(asked, temperature, normalizer)
+        return _in_blocks(_Asked(query, key, value, **options), temperature)
+    options |= {"temperature": temperature, "normalizer": normalizer}
+    output, weights, _ = attention_forward(query, key, value, **options)
     return (output, weights) if need_weights else output
 
 
@@ -111,21 +113,16 @@ def attention_forward(
     Return the output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
     loss for the output to its ``AttentionGradients``.
     """
-    return _forward(_Asked(query, key, value, **options), temperature, normalizer)
-
-
-def _forward(
-    asked: _Asked, temperature: float, normalizer: str
-) -> tuple[Array, Array, AttentionBackward]:
-    query, key, value = asked.inputs
-    scores, scorer_backward = asked.scorer.forward(query, key)
+    asked = _Asked(query, key, value, **options)
+    q, k, v = asked.inputs
+    scores, scorer_backward = asked.scorer.forward(q, k)
     masked = asked.masked(scores, slice(None), slice(None))
     weights, normalizer_backward = normalize(masked, temperature, normalizer)
-    output = pool(weights, value)
+    output = pool(weights, v)
 
     def backward(d_output: Array) -> AttentionGradients:
-        d_weights = unbroadcast(d_output @ value.swapaxes(-1, -2), weights.shape)
-        d_value = unbroadcast(weights.swapaxes(-1, -2) @ d_output, value.shape)
+        d_weights = unbroadcast(d_output @ v.swapaxes(-1, -2), weights.shape)
+        d_value = unbroadcast(weights.swapaxes(-1, -2) @ d_output, v.shape)
         d_scores, d_temperature = normalizer_backward(d_weights)
         d_query, d_key, d_parameters = scorer_backward(d_scores)
         return AttentionGradients(d_query, d_key, d_value, d_parameters, d_temperature)

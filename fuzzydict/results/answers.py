@@ -15,15 +15,7 @@ from numpy.typing import NDArray
 from fuzzydict._arrays import whole_number
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, quoted
 from fuzzydict.results.pooling import StackedValues, as_output, pooled
-from fuzzydict.results.tables import (
-    MOST_QUERIES,
-    MOST_ROWS,
-    Cell,
-    Number,
-    Results,
-    and_more,
-    html_table,
-)
+from fuzzydict.results.tables import Cell, Number, Results, html_table
 from fuzzydict.search.keys import exact_text
 from fuzzydict.text.words import label
 
@@ -191,14 +183,14 @@ class Matches(Results[Match]):
     def _repr_html_(self) -> str:
         if not self:
             return "<p>no matches</p>"
-        queries, rows, caption = self._queries()[:MOST_ROWS], _rows(self[:MOST_ROWS]), ""
+        shown, notes = self._first("matches")
+        queries, rows, caption = self._queries()[: len(shown)], _rows(shown), ""
         several = any(query != queries[0] for query in queries)
         if several:
             rows = [[label(query), *row] for query, row in zip(queries, rows, strict=True)]
         elif queries[0] is not None:
             caption = f"matches of {quoted(queries[0])}"
         header = ["query", *_HEADER] if several else _HEADER
-        notes = and_more(len(self) - len(rows), "matches")
         return html_table(rows, header=header, caption=caption, notes=notes)
 
 
@@ -220,11 +212,13 @@ def _rows(found: Sequence[Any]) -> list[list[Cell]]:
 class MatchLists(Results[Matches]):
     """The best matches of each of several queries, which notebooks show as one table."""
 
+    _most = 20
+
     def _repr_html_(self) -> str:
-        shown = [matches[:_BEST] for matches in self[:MOST_QUERIES]]
+        first, notes = self._first("queries")
+        shown = [matches[:_BEST] for matches in first]
         names = ["" if i else label(one.query) for some in shown for i, one in enumerate(some)]
         rows = _rows([one for some in shown for one in some])
-        notes = and_more(len(self) - len(shown), "queries")
         if any(len(one) > _BEST for one in self):
             notes.append(f"the best {_BEST} of each query")
         rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
@@ -356,8 +350,10 @@ class Attention:
 class Attentions(Results[Attention]):
     """The attention of several queries, which notebooks show as a table of weights."""
 
+    _most = 20
+
     def _repr_html_(self) -> str:
-        shown, sums = self[:MOST_QUERIES], Counter[str]()
+        (shown, notes), sums = self._first("queries"), Counter[str]()
         for one in shown:
             sums.update({name: weight for name, weight, _ in one.top(_COLUMNS)})
         names = [name for name, _ in sums.most_common(_COLUMNS)]
@@ -370,5 +366,4 @@ class Attentions(Results[Attention]):
             cells = (Number(f"{share:.1%}", share, True) for share in shares)
             rows.append([label(one.text), *cells])
         titles = [*map(label, names), "other keys", *["none is right"] * tells_none]
-        notes = and_more(len(self) - len(shown), "queries")
         return html_table(rows, header=["query", *map(Number, titles)], notes=notes)

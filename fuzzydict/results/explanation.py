@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import quoted
-from fuzzydict.results.tables import (
-    MOST_ROWS,
-    Cell,
-    Number,
-    Results,
-    aligned,
-    and_more,
-    html_table,
-    paragraph,
-)
+from fuzzydict.results.tables import Cell, Number, Results, aligned, html_table, paragraph
 from fuzzydict.search.keys import exact_text
 from fuzzydict.text.words import label, shortened
 
@@ -188,7 +179,7 @@ class Explanations(Results[Explanation]):
     """The explanations of several queries, which notebooks show as a table."""
 
     def _repr_html_(self) -> str:
-        shown, score, none = self[:MOST_ROWS], Number("score"), Number("none of the keys")
+        (shown, notes), score = self._first("queries"), Number("score")
         rows: list[list[Cell]] = []
         for one in shown:
             finds = "match" if one.matches else "no match"
@@ -197,8 +188,8 @@ class Explanations(Results[Explanation]):
             for match in (one.best, one.runner_up):
                 row += [label(match.key), Number(_number(match.score))] if match else ["", ""]
             rows.append([*row, Number(_number(one.none), one.none or 0.0)])
-        header: list[Cell] = ["query", "", "best key", score, "runner-up", score, none]
-        return html_table(rows, header=header, notes=and_more(len(self) - len(shown), "queries"))
+        header: list[Cell] = ["query", "", "best key", score, "runner-up", score]
+        return html_table(rows, header=[*header, Number("none of the keys")], notes=notes)
 
 
 def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:

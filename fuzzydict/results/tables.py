@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 from fuzzydict.errors import quoted
 from fuzzydict.text.words import label
@@ -16,9 +16,6 @@ _BAR = _SHADE.format(0.4)
 _DARKEST = 0.5
 _DEFAULTS = {"embedding": "the default (Brown vectors and English words)"}
 _ITEMS = 8  # items of a dict, and as many aliases
-
-#: Rows of a table, and queries of one with several rows each, that are shown.
-MOST_ROWS, MOST_QUERIES = 50, 20
 
 
 class Number(NamedTuple):
@@ -36,10 +33,16 @@ Cell: TypeAlias = str | Number
 class Results(list[T]):
     """A list of what reads return, which notebooks show as a table. It equals a plain list."""
 
+    _most = 50  # that are shown
+
     def __getitem__(self, place: Any) -> Any:
         """Return a result, or for a slice such a list."""
         found = super().__getitem__(place)
         return type(self)(found) if isinstance(place, slice) else found
+
+    def _first(self, what: str) -> tuple[Self, list[str]]:
+        """Return those that are shown, and a note that counts the others."""
+        return self[: self._most], and_more(len(self) - self._most, what)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:
