@@ -130,6 +130,11 @@ class WordVectors:
         counts: (V,), how often each word occurs. Frequent words, such as "of", weigh less in a
             phrase. By default all words weigh alike.
 
+    Attributes:
+        words: the V words.
+        counts: how often each occurs, (V,).
+        size: the length E of a vector.
+
     Raises:
         ArgumentTypeError: a word is not a text, or a vector not of numbers.
         ShapeError: the numbers of words, rows and counts differ, a vector is not finite, a count
@@ -139,10 +144,6 @@ class WordVectors:
     >>> vectors.encode(["red", "Red blue", "?"]).tolist()
     [[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]
     """
-
-    vocabulary: Vocabulary
-    matrix: Matrix
-    ships_as: str | None  # the name of vectors that ship with the package
 
     def __init__(
         self,
@@ -161,13 +162,18 @@ class WordVectors:
             what = f"the one of {quoted(bad)} has NaN or infinity, or is beyond {_LARGEST:.0e}"
             raise ShapeError(f"vectors: {what}; leave it out, or scale it down")
         rows.flags.writeable = False
-        self.vocabulary, self.matrix, self.ships_as = vocabulary, Matrix(rows), None
+        self._set(vocabulary, Matrix(rows))
 
     @classmethod
     def _of(cls, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
         self = cls.__new__(cls)
-        self.vocabulary, self.matrix, self.ships_as = vocabulary, matrix, ships_as
+        self._set(vocabulary, matrix, ships_as)
         return self
+
+    def _set(self, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> None:
+        self.vocabulary, self.matrix = vocabulary, matrix
+        self.ships_as = ships_as  # the name of vectors that ship with the package
+        self.words, self.counts, self.size = vocabulary.words, vocabulary.counts, matrix.size
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E): the weighted mean of those of its words.
@@ -310,24 +316,9 @@ class WordVectors:
         write_arrays(path, _KIND, {}, self.vocabulary.arrays() | matrix.arrays())
 
     @property
-    def words(self) -> list[str]:
-        """The V words, most frequent first."""
-        return self.vocabulary.words
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """How often each word occurs, (V,)."""
-        return self.vocabulary.counts
-
-    @property
     def vectors(self) -> NDArray[np.float32]:
         """All vectors, (V, E), read-only."""
         return self.matrix.whole
-
-    @property
-    def size(self) -> int:
-        """The length E of a vector."""
-        return self.matrix.size
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what identifies these vectors: a name with a hash of all of them."""

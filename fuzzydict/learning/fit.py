@@ -153,8 +153,6 @@ class DictState:
         return options
 
 
-# ---- the examples ----------------------------------------------------------------------------
-
 #: A query, and the places of its right keys, maybe none.
 Example: TypeAlias = tuple[str, frozenset[int]]
 
@@ -279,8 +277,6 @@ def _together(
     return dict(found.values())
 
 
-# ---- how they are learned from, and asked ------------------------------------------------------
-
 _LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
 _AT_ONCE = 128  # queries that are compared at a time
 
@@ -396,8 +392,6 @@ class _Valued:
         values = np.asarray(learned.projections.project_values(np.concatenate(sums)), np.float64)
         return Errors(np.sqrt(np.square(values - self.targets[rows]).mean(axis=1)))
 
-
-# ---- from examples to a report ---------------------------------------------------------------
 
 _VALIDATION = 0.2
 _FOLDS = 5

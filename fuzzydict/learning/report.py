@@ -205,7 +205,7 @@ class FitReport:
             raise OptionError(f"plot: no loss to draw, since nothing was learned: {self.reason}")
         from scipy.ndimage import gaussian_filter1d
 
-        from fuzzydict.results.plotting import plot_curves
+        from fuzzydict.results.plotting import plot_losses
 
         width, curves = _SMOOTHING * len(self.history), zip(*self.history, strict=True)
         smoothed = {
@@ -216,7 +216,7 @@ class FitReport:
         unit = "loss (nats an example)"
         if not np.isnan(self.training_after.rmse):
             unit = "mean squared error (of a third of the spread)"
-        return plot_curves(smoothed, "Learning", "passes over the examples", unit)
+        return plot_losses(smoothed, unit)
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         """Yield the lines of the report, each with its title."""

@@ -58,9 +58,6 @@ class Learned(NamedTuple):
     scorer: Any = None  # for which it was learned
 
 
-# ---- from examples to projections ------------------------------------------------------------
-
-
 def fit_retrieval(
     queries: ArrayLike, keys: ArrayLike, pairs: ArrayLike, settings: Settings
 ) -> Learned:
@@ -214,8 +211,6 @@ def retrieval_loss(
     loss = (top + np.log(total) - (right_top + np.log(right_total))).mean()
     return float(loss), gradient
 
-
-# ---- gradient descent ------------------------------------------------------------------------
 
 _STEPS, _LARGEST = 5, 256  # steps a pass, if there are few examples; of a step, the most
 _TOO_FEW = 100  # examples: of fewer, the loss on a share says little, and the share is missed

@@ -191,16 +191,14 @@ def plot_regression(
     return grid
 
 
-def plot_curves(
-    curves: Mapping[str, Sequence[float]], title: str, x_label: str, y_label: str
-) -> Any:
-    """Draw one or two curves, by their names, over 0, 1, 2, ...; return the ``Axes``."""
+def plot_losses(losses: Mapping[str, Sequence[float]], unit: str) -> Any:
+    """Draw one or two curves of losses over 0, 1, 2, ... passes; return the ``Axes``."""
     axes = load_pyplot().figure(figsize=(6.4, 4), layout="constrained").add_subplot()
     # Different lines as well as colours, for print and for colour-blind people.
     looks = (("o-", _BLUE), ("s--", _ORANGE))
-    for (name, curve), (style, color) in zip(curves.items(), looks, strict=False):
+    for (name, curve), (style, color) in zip(losses.items(), looks, strict=False):
         axes.plot(range(len(curve)), curve, style, color=color, label=name)
-    axes.set(title=title, xlabel=x_label, ylabel=y_label)
+    axes.set(title="Learning", xlabel="passes over the examples", ylabel=unit)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylim(bottom=0)
     axes.spines[["top", "right"]].set_visible(False)
