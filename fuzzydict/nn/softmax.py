@@ -30,18 +30,6 @@ def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
     return normalize(scores, temperature, "softmax")[0]
 
 
-def sparsemax(scores: ArrayLike, temperature: float = 1.0) -> Array:
-    """Turn scores (..., S) into weights (..., S) that sum to 1, most of them exactly 0.
-
-    The result is the point of the simplex nearest to the scores (Martins and Astudillo 2016,
-    algorithm 1). Arguments and errors are those of ``softmax``.
-
-    >>> sparsemax([[2.0, 4.0, 4.5]])
-    array([[0.  , 0.25, 0.75]])
-    """
-    return normalize(scores, temperature, "sparsemax")[0]
-
-
 def normalize(scores: ArrayLike, temperature: float, name: str) -> tuple[Array, NormalizerBackward]:
     """Return the weights (..., S) by the normalizer of this name, and the backward function."""
     if not isinstance(name, str) or name not in NORMALIZERS:
@@ -71,6 +59,7 @@ def _softmax(scaled: Array) -> tuple[Array, Callable[[Array], Array]]:
 
 
 def _sparsemax(scaled: Array) -> tuple[Array, Callable[[Array], Array]]:
+    # The nearest point of the simplex (Martins and Astudillo 2016, algorithm 1).
     best_first = -np.sort(-scaled, axis=-1)
     ranks = np.arange(1, scaled.shape[-1] + 1, dtype=scaled.dtype)
     with np.errstate(over="ignore"):

@@ -19,7 +19,7 @@ from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
 from fuzzydict.nn.attention import attention, attention_forward, pool
 from fuzzydict.nn.scorers import Additive, Bilinear, Gaussian
-from fuzzydict.nn.softmax import softmax, sparsemax
+from fuzzydict.nn.softmax import normalize, softmax
 from tests.support.gradients import check_gradients
 from tests.support.refusals import Refused, refused
 
@@ -199,9 +199,9 @@ REFUSED: Refused = {
         "look at the scorer": lambda: attention(Q, K, VALUE, scorer=no_numbers),
         r"row \[1\] is not": [
             lambda: softmax([[0.0, 1.0], [np.nan, 0.0]]),
-            lambda: sparsemax([[0.0], [np.inf]]),
+            lambda: normalize([[0.0], [np.inf]], 1.0, "sparsemax"),
         ],
-        "single number": [lambda: softmax(3.0), lambda: sparsemax(3.0)],
+        "single number": [lambda: softmax(3.0), lambda: normalize(3.0, 1.0, "sparsemax")],
         r"weights \(2, 3\) and": lambda: pool(np.ones((2, 3)), np.ones((4, 2))),
     },
     ArgumentTypeError: {
@@ -248,6 +248,6 @@ def slow_sparsemax(row: Array) -> Array:
 
 @given(ROWS, st.floats(0.1, 10))
 def test_weights_are_those_of_the_definition(scores: Array, temperature: float) -> None:
-    soft, sparse = softmax(scores, temperature), sparsemax(scores)
+    soft, sparse = softmax(scores, temperature), normalize(scores, 1.0, "sparsemax")[0]
     np.testing.assert_allclose(soft, [slow_softmax(r, temperature) for r in scores], atol=1e-12)
     np.testing.assert_allclose(sparse, [slow_sparsemax(row) for row in scores], atol=1e-9)

@@ -20,7 +20,7 @@ from fuzzydict.errors import quoted
 from fuzzydict.io.explore.answers import Answers
 from fuzzydict.nn.attention import attention, attention_forward
 from fuzzydict.nn.scorers import KERNELS, Additive, Bilinear, Concat, ScaledDot
-from fuzzydict.nn.softmax import softmax, sparsemax
+from fuzzydict.nn.softmax import NORMALIZERS, normalize, softmax
 from tests.support.properties import SLOW
 
 # ---- odd numbers ---------------------------------------------------------------------------
@@ -126,8 +126,8 @@ def kernels(width: Any) -> None:
 def tempered(temperature: Any) -> None:
     for dtype in (np.float32, np.float64):
         rows = np.array([[3.0, 1.0, 3.0]], dtype)
-        for weigh in (softmax, sparsemax):
-            weights = weigh(rows, temperature)
+        for name in NORMALIZERS:
+            weights, _ = normalize(rows, temperature, name)
             assert weights.sum() == pytest.approx(1.0)
             assert weights[0, 0] == weights[0, 2] == weights.max()
             assert float(temperature) > 1e-30 or weights[0, 1] == 0
@@ -191,7 +191,7 @@ ARGUMENTS: dict[str, Callable[[Any], object]] = {
     "projections": lambda x: colors(projections=x),
     "aliases": lambda x: setattr(colors(), "aliases", {"ruby": x} if x is not None else x),
     "softmax: scores": softmax,
-    "sparsemax: scores": sparsemax,
+    "sparsemax: scores": lambda x: normalize(x, 1.0, "sparsemax"),
     "softmax: temperature": tempered,
     "attention: query": lambda x: attention(x, ROWS, ROWS),
     "attention: key": lambda x: attention(ROWS, x, ROWS, scorer="cosine"),
