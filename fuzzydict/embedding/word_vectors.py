@@ -182,9 +182,8 @@ class WordVectors:
         form or a slip of. A text without words that have vectors has the zero vector.
         """
         if isinstance(texts, str):
-            raise ArgumentTypeError(
-                f"texts: expected a list of texts, got the text {quoted(texts)}"
-            )
+            got = f"got the text {quoted(texts)}"
+            raise ArgumentTypeError(f"texts: expected a list of texts, {got}")
         encoded = np.zeros((len(texts), self.size), np.float32)
         start, count, split = 0, 0, list[list[str]]()
         for end, text in enumerate(texts, 1):
@@ -265,8 +264,7 @@ class WordVectors:
     def load(cls, path: str | os.PathLike[str]) -> WordVectors:
         """Open a file that `save` wrote. The vectors are memory-mapped, so that it is quick.
 
-        Raises:
-            FileFormatError: the file is damaged, of another kind, or of another version.
+        It raises a FileFormatError if the file is damaged, of another kind, or of another version.
         """
         arrays = read_arrays(path, _KIND).arrays
         try:

@@ -172,9 +172,7 @@ def checked_examples(
         raise ArgumentTypeError("targets: missing; or give queries as a mapping {query: target}")
     for name, given in (("queries", queries), ("targets", targets)):
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-            raise ArgumentTypeError(
-                f"{name}: expected a list, one for each query, got {quoted(given)}"
-            )
+            raise ArgumentTypeError(f"{name}: expected a list, one a query, got {quoted(given)}")
     asked, wanted = list(queries), list(targets)  # type: ignore[arg-type]
     if len(asked) != len(wanted):
         got = f"{len(asked)} queries and {len(wanted)} targets"
@@ -204,27 +202,22 @@ def _right_keys(
 ) -> frozenset[int] | None:
     """Return the places of the right keys of a query, or None if it has numbers to pool."""
     if not isinstance(query, str):
-        raise ArgumentTypeError(
-            f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
-        )
+        kind = type(query).__name__
+        raise ArgumentTypeError(f"queries: expected texts, got {kind} {quoted(query)} at {place}")
     if target is not None and not plain(query):
-        raise OptionError(
-            f"queries: {quoted(query)} at {place} has no letters or digits to compare; leave it out"
-        )
+        what = "has no letters or digits to compare"
+        raise OptionError(f"queries: {quoted(query)} at {place} {what}; leave it out")
     wanted: Collection[Any] = () if target is None else (target,)
     if isinstance(target, list | tuple | set | frozenset):
         wanted = target
         if not target:
-            raise OptionError(
-                f"targets: number {place} is empty; give the right keys, or None if none is right"
-            )
+            raise OptionError(f"targets: number {place} is empty; give right keys, or None")
     others = [key for key in wanted if not isinstance(key, str)]
     if others and len(others) == len(wanted):
         return None
     if others:
-        raise ArgumentTypeError(
-            f"targets: number {place} has keys and {quoted(others[0])}; expected one or the other"
-        )
+        has = f"keys and {quoted(others[0])}"
+        raise ArgumentTypeError(f"targets: number {place} has {has}; expected one or the other")
     for key in wanted:
         if key not in places:
             why = "is not a key of the dict; add it or correct it (keys are exact here)"
@@ -411,8 +404,8 @@ def learn_from(
     plan: Plan,
 ) -> tuple[FitReport, dict[str, str | None]]:
     """Return the report of `FuzzyDict.fit`, and what to remember: for each query a key, or None."""
-    given, names, shown = checked_examples(queries, targets, state), state.names, state.by
-    shown = state.scorer if shown is None else shown
+    given, names = checked_examples(queries, targets, state), state.names
+    shown = state.scorer if state.by is None else state.by
     if not state.is_learned and (isinstance(given, tuple) or not plan.remember):
         may = "None (the default), 'cosine', 'scaled_dot' and 'dot'"
         got = f"got {shown!r}; set d.scorer to one of these first"
@@ -431,10 +424,8 @@ def learn_from(
     elif not state.is_learned:
         why_not = f"no Q and K are learned for the scorer {shown!r}"
     elif len(task.texts) < ENOUGH and plan.validation is None:
-        why_not = (
-            f"there are fewer than {ENOUGH} examples, too few to learn what other queries "
-            f"mean; set validation to 0 to learn from them anyway"
-        )
+        why_not = f"there are fewer than {ENOUGH} examples, too few to learn what other queries "
+        why_not += "mean; set validation to 0 to learn from them anyway"
     report, learned = _learn(task, plan, why_not)
     aliases = {text: names[min(right)] if right else None for text, right in taught.items()}
     if several := {text: right for text, right in taught.items() if len(right) > 1}:

@@ -49,14 +49,12 @@ class KernelRegression:
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803 -- scikit-learn's names
         """Store the examples X (N, E) and their targets y (N,) or (N, Ev).
 
-        Raises:
-            OptionError: The kernel is unknown, or the bandwidth is not above 0.
-            ShapeError: X and y do not fit together, are not finite, or are too few.
+        It raises an OptionError if the kernel is unknown, or the bandwidth not above 0, and a
+        ShapeError if X and y do not fit together, are not finite, or are too few.
         """
         if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
-            raise OptionError(
-                f"kernel must be one of {', '.join(KERNELS)}, got {quoted(self.kernel)}"
-            )
+            names = ", ".join(KERNELS)
+            raise OptionError(f"kernel must be one of {names}, got {quoted(self.kernel)}")
         kernel, (examples, targets) = KERNELS[self.kernel], _examples(X, y)
         with np.errstate(over="ignore"):
             centre = examples.mean(0)
@@ -132,9 +130,8 @@ class KernelRegression:
             raise NotFittedError(f"{self!r} has seen no examples yet; call fit(X, y) first")
         query = _matrix(X)
         if query.shape[1] != self.n_features_in_:
-            raise ShapeError(
-                f"X must have {self.n_features_in_} columns, as in fit, got shape {query.shape}"
-            )
+            columns = f"{self.n_features_in_} columns"
+            raise ShapeError(f"X must have {columns}, as in fit, got shape {query.shape}")
         value = self.y_.reshape(len(self.y_), -1)
         with np.errstate(over="ignore"):  # the kernel refuses infinity
             return query - self._centre, self.X_ - self._centre, value

@@ -151,9 +151,8 @@ class MultiHeadAttention:
     def with_parameters(self, parameters: Mapping[str, ArrayLike]) -> Self:
         """Return a copy with some parameters replaced.
 
-        Raises:
-            OptionError: a name is not one of ``parameters``.
-            ShapeError: a shape is not that of the parameter, or an array is not finite.
+        It raises an OptionError for a name that is not among ``parameters``, and a ShapeError for
+        an array that has not the shape of the parameter, or is not finite.
         """
         changed = dict(self.parameters)
         for name, given in parameters.items():
@@ -173,16 +172,13 @@ class MultiHeadAttention:
         """Return the heads of a ``torch.nn.MultiheadAttention``, which compute the same numbers.
 
         Only the weights are read. Batch axes come first, whatever ``batch_first`` says, and there
-        is no dropout. In a bool mask True means attend; in torch's module it means the opposite.
-
-        Raises:
-            ArgumentTypeError: The argument is not such a module.
-            OptionError: The module has ``add_bias_kv`` or ``add_zero_attn``.
+        is no dropout. In a bool mask True means attend; in torch's module it means the opposite. It
+        raises an ArgumentTypeError if this is no such module, and an OptionError if it has
+        ``add_bias_kv`` or ``add_zero_attn``.
         """
         if not hasattr(module, "in_proj_weight") or not hasattr(module, "out_proj"):
-            raise ArgumentTypeError(
-                f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}"
-            )
+            kind = type(module).__name__
+            raise ArgumentTypeError(f"module must be a torch.nn.MultiheadAttention, got {kind}")
         if module.bias_k is not None or module.bias_v is not None or module.add_zero_attn:
             what = "module has add_bias_kv or add_zero_attn, which MultiHeadAttention has not"
             raise OptionError(f"{what}; use a module without them")
@@ -225,7 +221,6 @@ class MultiHeadAttention:
         return inputs, heads, masks
 
     def _linear(self, name: str, x: Array) -> Array:
-        """Apply the projection of this name: (..., N, size) to (..., N, E)."""
         return linear(x, self.parameters[f"W_{name}"], self.parameters.get(f"b_{name}"))
 
 
