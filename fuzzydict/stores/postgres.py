@@ -161,16 +161,14 @@ ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,
 """
 #: The settings are said in each search, since a pooler may give each statement another session;
 #: see https://github.com/pgvector/pgvector#iterative-index-scans. A larger ef_search finds more,
-#: and takes longer; with a larger threshold less is read of the lists of trigrams. The first grows
-#: with the keys of a graph, the second with those of all.
+#: and takes longer: it grows with the keys of a graph.
 _SEARCH = """
 WITH graphs AS (SELECT count(*) AS n FROM pg_inherits WHERE inhparent = %(table)s::regclass),
 settings AS MATERIALIZED (SELECT
     set_config('hnsw.ef_search',
-        greatest(128, least(1000, count / greatest(n, 1) / 2500))::text, true)
+        greatest(200, least(1000, count / greatest(n, 1) / 2500))::text, true)
     || set_config('hnsw.iterative_scan', 'strict_order', true)
-    || set_config('pg_trgm.similarity_threshold', least(0.3, 0.2 + count / 1e7)::text, true)
-    AS said FROM graphs, {meta}),
+    || set_config('pg_trgm.similarity_threshold', '0.3', true) AS said FROM graphs, {meta}),
 asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,
     unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])
     WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')

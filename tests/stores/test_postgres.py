@@ -495,13 +495,3 @@ def test_a_filter_that_few_satisfy_still_finds_them(large: PostgresStore) -> Non
     ):
         (hits,) = large.search([asked], conditions_of(where))
         check_found(hits.near, expected, asked, nearness, 20)
-
-
-def test_among_more_keys_spellings_must_be_more_alike(
-    store: PostgresStore, postgres: Server, table: str
-) -> None:
-    store.write([row("amber 1234")])
-    for count, found in ((1, ["amber 1234"]), (1_000_000, [])):  # which are a quarter alike
-        postgres.run(f'UPDATE "{table}_meta" SET count = {count}')
-        (hits,) = store.search([search("amb", 0, 10)])
-        assert [hit.key for hit in hits.spelled] == found
