@@ -11,7 +11,7 @@ import click
 
 from fuzzydict.embedding.word_vectors import BROWN, ENGLISH, LICENCES
 
-from ._problems import Group
+from ._output import Group
 
 __all__ = ["main"]
 

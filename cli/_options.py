@@ -31,8 +31,7 @@ from fuzzydict.search.score import SPELLING, is_probability
 from fuzzydict.search.taught import SynonymRules
 from fuzzydict.stores.base import is_address
 
-from ._output import is_watched, telling_if_slow
-from ._problems import Command, one_of
+from ._output import Command, is_watched, one_of, telling_if_slow
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 #: What a command that only reads may get as DICT.

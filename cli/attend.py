@@ -13,8 +13,7 @@ from fuzzydict.errors import quoted
 from fuzzydict.mapping import suggestion
 
 from ._options import AnyDict, Integer, check_picture, dict_command, option
-from ._output import echo, echo_text
-from ._problems import reason
+from ._output import echo, echo_text, reason
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

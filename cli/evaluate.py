@@ -23,8 +23,7 @@ from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, senten
 from fuzzydict.io.text_tables import as_json
 
 from ._options import EMBEDDING, FILE, Choice, embedding_of, option
-from ._output import echo, echo_text, progress_bar
-from ._problems import GIVEN, Command
+from ._output import GIVEN, Command, echo, echo_text, progress_bar
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
 

@@ -11,8 +11,7 @@ from fuzzydict import NoMatchError
 from fuzzydict.io.text_tables import as_json
 
 from ._options import AnyDict, dict_command, option
-from ._output import echo, echo_text
-from ._problems import reason
+from ._output import echo, echo_text, reason
 
 _SHOWN = ("query", "matches", "equal", "synonyms", "tells_words", "none", "margin", "cutoff")
 

@@ -26,8 +26,7 @@ from ._options import (
     synonyms_of,
     taken,
 )
-from ._output import progress_bar
-from ._problems import Command
+from ._output import Command, progress_bar
 from ._tables import check_tables, fail_option, finish, format_option, on_terminal, opened, place_of
 
 

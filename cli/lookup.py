@@ -16,8 +16,7 @@ from fuzzydict.io.text_tables import MAX_LINE, as_json, as_line
 from fuzzydict.text.words import plain
 
 from ._options import AnyDict, Integer, dict_command, option
-from ._output import echo
-from ._problems import reason
+from ._output import echo, reason
 
 _STANDARD_INPUT = "standard input"
 

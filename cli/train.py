@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from ._options import FILE, SEED, Integer, check_ending, check_place, option
-from ._output import echo, progress_bar
-from ._problems import Command
+from ._output import Command, echo, progress_bar
 
 _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
 

@@ -11,8 +11,7 @@ import click
 
 from fuzzydict._files import replacing
 from fuzzydict.cli._options import check_picture, option
-from fuzzydict.cli._output import echo, echo_text
-from fuzzydict.cli._problems import Command, Group
+from fuzzydict.cli._output import Command, Group, echo, echo_text
 from fuzzydict.results.plotting import drawn, panels, plot_heatmap
 
 __all__ = ["DEMOS", "Picture", "command", "demo", "echo", "echo_text", "heat_maps"]
