@@ -16,6 +16,7 @@ from fuzzydict.io.folders import Workers, map_parts
 from fuzzydict.io.text_tables import Reading
 from fuzzydict.stores.base import is_address
 
+from . import _tables
 from ._options import (
     FILE,
     FOLDER,
@@ -29,16 +30,6 @@ from ._options import (
     taken,
 )
 from ._output import echo, progress_bar
-from ._tables import (
-    check_tables,
-    fail_option,
-    finish,
-    format_option,
-    is_same,
-    on_terminal,
-    opened,
-    place_of,
-)
 
 _PROCESSES, _DASK = "processes", "dask"
 #: What says how DICT is read, on which all answers depend; `map_parts` knows the rest.
@@ -66,8 +57,8 @@ def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> A
     "a folder, a new one.",
     callback=_output,
 )
-@fail_option
-@format_option("--table-format", "TABLE")
+@_tables.fail_option
+@_tables.format_option("--table-format", "TABLE")
 @option("--prefix", "Prefix of the names of the new columns; by default NAME and `_`.")
 @option(
     "--review FILE",
@@ -129,7 +120,7 @@ def command(
     deciding = Deciding(decisions, review, sure)
     dict_file: Path | str = click.get_current_context().params["dict_file"]
     for name, path in (("review", review), ("decisions", decisions)):
-        if path is not None and is_same(path, dict_file):
+        if path is not None and _tables.is_same(path, dict_file):
             raise OptionError(f"{path} is the dict; name another file as --{name}")
     if review is not None:
         check_place(review)
@@ -139,22 +130,22 @@ def command(
             f"query and target"
         )
     workers = _workers(d, jobs, engine, scheduler)
-    form, place = table_format, place_of(output)
+    form, place = table_format, _tables.place_of(output)
     source: Path | BinaryIO = table
     if not table.is_dir():
-        source, form = opened(table, table_format, "--table-format")
+        source, form = _tables.opened(table, table_format, "--table-format")
     asked = Source(source, column, Reading(form, **taken(reading)))
     if table.is_dir() or workers is not None:
         counts = _map_parts(d, asked, output, prefix, deciding, workers or Workers())
     else:
-        check_tables(str(form), table, output, dict_file, "dict")
-        with progress_bar("matching", shown=not on_terminal(output)) as progress:
+        _tables.check_tables(str(form), table, output, dict_file, "dict")
+        with progress_bar("matching", shown=not _tables.on_terminal(output)) as progress:
             counts = clean_column(
                 d, asked, place, prefix=prefix, deciding=deciding, progress=progress
             )
     texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
     more = [f"{review}: {texts} to decide on"] if review else []
-    finish(place, counts, sure, *more, fails=fail_unmatched)
+    _tables.finish(place, counts, sure, *more, fails=fail_unmatched)
 
 
 def _workers(
@@ -202,7 +193,7 @@ def _map_parts(
     if table.is_dir() and output.is_file():
         ctx.fail(f"{output} is a file; name a folder for those of {table}")
     if not table.is_dir():
-        check_tables(str(source.reading.format), table, output, dict_file, "dict")
+        _tables.check_tables(str(source.reading.format), table, output, dict_file, "dict")
     elif not output.exists():
         check_place(output)
     options = [one for one in ctx.command.params if one.name in _OF_DICT]
