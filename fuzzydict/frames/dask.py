@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -216,20 +217,10 @@ def _texts(column: Any) -> list[str | None]:
     return texts_of(as_column(column, "column"), "column")
 
 
-class _LookedUp:
-    """A dict and what matches some texts, so that these are not looked up again."""
-
-    def __init__(self, d: Any, matches: dict[str, Match | None]) -> None:
-        self._matches, self.aliases, self.most_similar = matches, d.aliases, d.most_similar
-
-    def nearest(self, query: Any, *, default: Any, **_: Any) -> Any:
-        return [default if (one := self._matches[text]) is None else one for text in query]
-
-
 def _looked_up(
     d: Any, texts: Sequence[str | None], score_cutoff: float | None, answer: Answer | None = None
 ) -> Any:
-    """Return a dict with what matches texts, which the workers found if there is a cluster."""
+    """Return a dict, or if there is a cluster, whose workers match the texts, what was found."""
     distributed, client = sys.modules.get("distributed"), None
     if distributed is not None:
         with suppress(ValueError):  # there is none
@@ -244,7 +235,12 @@ def _looked_up(
             sent = client.submit(_same, _Sent(d), pure=False)  # is sent again if workers end
         found = ask_workers(client, _answer, distinct, sent, score_cutoff)
         found = [match and match._replace(value=dict.__getitem__(d, match.key)) for match in found]
-    return _LookedUp(d, dict(zip(distinct, found, strict=True)))
+    match_of = dict(zip(distinct, found, strict=True))
+
+    def nearest(some: list[str], **_: Any) -> list[Match | None]:
+        return [match_of[text] for text in some]
+
+    return SimpleNamespace(nearest=nearest, aliases=d.aliases, most_similar=d.most_similar)
 
 
 # ---- what is lazy -----------------------------------------------------------------------------
