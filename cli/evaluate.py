@@ -103,8 +103,9 @@ def command(
             echo(f"Note: not compared with {name}, which is optional: {error}", err=True)
     with progress_bar("measuring", shown=bool(sets)) as progress:
         report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
-    words = map(_without_folder, click.get_current_context().meta[GIVEN])
-    made_by, machine = shlex.join(["fuzzydict", "evaluate", *words]), environment("rapidfuzz")
+    words: list[str] = click.get_current_context().meta[GIVEN]
+    shown = [Path(word).name or word if os.path.exists(word) else word for word in words]  # noqa: PTH110
+    made_by, machine = shlex.join(["fuzzydict", "evaluate", *shown]), environment("rapidfuzz")
     if form == "json":
         about = {"command": made_by, "environment": machine}
         echo_text(as_json(about | asdict(report), indent=2))
@@ -112,11 +113,3 @@ def command(
     for table in report_tables(report, _TABLES[form]):
         echo_text(f"{table}\n")
     echo(f"Made by `{made_by}` ({machine}).")
-
-
-def _without_folder(word: str) -> str:
-    """Return a word of a command line, in which a file has its name alone."""
-    option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
-    if not os.path.exists(value):  # noqa: PTH110 - it never raises
-        return word
-    return option + equals + (Path(value).name or value)
