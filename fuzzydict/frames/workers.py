@@ -20,7 +20,6 @@ from fuzzydict._arrays import as_bool, whole_number
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import (
     ArgumentTypeError,
-    FileFormatError,
     FuzzyDictError,
     OptionError,
     WorkerError,
@@ -130,15 +129,11 @@ class Matcher:
                 f"one, give a list of one"
             )
         d = self.open()
-        try:
-            if isinstance(texts, list):
-                return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
-            if is_dask(texts):
-                return match_dask(d, texts, self.score_cutoff, one_to_one=False, answer=self)
-            return d.match(texts, score_cutoff=self.score_cutoff)
-        except FileFormatError:  # its vectors, which are checked now
-            _opened.pop(self._key, None)
-            raise
+        if isinstance(texts, list):
+            return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
+        if is_dask(texts):
+            return match_dask(d, texts, self.score_cutoff, one_to_one=False, answer=self)
+        return d.match(texts, score_cutoff=self.score_cutoff)
 
     def __repr__(self) -> str:
         cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
