@@ -94,11 +94,12 @@ def check_ending(output: Path, content: str, own: str) -> None:
         raise click.UsageError(f"{output} would hold {content}, but its ending says otherwise")
 
 
-def check_picture(option: str, output: Path, expected: str, *kinds: str) -> str:
+def check_picture(option: str, output: Path, *kinds: str) -> str:
     """Return the kind of a picture to be drawn, once it is one of some and can be drawn."""
     kind = output.suffix[1:].lower()
     if kind not in kinds:
-        raise click.UsageError(f"{option}: {output}{expected}")
+        endings = " or ".join([", ".join(f".{one}" for one in kinds[:-1]), f".{kinds[-1]}"])
+        raise click.UsageError(f"{option}: {output}: expected a name that ends in {endings}")
     check_place(output)
     if kind != "html":  # into files, whatever window other programs draw to
         os.environ["MPLBACKEND"] = "agg"
@@ -116,6 +117,7 @@ def option(written: str, text: str, **settings: Any) -> Decorator:
     *words, last = written.split()
     if last == "FILE":
         settings.setdefault("type", FILE)
+    settings["show_default"] = "default" in settings
     if last.isupper():
         return click.option(*words, metavar=last, help=text, **settings)
     return click.option(*words, last, help=text, **settings)

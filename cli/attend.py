@@ -32,7 +32,6 @@ _PAGE = """<!DOCTYPE html>
     "Show this many keys, those with the largest weights.",
     type=Integer(min=1),
     default=10,
-    show_default=True,
 )
 @option("--temperature", "Divide the scores by this before the softmax.", type=float)
 @option("--mask KEY", "Leave out this key; may be repeated.", multiple=True)
@@ -65,8 +64,7 @@ def command(
             )
     kind = ""
     if plot is not None:
-        expected = ": expected a name that ends in .png, .svg or .html"
-        kind = check_picture("--plot", plot, expected, "png", "svg", "html")
+        kind = check_picture("--plot", plot, "png", "svg", "html")
     if temperature is not None:
         d.temperature = temperature
     try:

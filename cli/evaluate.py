@@ -50,13 +50,11 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     "Output format; JSON has unrounded numbers.",
     type=Choice([*_TABLES, "json"]),
     default="table",
-    show_default=True,
 )
 @option(
     "--pairs/--no-pairs",
     "Measure the rank correlation with human judgement on WordSim-353 and SimLex-999.",
     default=True,
-    show_default=True,
 )
 def command(
     paths: tuple[Path, ...],

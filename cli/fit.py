@@ -25,7 +25,7 @@ from ._output import echo, echo_text, progress_bar
 @option("-o --output FILE", "File to write (.fuzzydict).", required=True)
 @option(
     "--remember/--no-remember",
-    "Whether the dict answers each example as shown from now on; by default it does.",
+    "Whether the dict answers each example as shown from now on.",
     default=True,
 )
 @option(
@@ -36,7 +36,7 @@ from ._output import echo, echo_text, progress_bar
     type=Number(0, 0.5),
 )
 @option("--epochs", "Maximum number of passes over the examples; by default 15.", type=Integer(1))
-@option("--seed", "Seed of the random numbers; by default 0.", type=SEED, default=0)
+@option("--seed", "Seed of the random numbers.", type=SEED, default=0)
 def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any) -> None:
     """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.
 

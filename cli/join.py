@@ -46,7 +46,6 @@ from ._tables import check_tables, fail_option, finish, format_option, on_termin
     "they are.",
     type=Choice(HOWS),
     default="left",
-    show_default=True,
 )
 @option(
     "-o --output OUT",
@@ -58,7 +57,6 @@ from ._tables import check_tables, fail_option, finish, format_option, on_termin
     "--suffix",
     "What is added to the names of columns of RIGHT that LEFT has as well.",
     default=SUFFIX,
-    show_default=True,
 )
 @option("--no-score", "Leave out the column `score`.", is_flag=True)
 @format_option("--left-format", "LEFT")

@@ -68,8 +68,7 @@ def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> A
 @option("--decisions FILE", "A review to take decisions from. It is only read.")
 @option(
     "--sure",
-    f"Matches with a lower score are doubtful: they are written, and go into the review; by "
-    f"default {SURE}.",
+    "Matches with a lower score are doubtful: they are written, and go into the review.",
     type=float,
     default=SURE,
 )

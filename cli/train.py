@@ -28,14 +28,8 @@ _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
     "File to write; by default brown.vectors, or words.vectors with --corpus.",
     type=FILE,
 )
-@option("--seed", "Seed of the random numbers.", type=SEED, default=1, show_default=True)
-@option(
-    "--min-count",
-    "Leave out words that occur fewer times.",
-    type=Integer(min=1),
-    default=2,
-    show_default=True,
-)
+@option("--seed", "Seed of the random numbers.", type=SEED, default=1)
+@option("--min-count", "Leave out words that occur fewer times.", type=Integer(min=1), default=2)
 def command(
     files: tuple[Path, ...],
     corpus: tuple[Path, ...],

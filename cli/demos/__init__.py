@@ -34,7 +34,7 @@ def demo(lesson: Callable[..., Picture]) -> click.Command:
     def run(save: Path | None, **options: Any) -> None:
         kind = ""
         if save is not None:
-            kind = check_picture("--save", save, " ends in none of .png, .svg", "png", "svg")
+            kind = check_picture("--save", save, "png", "svg")
         picture = lesson(**options)
         if save is not None:
             data = drawn(picture(), kind)

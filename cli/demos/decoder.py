@@ -159,7 +159,7 @@ def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[s
 
 
 @demo
-@option("--steps", "Of learning; 200.", type=Integer(min=1), default=200)
+@option("--steps", "Of learning.", type=Integer(min=1), default=200)
 @option("--seed", "Other dates and parameters.", type=Integer(0), default=0)
 def main(steps: int, seed: int) -> Picture:
     """A decoder that learns to read dates, in about ten seconds."""
