@@ -11,17 +11,15 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fuzzydict.errors import OptionError, printable
 from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, RetrievalSet
 from fuzzydict.evaluation.systems import Remembering, System
 from fuzzydict.results.tables import aligned
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 _TOPN = 10  # ranks that count for the mean reciprocal rank
 _TIMED = 50  # lookups timed in a set, for each system

@@ -8,18 +8,16 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.word2vec import brown_sentences
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import MissingExtraError, NoMatchError
 from fuzzydict.mapping import FuzzyDict
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: The sentence encoder that is used most often.
 ENCODER_NAME = "all-MiniLM-L6-v2"

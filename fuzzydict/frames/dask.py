@@ -30,12 +30,11 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.mapping import FuzzyDict
+from fuzzydict.results.answers import Match
 from fuzzydict.results.columns import LAZY, Found, as_column, find_each, match_column, texts_of
 
 if TYPE_CHECKING:
     from distributed import Client
-
-    from fuzzydict.results.answers import Match
 
 
 T = TypeVar("T")

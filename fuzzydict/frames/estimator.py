@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,14 +20,11 @@ except ImportError as error:
         "FuzzyKeyEncoder needs scikit-learn 1.6 or later, which is not installed; install it "
         "with: pip install scikit-learn"
     ) from error
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from numpy.typing import NDArray
 
-    from numpy.typing import NDArray
-
-    from fuzzydict.results.answers import Attention
-
+from fuzzydict.results.answers import Attention
 
 OUTPUTS = ("key", "weights")
 _OPTIONS = ("score_cutoff", "scorer", "embedding", "temperature")

@@ -12,6 +12,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import as_bool
 from fuzzydict.errors import ArgumentTypeError, OptionError, UnknownOptionError, quoted
@@ -32,7 +33,6 @@ from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
     import narwhals as nw
-    from numpy.typing import NDArray
 
 
 _NAMED = 20  # columns that an error lists

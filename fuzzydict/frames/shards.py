@@ -17,9 +17,10 @@ from contextlib import suppress
 from functools import partial as with_arguments
 from functools import reduce
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import slices
 from fuzzydict.embedding.encoder import are_same
@@ -39,10 +40,6 @@ from fuzzydict.search.retrieve import CANDIDATES, largest
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
 from fuzzydict.text.words import plain, same_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 #: What runs a function for each of several things, as the builtin ``map`` does.
 Map = Callable[[Callable[[Any], Any], list[Any]], Iterable[Any]]

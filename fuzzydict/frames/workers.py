@@ -8,6 +8,7 @@ import os
 import pickle
 import platform
 import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from hashlib import blake2b
@@ -31,14 +32,13 @@ from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
 from fuzzydict.search.neighbours import use_threads
 from fuzzydict.stores.base import is_address
+from fuzzydict.stores.remote import RemoteDict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
 
     from distributed import Client
 
-    from fuzzydict.stores.remote import RemoteDict
 
 T = TypeVar("T")
 

@@ -15,9 +15,10 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from fuzzydict._arrays import as_floats, positive, share, slices, whole_number
@@ -28,17 +29,12 @@ from fuzzydict.learning.train import Learned, Settings, fit_pooling, fit_retriev
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.results.pooling import StackedValues
+from fuzzydict.search.align import Query
 from fuzzydict.search.keys import Keys
 from fuzzydict.search.lookup import Exact, Listing
 from fuzzydict.search.score import Meaning, NamedScore, as_score, is_spelling
+from fuzzydict.search.taught import SynonymRules
 from fuzzydict.text.words import plain, same_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fuzzydict.search.align import Query
-    from fuzzydict.search.taught import SynonymRules
-
 
 #: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
 ENOUGH = 100

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict.errors import OptionError, quoted
+from fuzzydict.learning.train import Epoch
 from fuzzydict.text.words import shortened
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fuzzydict.learning.train import Epoch
-
 
 _CHANCE = 1.64  # standard deviations: by chance alone, one in twenty gains more
 _SMALLEST = 0.01  # relative change of an error that counts as a change

@@ -7,22 +7,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict._arrays import whole_number
+from fuzzydict.embedding.encoder import Embedding
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, quoted
 from fuzzydict.results.pooling import StackedValues, as_output, pooled
 from fuzzydict.results.tables import Cell, Number, Results, html_table
 from fuzzydict.search.keys import exact_text
 from fuzzydict.text.words import label
-
-if TYPE_CHECKING:
-    from fuzzydict.embedding.encoder import Embedding
-    from fuzzydict.embedding.projections import Projections
-
 
 _SHOWN, _BAR = 10, 30  # bars of a chart, and characters of the longest
 _NAMED = 20  # keys of a map

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, MissingExtraError, quoted
+from fuzzydict.results.answers import Match
 
 if TYPE_CHECKING:
     import narwhals as nw
-
-    from fuzzydict.results.answers import Match
 
 
 _TOGETHER = 1024  # texts that are looked up at once

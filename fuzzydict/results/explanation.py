@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fuzzydict.errors import quoted
+from fuzzydict.results.answers import Match
 from fuzzydict.results.tables import Cell, Number, Results, aligned, html_table, paragraph
+from fuzzydict.search.judge import Parts
 from fuzzydict.search.keys import exact_text
+from fuzzydict.search.score import Meaning
 from fuzzydict.text.words import label, shortened
-
-if TYPE_CHECKING:
-    from fuzzydict.results.answers import Match
-    from fuzzydict.search.judge import Parts
-    from fuzzydict.search.score import Meaning
-
 
 _WORDS, _LABEL = 6, 24  # lines of words, and characters of a key or word
 _WIDE = 40  # characters of a query or key in the first line

@@ -8,18 +8,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats
 from fuzzydict.errors import EmptyRowWarning, MissingExtraError, ShapeError
+from fuzzydict.nn.kernel_regression import KernelRegression
 from fuzzydict.text.words import shortened
-
-if TYPE_CHECKING:
-    from fuzzydict.nn.kernel_regression import KernelRegression
-
 
 # From the palette of Okabe and Ito, which colour-blind people can tell apart, and a grey.
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"

@@ -10,21 +10,18 @@ from itertools import chain
 from numbers import Number
 from operator import is_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict._arrays import slices
+from fuzzydict.embedding.encoder import Embedding
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import DoubtfulPoolWarning, PoolingError, quoted
 from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
-
-if TYPE_CHECKING:
-    from fuzzydict.embedding.encoder import Embedding
-    from fuzzydict.embedding.projections import Projections
-    from fuzzydict.search.lookup import Attended, Scored
-
+from fuzzydict.search.lookup import Attended, Scored
 
 _WEIGHTS = 1 << 19  # weights at a time: 4 MB, which fit into a processor's cache
 
