@@ -6,26 +6,20 @@ import json
 import os
 import re
 import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict.errors import StoreError, StoreWarning, quoted
-from fuzzydict.stores.values import as_value, is_storable
+from fuzzydict.stores.values import Condition, as_value, is_storable
 from fuzzydict.text.words import plain
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fuzzydict.stores.values import Condition
-
-    Vector = NDArray[np.float32] | None
-
+Vector: TypeAlias = NDArray[np.float32] | None
 
 #: Is called with how much is done, and of how much.
 Progress: TypeAlias = "Callable[[int, int], None]"
@@ -35,8 +29,6 @@ SAMPLE = 4096
 #: How many keys there may be.
 MOST_KEYS = 1 << 40
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
-
-
 #: What processes had that were forked: it stays open, since to close it would end it there, too.
 _left: list[dict[str, Any]] = []
 
@@ -85,18 +77,11 @@ class Search(NamedTuple):
     spelled: int
 
 
-class Hit(NamedTuple):
-    """A key that was found, and its vector, (E,), None as in `Row`."""
-
-    key: str
-    vector: Vector
-
-
 class Hits(NamedTuple):
-    """The keys that were found for one search, each list best first."""
+    """The rows that were found for one search, each list best first; their values are not told."""
 
-    near: list[Hit]
-    spelled: list[Hit]
+    near: list[Row]
+    spelled: list[Row]
 
 
 class Known(NamedTuple):
@@ -123,7 +108,7 @@ class Sample(NamedTuple):
     version: int  # as in `Known`
     total: int  # how many keys there are
     ids: list[UUID]  # of the sample
-    hits: dict[UUID, Hit]  # those that were not known to the caller
+    hits: dict[UUID, Row]  # those that were not known to the caller, without values
     scans: bool = False  # whether a search compares with many keys, since there is no index
     counted: int = 0  # another number whenever counts are kept
     counts: Counts | None = None  # those kept last; None if they were known to the caller
@@ -283,10 +268,8 @@ class Store(Protocol):
 
     def counts_of(self, text: Any) -> Counts:
         """Return counts from their JSON, if there are any; or warn that they are none."""
-        if text is None:
-            return Counts(0, {})
         try:
-            keys, stems = json.loads(text)
+            keys, stems = json.loads("[0, {}]" if text is None else text)
             if all(type(one) is int and 0 <= one < MOST_KEYS for one in (keys, *stems.values())):
                 return Counts(keys, stems)
         except (ValueError, TypeError, AttributeError, RecursionError):
@@ -294,13 +277,8 @@ class Store(Protocol):
         self._leave_out("the count of the words of its keys", "it is none")
         return Counts(0, {})
 
-    def vectors_of(self, rows: Sequence[Row]) -> NDArray[np.float32]:
-        """Return the vectors of those rows that have one, (m, E), or raise StoreError.
-
-        Of several lengths, none may be written.
-        """
-        vectors = [row.vector for row in rows if row.vector is not None]
-        lengths = {len(vector) for vector in vectors}
+    def require_one_length(self, rows: Sequence[Row]) -> None:
+        """Raise StoreError if vectors are of several lengths, so that none of them is written."""
+        lengths = {len(row.vector) for row in rows if row.vector is not None}
         if len(lengths) > 1:
             raise StoreError(f"{self.place}: expected vectors of one length, got {sorted(lengths)}")
-        return np.array(vectors, np.float32)

@@ -6,56 +6,52 @@ import json
 import os
 import re
 import struct
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from queue import SimpleQueue
 from threading import Event, Thread
 from time import sleep
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import unquote
+from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
 from fuzzydict.stores.base import (
     MOST_KEYS,
     SAMPLE,
     Alias,
-    Hit,
+    Counts,
     Hits,
     Known,
+    Progress,
     Row,
     Sample,
     Search,
     Store,
+    Vector,
     id_of,
     untold,
 )
+from fuzzydict.stores.values import Condition
 
 try:
     import psycopg
-    from psycopg import errors
+    from psycopg import Connection, errors
     from psycopg.adapt import Dumper
     from psycopg.conninfo import conninfo_to_dict
     from psycopg.pq import Format, TransactionStatus
-    from psycopg.sql import SQL, Identifier, Literal
+    from psycopg.sql import SQL, Composed, Identifier, Literal
 except ImportError as error:
     raise MissingExtraError(
         "PostgreSQL needs psycopg, which is not installed; install it with: "
         "pip install 'psycopg[binary]'"
     ) from error
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from uuid import UUID
-
-    from numpy.typing import NDArray
-    from psycopg import Connection
-    from psycopg.sql import Composed
-
-    from fuzzydict.stores.base import Counts, Progress, Vector
-    from fuzzydict.stores.values import Condition
-
-    Session: TypeAlias = Connection[tuple[Any, ...]]
+Session: TypeAlias = "Connection[tuple[Any, ...]]"
 
 T = TypeVar("T")
 
@@ -69,6 +65,7 @@ _TOLD_EACH = 0.2  # seconds between looks at how far an index is
 _ALIASES = 4096  # aliases read at a time
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
 _OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that libpq does not know
+_SIGNS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _OF_OTHERS = "a table of this name holds something else; name another by table="
 
 # ---- SQL -----------------------------------------------------------------------------------------
@@ -311,11 +308,10 @@ class PostgresStore(Store):
                 f"{dimensions}"
             )
         (*schema, name), parts = self._table, self._partitions
-        names = [Identifier(*schema, f"{name}_{i}") for i in range(parts)]
-        partitions = [
-            self._sql(_PARTITION, part=part, parts=parts, number=i, room=_ROOM)
-            for i, part in enumerate(names)
-        ]
+        partitions = []
+        for i in range(parts):
+            part = Identifier(*schema, f"{name}_{i}")
+            partitions.append(self._sql(_PARTITION, part=part, parts=parts, number=i, room=_ROOM))
         create = self._sql(
             _CREATE,
             size=dimensions,
@@ -352,8 +348,7 @@ class PostgresStore(Store):
 
     def _exists(self, connection: Session) -> bool:
         names = [self._names[one].as_string(connection) for one in ("meta", "keys")]
-        found = connection.execute("SELECT to_regclass(%s), to_regclass(%s)", names).fetchall()
-        meta, keys = found[0]
+        ((meta, keys),) = connection.execute("SELECT to_regclass(%s), to_regclass(%s)", names)
         if meta is not None:
             connection.execute(self._sql("SELECT meta, count, version FROM {meta} LIMIT 0"))
         elif keys is not None:
@@ -449,7 +444,7 @@ class PostgresStore(Store):
         hits = {}
         for number, key, vector, *_ in rows:
             if key is not None and (row := self.row_of(number, key, _vector(vector))):
-                hits[number] = Hit(row.key, row.vector)
+                hits[number] = row
         counts = None if kept == counted else self.counts_of(text)
         return Sample(version, count, [row[0] for row in rows], hits, is_scanned, kept, counts)
 
@@ -457,7 +452,7 @@ class PostgresStore(Store):
         self._run(_COUNTS, [_dumped(counts)])
 
     def write(self, rows: Sequence[Row]) -> None:
-        self.vectors_of(rows)  # or raise
+        self.require_one_length(rows)
         vectors, vector = _sent([row.vector for row in rows])
         values = {
             "ids": [id_of(row.key) for row in rows],
@@ -520,10 +515,8 @@ class PostgresStore(Store):
         return len(self._run("DELETE FROM {aliases} WHERE id = ANY(%s) RETURNING 1", [ids]))
 
     def aliases(self) -> Iterator[Alias]:
-        for page in self._paged("SELECT id, words, written, key FROM {aliases}", _ALIASES):
-            for row in page:
-                if alias := self.alias_of(*row):
-                    yield alias
+        pages = self._paged("SELECT id, words, written, key FROM {aliases}", _ALIASES)
+        return (one for row in chain.from_iterable(pages) if (one := self.alias_of(*row)))
 
     # ---- search -------------------------------------------------------------------------------
 
@@ -554,7 +547,7 @@ class PostgresStore(Store):
         hits = [Hits([], []) for _ in searches]
         for number, kind, i, key, own, _ in sorted(rows, key=lambda row: row[-1]):
             if row := self.row_of(i, key, _vector(own)):
-                hits[number - 1][kind].append(Hit(row.key, row.vector))
+                hits[number - 1][kind].append(row)
         return hits
 
 
@@ -645,8 +638,7 @@ def _path(where: Sequence[Condition]) -> str:
     parts = []
     for one in where:
         field = "@." + ".".join(map(_dumped, one.field))
-        bounds = {">": one.gt, ">=": one.gte, "<": one.lt, "<=": one.lte}
         told = [f"{field} == {_dumped(scalar)}" for scalar in one.one_of]
-        tests = [f"{field} {sign} {bound!r}" for sign, bound in bounds.items() if bound is not None]
+        tests = [f"{field} {_SIGNS[name]} {bound!r}" for name, bound in one.bounds.items()]
         parts.append(f"({' || '.join(told) or ' && '.join(tests)})")
     return f"strict $ ? ({' && '.join(parts)})"

@@ -14,9 +14,11 @@ import math
 import re
 import sys
 import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import chain
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 from uuid import UUID, uuid4
 
@@ -27,16 +29,18 @@ from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
 from fuzzydict.stores.base import (
     SAMPLE,
     Alias,
-    Hit,
+    Counts,
     Hits,
     Known,
+    Progress,
     Row,
     Sample,
+    Search,
     Store,
     id_of,
     untold,
 )
-from fuzzydict.stores.values import is_storable, satisfies
+from fuzzydict.stores.values import Condition, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 
 try:
@@ -49,15 +53,6 @@ except ImportError as error:
         "Qdrant needs qdrant-client, which is not installed; install it with: "
         "pip install qdrant-client"
     ) from error
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from fuzzydict.stores.base import Counts, Progress, Search
-    from fuzzydict.stores.values import Condition
-
-#: What one vector, dense or sparse, is to find by its name: so many keys, which go into a list.
-_Wanted: TypeAlias = tuple[Any, str, int, list[Hit]]
 
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
 # A field that only points have that are no keys.
@@ -138,11 +133,7 @@ class QdrantStore(Store):
     # ---- the connection ----------------------------------------------------------------------
 
     def _ask(self, method: str, *args: Any, **options: Any) -> Any:
-        """Return what a method of the client returns of the collection.
-
-        A connection that is lost is made again once. So each call may be made twice: what it writes
-        replaces what is there.
-        """
+        """Return what a method of the client returns; called again if the connection is lost."""
         self._check_process()
         is_second = False
         while True:
@@ -245,7 +236,7 @@ class QdrantStore(Store):
                 for field in (_KIND, _OF):  # so that aliases are found without reading all points
                     self._ask("create_payload_index", field, kind)
             payload = {"json": json.dumps(meta), _KIND: _META} | _another(_VERSION)
-            self._update([_upsert([models.PointStruct(id=_META_ID, vector={}, payload=payload)])])
+            self._update([_upsert([_point(_META_ID, payload)])])
 
     def _exists(self) -> bool:
         return bool(self._ask("collection_exists"))
@@ -277,15 +268,15 @@ class QdrantStore(Store):
         """Return a sample, in some four requests, and another for counts."""
         meta = self._payload(_META_ID) or {}  # first, so that a later version is noticed
         version, kept = _number(meta, _VERSION), _number(meta, _COUNTED)
-        found = next(self._scrolled(_KEYS, SAMPLE, payload=False), [])
+        found = next(self._scrolled(_KEYS, SAMPLE, with_payload=False), [])
         ids = [UUID(str(point.id)) for point in found]
         is_part = len(ids) == SAMPLE
         self._last = (ids[-1], version) if is_part else None
-        new, hits = [str(i) for i in ids if i not in known], dict[UUID, Hit]()
+        new, hits = [str(i) for i in ids if i not in known], dict[UUID, Row]()
         wanted = {"with_payload": ["key"], "with_vectors": [_MEANING]}
         for point in self._ask("retrieve", new, **wanted) if new else []:
             if row := self._row(point):
-                hits[UUID(str(point.id))] = Hit(row.key, row.vector)
+                hits[UUID(str(point.id))] = row
         total = self.count() if is_part else len(ids)
         counts = None
         if kept != counted:
@@ -293,42 +284,41 @@ class QdrantStore(Store):
         return Sample(version, total, ids, hits, False, kept, counts)
 
     def keep_counts(self, counts: Counts) -> None:
-        payload = {"json": json.dumps(counts), _KIND: _COUNTS}
-        point = models.PointStruct(id=_COUNTS_ID, vector={}, payload=payload)
+        point = _point(_COUNTS_ID, {"json": json.dumps(counts), _KIND: _COUNTS})
         self._last = None  # so that every client takes the counts, whatever is in its sample
         self._update([_upsert([point]), _renumber(_COUNTED)], [_META_ID])
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
-        self.vectors_of(rows)  # or raise: or else some shards might take their rows
-        part, size = list[models.PointStruct](), 0
+        self.require_one_length(rows)  # or else some shards might take their rows
+        parts, room = list[list[models.PointStruct]](), 0
         for row in rows:
-            if size and size + _bytes(row) > _LARGEST:
-                self._write(part)
-                part, size = [], 0
-            vectors = {} if row.vector is None else {_MEANING: row.vector.tolist()}
-            vectors |= {_SPELLING: _sparse(row.words)} if row.words else {}
-            point = models.PointStruct(
-                id=str(id_of(row.key)), vector=vectors, payload=_payload(row)
-            )
-            part.append(point)
-            size += _bytes(row)
-        self._write(part)
-
-    def _write(self, points: list[models.PointStruct]) -> None:
-        if points:
-            self._update([_upsert(points)], [str(point.id) for point in points])
+            vectors: dict[str, Any] = {}
+            if row.vector is not None:
+                vectors[_MEANING] = row.vector.tolist()
+            if row.words:
+                vectors[_SPELLING] = _sparse(row.words)
+            # About how many bytes it has in a request, at most.
+            needed = 16 * len(vectors.get(_MEANING, ())) + 64 * len(row.words) + 6 * len(row.key)
+            needed += len(json.dumps(row.value)) + 200
+            if not parts or needed > room:
+                parts.append([])
+                room = _LARGEST
+            parts[-1].append(_point(str(id_of(row.key)), _payload(row), vectors))
+            room -= needed
+        for part in parts:
+            self._update([_upsert(part)], [str(point.id) for point in part])
 
     def build_index(self, progress: Progress = untold) -> str | None:  # noqa: ARG002
         """Do nothing: the server builds its index by itself."""
         return None
 
     def remove(self, keys: Sequence[str]) -> int:
-        ids = _ids_of_keys(keys)
-        found = self._ask("retrieve", ids, with_payload=False) if ids else []
+        if not (ids := _ids_of_keys(keys)):
+            return 0
+        found = self._ask("retrieve", ids, with_payload=False)
         aliases = models.FieldCondition(key=_OF, match=models.MatchAny(any=ids))
-        if ids:
-            self._update([_delete(models.HasIdCondition(has_id=[*ids]), aliases)], ids)
+        self._update([_delete(models.HasIdCondition(has_id=[*ids]), aliases)], ids)
         return len(found)
 
     def clear(self) -> None:
@@ -352,27 +342,19 @@ class QdrantStore(Store):
         return known
 
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
-        names = [_MEANING] if vectors else False
-        for points in self._scrolled(_KEYS, size, vectors=names):
+        for points in self._scrolled(_KEYS, size, with_vectors=[_MEANING] if vectors else False):
             yield [row for point in points if (row := self._row(point))]
 
     def _scrolled(
-        self,
-        these: models.Filter,
-        size: int,
-        *,
-        payload: bool = True,
-        vectors: list[str] | bool = False,
+        self, these: models.Filter, size: int, **options: Any
     ) -> Iterator[list[models.Record]]:
         """Yield all points that satisfy a filter, in the order of their ids."""
-        options: dict[str, Any] = {"limit": size, "offset": None}
-        options |= {"with_payload": payload, "with_vectors": vectors}
-        while True:
-            points, options["offset"] = self._ask("scroll", these, **options)
+        is_last, offset = False, None
+        while not is_last:
+            points, offset = self._ask("scroll", these, limit=size, offset=offset, **options)
             if points:
                 yield points
-            if options["offset"] is None:
-                return
+            is_last = offset is None
 
     def _row(self, point: models.Record | models.ScoredPoint) -> Row | None:
         payload, vectors = point.payload or {}, point.vector
@@ -392,8 +374,7 @@ class QdrantStore(Store):
         for alias in aliases:
             of = None if alias.key is None else str(id_of(alias.key))
             payload = {_KIND: _ALIAS, _OF: of, **alias._asdict()}
-            point = models.PointStruct(id=_alias_id(alias.words), vector={}, payload=payload)
-            points.append(point)
+            points.append(_point(_alias_id(alias.words), payload))
         if points:
             self._update([_upsert(points)])
 
@@ -405,10 +386,8 @@ class QdrantStore(Store):
         return len(found)
 
     def aliases(self) -> Iterator[Alias]:
-        for points in self._scrolled(_ALIASES, _POINTS):
-            for point in points:
-                if alias := self._alias(point):
-                    yield alias
+        points = chain.from_iterable(self._scrolled(_ALIASES, _POINTS))
+        return (alias for point in points if (alias := self._alias(point)))
 
     # ---- search ------------------------------------------------------------------------------
 
@@ -418,9 +397,11 @@ class QdrantStore(Store):
         It takes one round trip for 32 queries. It takes another if too few of what is found satisfy
         a condition that Qdrant has no filter for.
         """
-        parts = [_condition(each) for each in where if not any('"' in name for name in each.field)]
-        these = models.Filter(must=[*parts]) if parts else None
-        results, wanted, times = [Hits([], []) for _ in searches], list[_Wanted](), 1
+        filters = [_condition(one) for one in where if '"' not in "".join(one.field)]
+        these, times = models.Filter(must=[*filters]) if filters else None, 1
+        results = [Hits([], []) for _ in searches]
+        # What each vector is to find by its name: so many keys, which go into a list.
+        wanted = list[tuple[Any, str, int, list[Row]]]()
         for search, hits in zip(searches, results, strict=True):
             if search.near and search.vector is not None:
                 wanted.append((search.vector.tolist(), _MEANING, search.near, hits.near))
@@ -438,21 +419,18 @@ class QdrantStore(Store):
                 )
                 for query, using, number, _ in wanted
             ]
-            answers, few = list[models.QueryResponse](), list[_Wanted]()
+            answers, asked = list[models.QueryResponse](), wanted
             for some in slices(len(requests), _TOGETHER):
                 answers += self._ask("query_batch_points", requests[some])
-            for one, answer in zip(wanted, answers, strict=True):
+            wanted = []  # again, those that found too few
+            for one, answer in zip(asked, answers, strict=True):
                 _, using, number, into = one
-                found = [
-                    Hit(row.key, row.vector)
-                    for point in answer.points
-                    if point.score > 0 or using == _MEANING
-                    if (row := self._row(point)) and (not where or satisfies(row.value, where))
-                ]
-                into[:] = found[:number]
-                if where and len(found) < number and len(answer.points) == number * times:
-                    few.append(one)
-            wanted, times = few, times * _FURTHER  # those that found too few
+                points = [point for point in answer.points if point.score > 0 or using == _MEANING]
+                rows = [row for row in map(self._row, points) if row]
+                into[:] = [row for row in rows if satisfies(row.value, where)][:number]
+                if where and len(into) < number and len(answer.points) == number * times:
+                    wanted.append(one)
+            times *= _FURTHER
         return results
 
 
@@ -485,6 +463,12 @@ def _renumber(name: str, unless: Sequence[Any] = ()) -> models.SetPayloadOperati
     return models.SetPayloadOperation(set_payload=told)
 
 
+def _point(
+    number: str, payload: dict[str, Any], vectors: dict[str, Any] | None = None
+) -> models.PointStruct:
+    return models.PointStruct(id=number, vector=vectors or {}, payload=payload)
+
+
 def _upsert(points: list[models.PointStruct]) -> models.UpsertOperation:
     return models.UpsertOperation(upsert=models.PointsList(points=points))
 
@@ -500,28 +484,22 @@ def _payload(row: Row) -> dict[str, Any]:
 
     A server may change floats, and has 64 bits for integers: larger ones become floats.
     """
-    text, changed = json.dumps(row.value), list[str]()
+    changed = list[str]()
 
-    def as_float(digits: str) -> float:
+    def number(digits: str) -> float:
+        if digits.lstrip("-").isdecimal() and -(1 << 63) <= int(digits) < 1 << 63:
+            return int(digits)
         changed.append(digits)
         return min(max(float(digits), -sys.float_info.max), sys.float_info.max)
 
-    def as_integer(digits: str) -> float:
-        return int(digits) if -(1 << 63) <= int(digits) < 1 << 63 else as_float(digits)
-
-    value = json.loads(text, parse_float=as_float, parse_int=as_integer)
+    text = json.dumps(row.value)
+    value = json.loads(text, parse_float=number, parse_int=number)
     return {"key": row.key, "value": value} | ({"json": text} if changed else {})
 
 
 def _sparse(words: str) -> models.SparseVector:
     found = ngrams(words)
     return models.SparseVector(indices=found, values=[1 / math.sqrt(len(found))] * len(found))
-
-
-def _bytes(row: Row) -> int:
-    """Return about how many bytes a row has in a request, at most."""
-    numbers = 0 if row.vector is None else len(row.vector)
-    return 16 * numbers + 64 * len(row.words) + len(json.dumps(row.value)) + 6 * len(row.key) + 200
 
 
 # ---- addresses, filters, errors ----------------------------------------------------------------
@@ -561,27 +539,32 @@ def _condition(condition: Condition) -> models.Filter:
     It takes a list that has such an item, too, and for bounds of a range those themselves.
     """
     path = ".".join(f'"{name}"' for name in ("value", *condition.field))
-    _, one_of, gt, gte, lt, lte = condition
-    texts = [scalar for scalar in one_of if isinstance(scalar, str)]
-    matches: list[Any] = [models.MatchAny(any=texts)] if texts else []
-    matches += [models.MatchValue(value=scalar) for scalar in one_of if isinstance(scalar, bool)]
-    numbers: list[Any] = [one for one in one_of if type(one) in (int, float)]
-    ranges = [_range([one], [one]) for one in numbers]
-    ranges += [] if one_of else [_range([gt, gte], [lt, lte])]
-    either: list[Any] = [models.FieldCondition(key=path, match=match) for match in matches]
-    either += [models.FieldCondition(key=path, range=one) for one in ranges]
-    if None in one_of:
-        either.append(models.IsNullCondition(is_null=models.PayloadField(key=path)))
-    return models.Filter(should=either)
+    texts = [scalar for scalar in condition.one_of if isinstance(scalar, str)]
+    either: list[Any] = [models.FieldCondition(key=path, match=models.MatchAny(any=texts))]
+    for scalar in condition.one_of:
+        if scalar is None:
+            either.append(models.IsNullCondition(is_null=models.PayloadField(key=path)))
+        elif isinstance(scalar, bool):
+            match = models.MatchValue(value=scalar)
+            either.append(models.FieldCondition(key=path, match=match))
+        elif not isinstance(scalar, str):
+            either.append(_range(path, {"gte": scalar, "lte": scalar}))
+    if condition.bounds:
+        either.append(_range(path, condition.bounds))
+    return models.Filter(should=either if texts else either[1:])
 
 
-def _range(least: Sequence[float | None], most: Sequence[float | None]) -> models.Range:
-    """Return a range that holds all that a server may make of the numbers in another."""
-    largest = sys.float_info.max
-    low, high = ([float(one) for one in some if one is not None] for some in (least, most))
-    below = [max(one - abs(one) * 1e-15 - 1e-300, -largest) for one in low]
-    above = [min(one + abs(one) * 1e-15 + 1e-300, largest) for one in high]
-    return models.Range(gte=max(below, default=None), lte=min(above, default=None))
+def _range(path: str, bounds: Mapping[str, float]) -> models.FieldCondition:
+    """Return the filter for a range with all that a server may make of the numbers in another."""
+    largest, low, high = sys.float_info.max, list[float](), list[float]()
+    for name, bound in bounds.items():
+        room = abs(float(bound)) * 1e-15 + 1e-300
+        if name.startswith("g"):
+            low.append(max(bound - room, -largest))
+        else:
+            high.append(min(bound + room, largest))
+    wider = models.Range(gte=max(low, default=None), lte=min(high, default=None))
+    return models.FieldCondition(key=path, range=wider)
 
 
 def _told(error: Exception) -> tuple[bool, str]:

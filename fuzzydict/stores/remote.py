@@ -5,10 +5,19 @@ from __future__ import annotations
 import warnings
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import ItemsView, Mapping, MutableMapping, ValuesView
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    ValuesView,
+)
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from threading import RLock
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -20,9 +29,11 @@ from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import OPTIONS, unknown_option
 from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY
+from fuzzydict.results.pooling import StackedValues
 from fuzzydict.search.keys import Keys, exact_text, has_words
+from fuzzydict.search.lookup import Attended, Exact
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
-from fuzzydict.stores.base import Alias, Counts, Row, is_address, untold
+from fuzzydict.stores.base import Alias, Counts, Known, Progress, Row, Store, is_address, untold
 from fuzzydict.stores.sampling import (
     BUILD,
     Sampling,
@@ -32,6 +43,7 @@ from fuzzydict.stores.sampling import (
     size_of,
 )
 from fuzzydict.stores.values import (
+    Condition,
     as_key,
     as_value,
     conditions_of,
@@ -40,16 +52,6 @@ from fuzzydict.stores.values import (
 )
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from threading import RLock
-
-    from fuzzydict.results.pooling import StackedValues
-    from fuzzydict.search.lookup import Attended, Exact
-    from fuzzydict.stores.base import Known, Progress, Store
-    from fuzzydict.stores.values import Condition
-
 
 T = TypeVar("T")
 
@@ -152,8 +154,8 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         own: dict[str, Any] = {"format": _FORMAT, "ngrams": ngrams(_PROBE)}
         if meta is None:
             meaning = self._current_meaning()
-            learned = _written(as_projections(self.projections))
-            own |= {"embedding": meaning.fingerprint(), "projections": learned}
+            written = _written(as_projections(self.projections))
+            own |= {"embedding": meaning.fingerprint(), "projections": written}
             store.create(size_of(meaning), own | {"synonyms": [*self.synonyms.items()]})
             meta = store.meta() or {}
         if any(meta.get(name) != own[name] for name in ("format", "ngrams")):
@@ -162,16 +164,19 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 f"{quoted(meta.get('format'))}, expected {_FORMAT}); read it with that version, or "
                 f"push the keys again into another place"
             )
-        if self.projections is None and meta.get("projections") is not None:
-            super().__setattr__("projections", _read(meta["projections"], store.place))
+        learned = None
         try:
+            if self.projections is None and meta.get("projections") is not None:
+                learned = _read(meta["projections"])
             pairs = [(name, text) for name, text in meta.get("synonyms") or ()]
             rules = SynonymRules(pairs) if pairs else None
-        except (TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StoreError(
-                f"{self.place}: what it says of its synonyms is damaged ({error}); push the keys "
-                f"again into another place"
+                f"{self.place}: what it says of its projections and synonyms is damaged ({error}); "
+                f"push the keys again into another place"
             ) from error
+        if learned is not None:
+            super().__setattr__("projections", learned)
         self._refuse_others(self._synonyms, rules)
         self._synonyms = rules
         encoded_by, meaning = meta.get("embedding"), self._current_meaning()
@@ -318,14 +323,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def __setitem__(self, key: str, value: Any) -> None:
         self.update({key: value})
 
-    def update(
-        self,
-        other: Any = (),
-        /,
-        *,
-        progress: Progress = untold,
-        **kwargs: Any,
-    ) -> None:
+    def update(self, other: Any = (), /, *, progress: Progress = untold, **kwargs: Any) -> None:
         """Insert what ``dict.update`` would, and the aliases of a `FuzzyDict`.
 
         Its synonyms must be those with which the store was created; see `connect`.
@@ -520,8 +518,6 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
 
 class _Items(ItemsView[str, Any]):
-    """The items of a `RemoteDict`, read some thousands at a time."""
-
     _mapping: RemoteDict
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
@@ -534,8 +530,6 @@ class _Items(ItemsView[str, Any]):
 
 
 class _Values(ValuesView[Any]):
-    """The values of a `RemoteDict`, read some thousands at a time."""
-
     _mapping: RemoteDict
 
     def __iter__(self) -> Iterator[Any]:
@@ -632,11 +626,7 @@ def connect(
         MissingExtraError: the package that speaks to the database is not installed.
     """
     d = RemoteDict(
-        open_store(url),
-        embedding=embedding,
-        projections=projections,
-        synonyms=synonyms,
-        url=url,
+        open_store(url), embedding=embedding, projections=projections, synonyms=synonyms, url=url
     )
     return d.open(create=create)
 
@@ -663,21 +653,17 @@ def _written(projections: Projections | None) -> dict[str, Any] | None:
     """Return learned projections as JSON."""
     if projections is None or projections.is_identity:
         return None
-    arrays = {name: array.astype("<f4") for name, array in projections.arrays().items()}
-    told = {n: [*a.shape, b64encode(a.tobytes()).decode()] for n, a in arrays.items()}
-    return {"embedding": projections.embedding, "arrays": told}
+    arrays = {
+        name: [*array.shape, b64encode(array.astype("<f4").tobytes()).decode()]
+        for name, array in projections.arrays().items()
+    }
+    return {"embedding": projections.embedding, "arrays": arrays}
 
 
-def _read(written: Any, place: str) -> Projections:
-    """Return the projections from JSON, whoever wrote it."""
-    try:
-        arrays = {
-            name: np.frombuffer(b64decode(numbers), "<f4").reshape(shape).astype(np.float32)
-            for name, (*shape, numbers) in written["arrays"].items()
-        }
-        return Projections.from_arrays(arrays, embedding=written["embedding"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreError(
-            f"{place}: what it says of its projections is damaged ({error}); push the keys again "
-            f"into another place"
-        ) from error
+def _read(written: Any) -> Projections:
+    """Return the projections from JSON, whoever wrote it; or raise some error."""
+    arrays = {
+        name: np.frombuffer(b64decode(numbers), "<f4").reshape(shape).astype(np.float32)
+        for name, (*shape, numbers) in written["arrays"].items()
+    }
+    return Projections.from_arrays(arrays, embedding=written["embedding"])

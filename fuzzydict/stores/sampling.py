@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections import ChainMap
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
+from fuzzydict.nn.scorers import ScorerLike
+from fuzzydict.search.align import Query
 from fuzzydict.search.keys import Keys, Statistics
 from fuzzydict.search.lookup import MOST, SPELLED, Exact, Listing, Lookup, sought
-from fuzzydict.search.score import JudgedScore, as_score, is_spelling
-from fuzzydict.stores.base import SAMPLE, Counts, Hit, Search
+from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
+from fuzzydict.stores.base import SAMPLE, Counts, Hits, Row, Search, Store
+from fuzzydict.stores.values import Condition
 from fuzzydict.text.words import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.align import Query
-    from fuzzydict.search.score import Meaning
-    from fuzzydict.stores.base import Hits, Store
-    from fuzzydict.stores.values import Condition
-
 
 #: How an index is built.
 BUILD = "build one by `fuzzydict push --index URL`, or d.build_index()"
@@ -53,7 +46,7 @@ class Sampling:
         self._begin()
 
     def _begin(self) -> None:
-        self._hits, self._own = dict[Any, Hit](), Keys(self.meaning.table)  # without statistics
+        self._hits, self._own = dict[Any, Row](), Keys(self.meaning.table)  # without statistics
         self._counted, self._counts = 0, Counts(0, {})
         self._version: int | None = None  # of the keys, as the store tells
         self._made: tuple[Any, Exact | StoreLookup] | None = None  # the last lookup, and its scorer
@@ -80,9 +73,8 @@ class Sampling:
             if where:
                 return StoreLookup(self, scorer, where)
             if self._made is None or self._made[0] != scorer:
-                is_whole = self._is_whole
-                whole = Exact(self.keys, self.meaning, scorer) if is_whole else None
-                self._made = scorer, whole or StoreLookup(self, scorer)
+                exact = self._is_whole and Exact(self.keys, self.meaning, scorer)
+                self._made = scorer, exact or StoreLookup(self, scorer)
             return self._made[1]
 
     def _read(self) -> None:
@@ -95,8 +87,7 @@ class Sampling:
         left = [name for name in own.living() if name not in gone]
         # Sorted, so that of equal ones the same comes first for all.
         self._own = own = own.updated(
-            [*left, *sorted(new)],
-            lambda names: stacked([new[name] for name in names], self._size),
+            [*left, *sorted(new)], lambda names: stacked([new[name] for name in names], self._size)
         )
         self._made, self._is_whole = None, len(found.ids) < SAMPLE
         self.keys, self.total = own, len(found.ids) if self._is_whole else found.total

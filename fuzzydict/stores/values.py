@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -89,9 +90,8 @@ def _of_json(value: Any, depth: int) -> Any:
         return [_of_json(part, depth + 1) for part in value]
     if not isinstance(value, dict):
         raise TypeError(f"{quoted(value)} is of type {type(value).__name__}")
-    for name in value:
-        if not isinstance(name, str):
-            raise TypeError(f"{quoted(name)} names a field, and is no text")
+    if others := [name for name in value if not isinstance(name, str)]:
+        raise TypeError(f"{quoted(others[0])} names a field, and is no text")
     return {_of_json(name, 0): _of_json(part, depth + 1) for name, part in dict.items(value)}
 
 
@@ -100,9 +100,8 @@ def _of_json(value: Any, depth: int) -> Any:
 #: What a field is compared with.
 Scalar: TypeAlias = str | int | float | bool | None
 
-_BOUNDS = ("gt", "gte", "lt", "lte")
+_BOUNDS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 _EXPECTED = 'a mapping such as {"country": "FR", "size.height": {"lt": 100}}'
-_KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "string"}
 _ABSENT: Any = object()
 
 
@@ -114,11 +113,8 @@ class Condition(NamedTuple):
     """
 
     field: tuple[str, ...]  # the names that lead to it: ("address", "city")
-    one_of: tuple[Scalar, ...] = ()  # it equals one, and is of its type of JSON; or is compared:
-    gt: float | None = None
-    gte: float | None = None
-    lt: float | None = None
-    lte: float | None = None
+    one_of: tuple[Scalar, ...]  # it equals one, and is of its type of JSON; if there are none:
+    bounds: dict[str, float]  # it is a number, and above "gt" or "gte", below "lt" or "lte"
 
 
 def satisfies(value: Any, conditions: Sequence[Condition]) -> bool:
@@ -127,26 +123,27 @@ def satisfies(value: Any, conditions: Sequence[Condition]) -> bool:
     >>> satisfies({"address": {"city": "Lyon"}}, conditions_of({"address.city": ["Lyon", "Nice"]}))
     True
     """
-    for names, one_of, gt, gte, lt, lte in conditions:
+    for names, one_of, bounds in conditions:
         found = value
         for name in names:
             found = found.get(name, _ABSENT) if isinstance(found, dict) else _ABSENT
-        kind = _KINDS.get(type(found))
         if one_of:
-            if not any(kind == _KINDS[type(one)] and found == one for one in one_of):
-                return False
-        elif (
-            kind != "number"
-            or (gt is not None and not found > gt)
-            or (gte is not None and not found >= gte)
-            or (lt is not None and not found < lt)
-            or (lte is not None and not found <= lte)
-        ):
+            is_so = any(_kind(one) is _kind(found) and one == found for one in one_of)
+        else:
+            is_so = _kind(found) is float and all(
+                _BOUNDS[name](found, bound) for name, bound in bounds.items()
+            )
+        if not is_so:
             return False
     return True
 
 
-def conditions_of(where: Mapping[str, Any] | None) -> list[Condition]:
+def _kind(value: Any) -> type:
+    """Return a class that all values of one of JSON's types have."""
+    return float if type(value) is int else type(value)
+
+
+def conditions_of(where: Mapping[str, Any]) -> list[Condition]:
     """Return what ``where=`` asks for, all of which must hold.
 
     Args:
@@ -160,10 +157,8 @@ def conditions_of(where: Mapping[str, Any] | None) -> list[Condition]:
             a lone surrogate, or a bound is unknown.
 
     >>> conditions_of({"price": {"gte": 10, "lt": 20}})
-    [Condition(field=('price',), one_of=(), gt=None, gte=10, lt=20, lte=None)]
+    [Condition(field=('price',), one_of=(), bounds={'gte': 10, 'lt': 20})]
     """
-    if where is None:
-        return []
     if not isinstance(where, Mapping):
         raise ArgumentTypeError(f"where: expected {_EXPECTED}, got {quoted(where)}")
     return [_condition(field, asked) for field, asked in where.items()]
@@ -182,23 +177,22 @@ def _condition(field: Any, asked: Any) -> Condition:
         )
     if isinstance(asked, np.ndarray | np.generic):
         asked = asked.tolist()
-    if isinstance(asked, Mapping):
-        if not asked or not set(asked) <= set(_BOUNDS):
-            raise OptionError(
-                f"where: expected some of {', '.join(_BOUNDS)} for {quoted(field)}, got "
-                f"{quoted(asked)}"
+    if not isinstance(asked, Mapping):
+        several = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
+        if not several:
+            raise OptionError(f"where: {quoted(field)} is to be one of none; name one at least")
+        return Condition(names, tuple(_scalar(field, one) for one in several), {})
+    if not asked or not set(asked) <= set(_BOUNDS):
+        raise OptionError(
+            f"where: expected some of {', '.join(_BOUNDS)} for {quoted(field)}, got {quoted(asked)}"
+        )
+    bounds: dict[str, Any] = {name: _scalar(field, one) for name, one in asked.items()}
+    for name, bound in bounds.items():
+        if _kind(bound) is not float:
+            raise ArgumentTypeError(
+                f"where: expected a number as {name} of {quoted(field)}, got {quoted(bound)}"
             )
-        bounds: dict[str, Any] = {name: _scalar(field, one) for name, one in asked.items()}
-        for name, bound in bounds.items():
-            if type(bound) not in (int, float):
-                raise ArgumentTypeError(
-                    f"where: expected a number as {name} of {quoted(field)}, got {quoted(bound)}"
-                )
-        return Condition(names, **bounds)
-    several = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
-    if not several:
-        raise OptionError(f"where: {quoted(field)} is to be one of none; name one at least")
-    return Condition(names, tuple(_scalar(field, one) for one in several))
+    return Condition(names, (), bounds)
 
 
 def _scalar(field: str, asked: Any) -> Scalar:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fuzzydict.errors import StoreError
 from fuzzydict.stores import base
-from fuzzydict.stores.base import Alias, Counts, Hit, Hits, Known, Row, Sample, Search, id_of
+from fuzzydict.stores.base import Alias, Counts, Hits, Known, Row, Sample, Search, id_of
 from fuzzydict.stores.values import Condition, satisfies
 from tests.support.stores import nearness, spelling
 
@@ -53,7 +53,7 @@ class MemoryStore(base.Store):
     def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
         with self._created():
             first = sorted((id_of(key), key) for key in self._rows)[:SAMPLE]
-            hits = {i: Hit(key, self._rows[key].vector) for i, key in first if i not in known}
+            hits = {i: self._rows[key] for i, key in first if i not in known}
             counts = None if counted == self._counted else deepcopy(self._counts)
             told = [i for i, _ in first], deepcopy(hits), False, self._counted, counts
             return Sample(self._version, len(self._rows), *told)
@@ -130,8 +130,8 @@ class MemoryStore(base.Store):
         pass
 
 
-def _best(rows: Sequence[Row], cosine: Any, search: Search, count: int) -> list[Hit]:
+def _best(rows: Sequence[Row], cosine: Any, search: Search, count: int) -> list[Row]:
     """Return the rows with the largest cosines, of those that have one, best first."""
     cosines = [(cosine(row, search), row) for row in rows]
     found = sorted((one for one in cosines if one[0] is not None), key=lambda one: -one[0])
-    return [Hit(row.key, deepcopy(row.vector)) for _, row in found[:count]]
+    return [deepcopy(row) for _, row in found[:count]]

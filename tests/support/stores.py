@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict.stores.base import Alias, Counts, Hit, Row, Search, Store
+from fuzzydict.stores.base import Alias, Counts, Row, Search, Store
 from fuzzydict.stores.values import conditions_of
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain
@@ -99,7 +99,7 @@ def _ngrams_of(words: str) -> frozenset[int]:
     return frozenset(ngrams(words) if words else [])
 
 
-def check_spelled(hits: Sequence[Hit], rows: Iterable[Row], asked: Search) -> None:
+def check_spelled(hits: Sequence[Row], rows: Iterable[Row], asked: Search) -> None:
     """Assert that the keys most alike are found, each n-gram counting whatever it is to a store."""
     known = {one.key: one for one in rows}
     alike = {key: spelling(one, asked) or 0.0 for key, one in known.items()}
@@ -113,7 +113,7 @@ def check_spelled(hits: Sequence[Hit], rows: Iterable[Row], asked: Search) -> No
 
 
 def check_found(
-    hits: Sequence[Hit], rows: Iterable[Row], asked: Search, of: Any, count: int
+    hits: Sequence[Row], rows: Iterable[Row], asked: Search, of: Any, count: int
 ) -> None:
     """Assert that hits are the best of rows by a cosine, best first; of equals, any."""
     known = {one.key: one for one in rows}
