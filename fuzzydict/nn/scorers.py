@@ -48,7 +48,7 @@ class Scorer(ABC):
     """The logarithm of the weight of each key for each query, by `_forward` of a subclass."""
 
     same_size = True  # whether queries and keys must have the same last axis
-    is_finite = True  # whether a score is never infinite, unless its products overflow
+    is_finite = False  # whether a score is never infinite, unless its products overflow
     _parameters: Mapping[str, Array] = {}
 
     def __call__(self, query: ArrayLike, key: ArrayLike) -> Array:
@@ -106,7 +106,7 @@ class FunctionScorer(Scorer):
     It may be called with some of the queries or keys at a time: a score depends on these alone.
     """
 
-    same_size = is_finite = False
+    same_size = False
 
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
@@ -136,6 +136,8 @@ class Dot(Scorer):
     array([[11.,  2.]])
     """
 
+    is_finite = True
+
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         scores = query @ key.swapaxes(-1, -2)
         return scores, lambda d: ScorerGradients(d @ key, d.swapaxes(-1, -2) @ query, {})
@@ -150,6 +152,8 @@ class ScaledDot(Scorer):
     >>> ScaledDot()([[1.0, 2.0, 2.0, 0.0]], [[3.0, 4.0, 0.0, 0.0]])
     array([[5.5]])
     """
+
+    is_finite = True
 
     def __init__(self, scale: float | None = None) -> None:
         self.scale = None if scale is None else positive("scale", scale)
@@ -174,7 +178,7 @@ class Bilinear(Scorer):
     array([[5.]])
     """
 
-    same_size = False
+    same_size, is_finite = False, True
 
     def __init__(self, M: ArrayLike) -> None:  # noqa: N803 -- the letter of the formula
         self._parameters = _arrays_of(M=M)
@@ -202,6 +206,8 @@ class Cosine(Scorer):
     >>> Cosine()([[3.0, 4.0]], [[30.0, 40.0], [4.0, 3.0], [0.0, 0.0]]).round(2)
     array([[1.  , 0.96, 0.  ]])
     """
+
+    is_finite = True
 
     def with_lengths(self, query: Array, key: Array, k_inverse: Array) -> Array:
         """Score keys whose ``1 / |k|`` (S,), 0 for the zero vector, is known."""
@@ -248,7 +254,6 @@ def _squares(name: str, vectors: Array) -> Array:
 class Kernel(Scorer):
     """A weight ``g`` that falls with the distance ``d = |q - k|``, in units of ``width``."""
 
-    is_finite = False
     # Of ``u = d^2 / width^2``: log g, -inf outside its support, and the derivative inside it.
     _log: staticmethod[[Array], Array]
     _slope: staticmethod[[Array], Array]
@@ -360,7 +365,7 @@ class Additive(Scorer):
     array([[0., 1.]])
     """
 
-    same_size = False
+    same_size, is_finite = False, True
 
     def __init__(
         self,
@@ -423,7 +428,7 @@ class Concat(Scorer):
     array([[0.]])
     """
 
-    same_size = False
+    same_size, is_finite = False, True
 
     def __init__(self, W: ArrayLike, w: ArrayLike) -> None:  # noqa: N803
         self._parameters = _arrays_of(W=W, w=w)
