@@ -130,11 +130,6 @@ class WordVectors:
         counts: (V,), how often each word occurs. Frequent words, such as "of", weigh less in a
             phrase. By default all words weigh alike.
 
-    Attributes:
-        words: the V words.
-        counts: how often each occurs, (V,).
-        size: the length E of a vector.
-
     Raises:
         ArgumentTypeError: a word is not a text, or a vector not of numbers.
         ShapeError: the numbers of words, rows and counts differ, a vector is not finite, a count
@@ -173,7 +168,6 @@ class WordVectors:
     def _set(self, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> None:
         self.vocabulary, self.matrix = vocabulary, matrix
         self.ships_as = ships_as  # the name of vectors that ship with the package
-        self.words, self.counts, self.size = vocabulary.words, vocabulary.counts, matrix.size
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E): the weighted mean of those of its words.
@@ -312,6 +306,21 @@ class WordVectors:
         matrix = self.matrix.rounded() if dtype == "int8" else self.matrix
         matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
         write_arrays(path, _KIND, {}, self.vocabulary.arrays() | matrix.arrays())
+
+    @property
+    def words(self) -> list[str]:
+        """The V words, most frequent first."""
+        return self.vocabulary.words
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each word occurs, (V,)."""
+        return self.vocabulary.counts
+
+    @property
+    def size(self) -> int:
+        """The length E of a vector."""
+        return self.matrix.size
 
     @property
     def vectors(self) -> NDArray[np.float32]:
