@@ -21,6 +21,7 @@ from fuzzydict._arrays import as_bool, whole_number
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import (
     ArgumentTypeError,
+    FileFormatError,
     FuzzyDictError,
     OptionError,
     WorkerError,
@@ -129,11 +130,15 @@ class Matcher:
                 f"one, give a list of one"
             )
         d = self.open()
-        if isinstance(texts, list):
-            return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
-        if is_dask(texts):
-            return match_dask(d, texts, self.score_cutoff, one_to_one=False, answer=self)
-        return d.match(texts, score_cutoff=self.score_cutoff)
+        try:
+            if isinstance(texts, list):
+                return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
+            if is_dask(texts):
+                return match_dask(d, texts, self.score_cutoff, one_to_one=False, answer=self)
+            return d.match(texts, score_cutoff=self.score_cutoff)
+        except FileFormatError:  # its vectors, which are checked now; the file may be mended
+            _opened.pop(self._key, None)
+            raise
 
     def __repr__(self) -> str:
         cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
@@ -145,6 +150,8 @@ class Matcher:
 
         if parent_process() is not None or self._made_in != _this_process():
             _limit_threads()
+        if (d := _opened.get(self._key)) is not None:  # without waiting for who opens another
+            return d
         with _opening:
             if (d := _opened.get(self._key)) is None:
                 d = self._load()
@@ -159,11 +166,12 @@ class Matcher:
 
             return connect(self.path, embedding=self.embedding)
         try:
-            d: FuzzyDict[Any] = FuzzyDict.load(
-                self.path, embedding=self.embedding, mapped=True, trust=self.trust
-            )
-            if digest_of(self.path) == self._key[1]:
-                return d
+            if digest_of(self.path) == self._key[1]:  # before another file is trusted
+                d: FuzzyDict[Any] = FuzzyDict.load(
+                    self.path, embedding=self.embedding, mapped=True, trust=self.trust
+                )
+                if digest_of(self.path) == self._key[1]:  # still
+                    return d
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 errno.ENOENT,
