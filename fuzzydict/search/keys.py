@@ -554,6 +554,7 @@ class Keys:
         new.has_slot, new.generation = new.alive, object()
         for name in ("vectors", "inverse_lengths", "columns", "counts", "hashes"):
             setattr(new, name, getattr(self, name)[slots])
+        new.vectors.flags.writeable = False
         new.ngrams, new.ngram_counts = ngrams_of_each(new.texts)
         new._may_append, new._inverted = [], None
         return new.with_statistics(self.statistics)
