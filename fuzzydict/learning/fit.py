@@ -189,7 +189,8 @@ def checked_examples(
     if of_numbers:
         return asked, _numbers(asked, wanted)
     if not examples:
-        raise OptionError("queries: none has letters or digits, so that none finds a key")
+        why = "none has letters or digits, so that none finds a key"
+        raise OptionError(f"queries: {why}; leave them out")
     return examples
 
 

@@ -160,6 +160,20 @@ def test_a_file_that_changed_or_is_gone_is_one_clear_error(path: Path) -> None:
             pool.submit(other, ["colour"]).result()
 
 
+def test_a_damaged_file_is_opened_again_once_it_is_mended(tmp_path: Path) -> None:
+    path, copy = tmp_path / "d", tmp_path / "copy"
+    FuzzyDict({f"key {i}": i for i in range(6000)}).save(copy)
+    data = bytearray(copy.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+    matcher = Matcher(path)
+    for _ in range(2):
+        with pytest.raises(FileFormatError, match="damaged"):
+            matcher(["key 17"])
+    copy.replace(path)
+    assert [match.value for match in matcher(["key 17"])] == [17]
+
+
 def test_what_is_open_answers_until_the_new_file_is_asked(path: Path) -> None:
     old = Matcher(path)
     old(["colour"])

@@ -185,6 +185,18 @@ REFUSED: Refused = {
 test_what_does_not_fit_is_named = refused(REFUSED)
 
 
+class Near(Scorer):
+    """What somebody may write: a weight of 1 at distances of 1 or less, else of 0."""
+
+    def _forward(self, query: Array, key: Array) -> Any:
+        scores = np.where(np.abs(query - key.swapaxes(-1, -2)) <= 1, 0.0, -np.inf)
+        return scores, lambda _: None
+
+
+def test_a_scorer_that_others_write_may_leave_keys_out() -> None:
+    assert Near()([[0.0]], [[0.5], [2.0]]).tolist() == [[0.0, -math.inf]]
+
+
 @ALL
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("which", ["query", "key"])
