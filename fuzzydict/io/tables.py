@@ -241,9 +241,9 @@ class _Parquet(Table):
         with super().copying(output, added):
             # That of the first column, if there are rows. One is read first: where a column's
             # description is damaged, that raises an error, while pyarrow ends the process when it
-            # is asked for the description alone.
+            # is asked for the description alone. The rows of a batch hold for all reading.
             groups = range(min(table.num_row_groups, 1))
-            if next(table.iter_batches(1, row_groups=groups), None) is not None:
+            if next(table.iter_batches(_PARQUET_ROWS, row_groups=groups), None) is not None:
                 found = table.metadata.row_group(0).column(0).compression
                 compression = found.lower().replace("uncompressed", "none")
             with arrow.parquet.ParquetWriter(output, schema, compression=compression) as writer:
