@@ -162,13 +162,16 @@ def checked_examples(
     """
     if isinstance(queries, Mapping):
         if targets is not None:
-            raise ArgumentTypeError("targets: leave targets out, or give queries as list(queries)")
+            raise ArgumentTypeError(
+                "targets: the mapping of queries has them; leave targets out, or give list(queries)"
+            )
         targets, queries = list(queries.values()), list(queries)
     elif targets is None and not isinstance(queries, str):
         raise ArgumentTypeError("targets: missing; or give queries as a mapping {query: target}")
     for name, given in (("queries", queries), ("targets", targets)):
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-            raise ArgumentTypeError(f"{name}: expected a list, one a query, got {quoted(given)}")
+            expected = "a list with one for each query"
+            raise ArgumentTypeError(f"{name}: expected {expected}, got {quoted(given)}")
     asked, wanted = list(queries), list(targets)  # type: ignore[arg-type]
     if len(asked) != len(wanted):
         got = f"{len(asked)} queries and {len(wanted)} targets"

@@ -173,7 +173,8 @@ class StackedValues:
                 shapes = f"shape {row.shape}, that of {quoted(keys[0])} {rows[0].shape}"
                 raise PoolingError(f"the value of {quoted(key)} has {shapes}; give all one shape")
             if not np.isfinite(row).all():
-                raise PoolingError(f"the value of {quoted(key)} has NaN or infinity; replace it")
+                what = "has NaN or infinity, which would be pooled whatever its weight"
+                raise PoolingError(f"the value of {quoted(key)} {what}; replace it")
         return np.array(rows, np.float64)
 
 
