@@ -215,10 +215,7 @@ class PostgresStore(Store):
     # ---- connections --------------------------------------------------------------------------
 
     def _call(self, work: Callable[[Session], T]) -> T:
-        """Return what ``work`` returns of a connection, which is kept if it is ready for more.
-
-        If a connection that was kept turns out to be lost, all is done again by another one.
-        """
+        """Return what ``work`` returns of a connection; of another, if the one kept is lost."""
         self._check_process()
         # An interrupt amid `get` may make more room by one, but never takes any away for good.
         room = self._room
@@ -249,19 +246,17 @@ class PostgresStore(Store):
 
     def _connect(self) -> Session:
         given = {"connect_timeout": _PATIENCE, **self._server, "client_encoding": "utf8"}
-        waits = iter(_WAITS)
-        while True:
+        for wait in (*_WAITS, None):
             try:
                 # Nothing is prepared, since a plan for any query would not use the index.
                 made = psycopg.connect(autocommit=True, prepare_threshold=None, **given)
+                break
             except psycopg.OperationalError as error:
-                wait = next(waits, None) if "the database system is" in str(error) else None
-                if wait is None:
+                if wait is None or "the database system is" not in str(error):
                     raise
                 sleep(wait)
-            else:
-                made.adapters.register_dumper(np.ndarray, _RealsDumper)
-                return made
+        made.adapters.register_dumper(np.ndarray, _RealsDumper)
+        return made
 
     def _refused(self, error: psycopg.Error) -> StoreError:
         """Return what an error of psycopg means, in the words of the server."""
@@ -555,11 +550,7 @@ class PostgresStore(Store):
 
 
 def _parsed(url: str) -> tuple[dict[str, Any], list[str], int, str]:
-    """Return what libpq connects by, the parts of the table's name, the partitions and the place.
-
-    Raises:
-        OptionError: it is not valid; the message has no password.
-    """
+    """Return what libpq connects by, the parts of the table name, the partitions and the place."""
     own = {name: unquote(value) for name, value in _OWN.findall(url)}
     table, partitions = own.get("table", "keys").split("."), own.get("partitions", "0")
     lengths = [len(name.encode()) for name in table]

@@ -506,11 +506,7 @@ def _sparse(words: str) -> models.SparseVector:
 
 
 def _parsed(url: str) -> tuple[tuple[str, int, str], dict[str, str]]:
-    """Return the host, port and collection of an address, and its options.
-
-    Raises:
-        OptionError: it is not valid; the message has no api_key.
-    """
+    """Return the host, port and collection of an address, and its options; tell no api_key."""
     try:
         parts, port = urlsplit(url), urlsplit(url).port
     except ValueError:

@@ -60,7 +60,6 @@ _PAGE = 4096  # rows that are read at a time
 _AT_ONCE = StoreLookup.at_once  # queries that share the round trips of a read
 _ROUNDS = 3  # times that a read is tried while others remove what it finds
 _STEMS = 1 << 17  # that are counted in all keys, the most frequent ones
-_NONE: Any = object()  # what stands for a query that matches nothing
 _FIXED = ("embedding", "projections", "synonyms", "index", "mode")
 _FORMAT = 4  # of what is in the database
 _PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them alike
@@ -238,8 +237,8 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
         """Return ``d[query]``, or ``default`` where that raises `NoMatchError`."""
         hash(query)
-        found = self.nearest(query, default=_NONE, score_cutoff=score_cutoff)
-        return default if found is _NONE else found.value
+        found = self.nearest(query, default=None, score_cutoff=score_cutoff)
+        return default if found is None else found.value
 
     def most_similar(
         self, query: Any, topn: int | None = 10, *, where: Mapping[str, Any] | None = None

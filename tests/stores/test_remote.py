@@ -430,9 +430,7 @@ def test_a_key_that_is_removed_meanwhile_is_not_found_by_itself_or_an_alias() ->
 # ---- opening -------------------------------------------------------------------------------------
 
 
-def test_what_is_not_there_or_was_written_otherwise_is_said(
-    connect: Connect,
-) -> None:
+def test_what_is_not_there_or_was_written_otherwise_is_said(connect: Connect) -> None:
     with pytest.raises(StoreError, match=r"no keys were written there; connect\(url, create=True"):
         RemoteDict(connect()).open()
     RemoteDict(connect()).open(create=True)
