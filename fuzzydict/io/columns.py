@@ -10,27 +10,21 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
-from fuzzydict.io.review import Decided, Doubt, Review, check_ending, undecided
+from fuzzydict.io.review import Decided, Doubt, MatchedKeys, Review, check_ending, undecided
 from fuzzydict.io.tables import checked_format, open_table
-from fuzzydict.io.text_tables import Block, Reading
+from fuzzydict.io.text_tables import Block, Reading, Table
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from fuzzydict.io.review import MatchedKeys
-    from fuzzydict.io.text_tables import Table
-
 
 #: The least score of a match that is not doubtful, if none is given.
 SURE = 0.8

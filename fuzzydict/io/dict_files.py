@@ -6,7 +6,9 @@ import json
 import re
 import shlex
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, printable, quoted
@@ -16,6 +18,8 @@ from fuzzydict.io.text_tables import (
     JSON_TYPES,
     ROW_FORMATS,
     Reading,
+    Row,
+    Table,
     beyond_limits,
     cell_text,
     column_index,
@@ -25,13 +29,6 @@ from fuzzydict.io.text_tables import (
     parse_json,
 )
 from fuzzydict.mapping import FuzzyDict, suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from fuzzydict.io.text_tables import Row, Table
-
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
 _WITH_COLUMNS = (*ROW_FORMATS, "xlsx")

@@ -14,11 +14,12 @@ import re
 import shutil
 import sys
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
@@ -29,6 +30,8 @@ from fuzzydict.io.columns import (
     Cleaned,
     ColumnMatcher,
     Deciding,
+    Nearest,
+    Progress,
     Source,
     best_keys,
     check_apart,
@@ -36,18 +39,11 @@ from fuzzydict.io.columns import (
     new_columns,
 )
 from fuzzydict.io.tables import open_table, table_format
-from fuzzydict.io.text_tables import check_names
+from fuzzydict.io.text_tables import Table, check_names
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Match
 from fuzzydict.search.judge import weights_digest
 from fuzzydict.stores.remote import RemoteDict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from fuzzydict.io.columns import Nearest, Progress
-    from fuzzydict.io.text_tables import Table
-
 
 #: The formats of tables that a folder may have.
 FOLDER_FORMATS = ("csv", "tsv", "jsonl", "parquet")

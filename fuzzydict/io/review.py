@@ -11,8 +11,10 @@ begins as a formula gets a quote in front, which is taken away when the file is 
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
@@ -23,6 +25,7 @@ from fuzzydict.io.text_tables import (
     ROW_FORMATS,
     Dialect,
     Reading,
+    Row,
     as_cell,
     as_json,
     column_index,
@@ -31,13 +34,6 @@ from fuzzydict.io.text_tables import (
     format_by_ending,
 )
 from fuzzydict.text.words import same_text
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from fuzzydict.io.text_tables import Row
-
 
 #: The columns of a review; a table that has them all is one.
 REVIEW_COLUMNS = ("query", "count", "key", "score", "target")

@@ -12,12 +12,13 @@ import os
 import re
 import stat
 import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 from zipfile import ZipFile
 
 import numpy as np
@@ -50,10 +51,6 @@ from fuzzydict.io.text_tables import (
     format_by_ending,
 )
 from fuzzydict.mapping import suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
 
 #: The formats of tables.
 TABLES = (*ROW_FORMATS, "parquet", "xlsx")

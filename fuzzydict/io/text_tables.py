@@ -16,23 +16,19 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from functools import partial
 from io import BytesIO, StringIO
 from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from fuzzydict.errors import OBEYED, FileFormatError, OptionError, printable, quoted
 from fuzzydict.mapping import suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
 
 #: The formats that are read here.
 ROW_FORMATS = ("csv", "tsv", "jsonl")

@@ -6,15 +6,17 @@ L queries, C candidates of each, w words of a query, W words of a key, P differe
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
-from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, facts_of, is_word, shares_of
+from fuzzydict.search.keys import MOST_WORDS, SHORT, Keys, Word, facts_of, is_word, shares_of
 from fuzzydict.text.lexicon import (
     Part,
     abbreviates,
@@ -29,13 +31,6 @@ from fuzzydict.text.lexicon import (
     same_terms,
     stem_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from fuzzydict.search.keys import Keys
 
 
 class Query(NamedTuple):

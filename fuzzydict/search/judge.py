@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict.search import align
 from fuzzydict.search.align import CONTEXT, FEATURES, LEFT_OVER, SIGNS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 #: The features that tell which key is best: all but those of what is left over.
 WHICH = [i for i in range(CONTEXT) if i not in range(*LEFT_OVER.indices(CONTEXT))]

@@ -9,28 +9,23 @@ The numbers are those of the block, up to rounding; a test compares the two.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
 from fuzzydict._arrays import products
 from fuzzydict.search import align as a
+from fuzzydict.search.align import Query
 from fuzzydict.search.judge import OF_BEST
-from fuzzydict.search.keys import SHORT, letters_of
+from fuzzydict.search.keys import SHORT, Keys, Word, letters_of
 from fuzzydict.search.retrieve import CANDIDATES, largest
+from fuzzydict.search.score import Meaning
 from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, other_units, part_of
 from fuzzydict.text.ngrams import ngrams
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fuzzydict.search.align import Query
-    from fuzzydict.search.keys import Keys, Word
-    from fuzzydict.search.score import Meaning
 
 
 class _Asked(NamedTuple):

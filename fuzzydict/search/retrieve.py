@@ -5,23 +5,16 @@ L queries, n keys, C candidates of each, E numbers of a vector
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import units
-from fuzzydict.search.align import Found, by_share
-from fuzzydict.search.keys import shares_of
+from fuzzydict.search.align import Found, Query, by_share
+from fuzzydict.search.keys import Keys, shares_of
 from fuzzydict.text.ngrams import ngrams
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fuzzydict.search.align import Query
-    from fuzzydict.search.keys import Keys
-
 
 #: Keys that are compared with a query in detail.
 CANDIDATES = 24

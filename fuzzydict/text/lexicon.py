@@ -7,14 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict.text.words import LONGEST, plain, word_list
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: Words of a text that are read; what follows them makes no difference.
 MOST_READ = 32

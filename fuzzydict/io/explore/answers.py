@@ -9,16 +9,18 @@ import math
 import re
 import warnings
 from collections import Counter
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
 from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import positive, slices
 from fuzzydict._files import decoded
@@ -35,23 +37,15 @@ from fuzzydict.errors import (
 )
 from fuzzydict.io.columns import SURE, BlankCells
 from fuzzydict.io.tables import TABLES, open_table, table_format
-from fuzzydict.io.text_tables import BYTE_ORDER_MARK, JsonLines, Reading, as_json, as_line
+from fuzzydict.io.text_tables import BYTE_ORDER_MARK, JsonLines, Reading, Table, as_json, as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
+from fuzzydict.results.answers import Attention, Match
+from fuzzydict.results.explanation import Explanation
 from fuzzydict.results.plotting import principal_axes
 from fuzzydict.search.score import as_score, is_spelling
 from fuzzydict.text.words import plain, shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-
-    from numpy.typing import NDArray
-
-    from fuzzydict.io.text_tables import Table
-    from fuzzydict.results.answers import Attention, Match
-    from fuzzydict.results.explanation import Explanation
 
 #: Characters of a query; a longer one is refused.
 LONGEST_QUERY = 500

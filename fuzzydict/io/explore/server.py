@@ -13,7 +13,7 @@ from pathlib import Path
 from socketserver import TCPServer
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from fuzzydict._files import decoded
@@ -26,9 +26,7 @@ from fuzzydict.io.explore.teaching import (
 )
 from fuzzydict.io.review import review_of
 from fuzzydict.io.text_tables import as_json, parse_json
-
-if TYPE_CHECKING:
-    from fuzzydict.mapping import FuzzyDict
+from fuzzydict.mapping import FuzzyDict
 
 _HOST = "127.0.0.1"
 _PAGE = Path(__file__).with_name("page")

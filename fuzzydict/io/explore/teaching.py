@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import check_query
 from fuzzydict.io.review import Decided, DecidedFile, review_of
 from fuzzydict.io.text_tables import DELIMITERS, ROW_FORMATS, format_by_ending
-from fuzzydict.mapping import suggestion
+from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.text.words import plain, same_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fuzzydict.mapping import FuzzyDict
 
 _NAMED = 40  # characters of a query that a refusal names
 _ABSENT: Any = object()
