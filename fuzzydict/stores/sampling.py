@@ -150,8 +150,8 @@ class StoreLookup(Lookup):
         keys = self._sample
         vectors = units(self.meaning.of_queries(asked, keys))
         spelled = SPELLED if isinstance(self.score, JudgedScore) else 0
-        anywhere = keys.vectors[keys.living_slots()].sum(axis=0, keepdims=True)
-        vectors[~vectors.any(axis=1)] = units(anywhere)[0]  # so that some keys are found
+        if not (has_vector := vectors.any(axis=1)).all():  # so that some keys are found
+            vectors[~has_vector] = units(keys.vectors[keys.alive].sum(axis=0, keepdims=True))[0]
         searches = [
             Search(vector if vector.any() else None, one.text, sought(count), spelled)
             for vector, one in zip(vectors, asked, strict=True)
