@@ -15,12 +15,14 @@ right for it. A dozen examples say too little about other queries to prove that 
 
 from __future__ import annotations
 
+from typing import Any
+
 from fuzzydict import FuzzyDict
 from fuzzydict.cli.demos import Picture, demo, echo, echo_text
 
 KEYS = ["battery", "top speed", "horse power", "color", "brand", "model", "price", "seats", "doors"]
 SPORT = ["battery", "top speed", "horse power"]
-EXAMPLES = {
+EXAMPLES: dict[str, Any] = {
     "performance": SPORT,
     "acceleration": ["top speed", "horse power"],
     "power": ["horse power", "battery"],

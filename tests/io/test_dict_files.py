@@ -18,17 +18,11 @@ from fuzzydict import FileFormatError, FuzzyDict, OptionError, WordVectors
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
 from fuzzydict.io.review import read_examples
 from fuzzydict.io.text_tables import Reading, format_by_ending
-from tests.io.files import written
+from tests.io.files import SCALARS, written
 
 # YAML takes some breaks of lines and marks for blanks, or not at all, where JSON keeps them.
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=8)
-PLAIN = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | WORDS
-)
+PLAIN = SCALARS | WORDS
 
 
 # ---- what is read -------------------------------------------------------------------------

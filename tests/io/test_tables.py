@@ -19,7 +19,7 @@ from fuzzydict.io import columns
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.results.answers import Match, Matches
-from tests.io.files import FORMATS, Trickle, clean, pyarrow, read, write, written
+from tests.io.files import FORMATS, SCALARS, Trickle, clean, pyarrow, read, write, written
 from tests.support.properties import examples
 
 COUNTRIES = FuzzyDict(
@@ -170,13 +170,7 @@ def test_rows_of_csv_in_blocks_are_those_one_by_one(
     assert_as_by_rows(lines, encoding, "csv", size)
 
 
-FIELDS = (
-    st.none()
-    | st.integers()
-    | st.booleans()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | ANY_CELL
-)
+FIELDS = SCALARS | ANY_CELL
 
 
 @examples(200)

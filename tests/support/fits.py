@@ -8,23 +8,10 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import FuzzyDict
+from fuzzydict.cli.demos.performance import EXAMPLES as EXAMPLES
+from fuzzydict.cli.demos.performance import SPORT as SPORT
 
-SPORT = ["battery", "top speed", "horse power"]
 SPECIFICATIONS = [*SPORT, "color", "brand", "model", "price", "seats", "doors", "weight", "year"]
-EXAMPLES: dict[str, Any] = {
-    "performance": SPORT,
-    "acceleration": ["top speed", "horse power"],
-    "power": ["horse power", "battery"],
-    "how quick is it": "top speed",
-    "engine strength": "horse power",
-    "range": "battery",
-    "paint": "color",
-    "shade": "color",
-    "cost": "price",
-    "how expensive": "price",
-    "maker": "brand",
-    "manufacturer": "brand",
-}
 CAR = ["color", "price", "brand", "model", "battery", "top speed"]
 FOUND = {
     **dict.fromkeys(["paint", "shade", "tint"], "color"),
