@@ -166,8 +166,8 @@ class _Asked:
         if mask is not None and mask.dtype.kind == "b":
             scores = np.where(mask[..., rows, columns], scores, out)
         elif mask is not None:
-            block = mask[..., rows, columns].astype(scores.dtype, copy=False)
             with np.errstate(over="ignore"):  # softmax refuses +inf
+                block = mask[..., rows, columns].astype(scores.dtype, copy=False)
                 scores = np.add(scores, block, order="C")
         keys = (columns.start or 0) + np.arange(scores.shape[-1])
         if self.lengths is not None:
