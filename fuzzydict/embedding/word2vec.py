@@ -85,7 +85,7 @@ def train(
             f"0 to 2**32 - 1; got {got}"
         )
     occurrences = Counter(word for sentence in sentences for word in sentence)
-    words = [word for word, count in occurrences.most_common() if count >= min_count]
+    words = [word for word, times in occurrences.most_common() if times >= min_count]
     if not words:
         what = f"none of their {len(occurrences)} different words occurs {min_count} times or more"
         raise ShapeError(f"sentences: {what}; give more text, or a smaller min_count")
@@ -96,20 +96,8 @@ def train(
         stem = SnowballStemmer("english").stem
         stems = {word: stem(word) for word in occurrences}
     stemmed = [[stems[word] for word in sentence] for sentence in sentences] if stems else []
-    total, ended = sum(model.epochs for model, _ in runs), count(1)
-    lock, errors = Lock(), list[BaseException]()
-
-    def tell() -> None:
-        with lock:
-            if errors:  # which end the other threads, too
-                raise errors[0]
-            try:
-                done = next(ended)
-                if progress is not None:
-                    progress(done, total)
-            except BaseException as error:
-                errors.append(error)
-                raise
+    errors = list[BaseException]()
+    tell = _telling(progress, sum(model.epochs for model, _ in runs), errors)
 
     def vectors(run: tuple[Model, int]) -> NDArray[np.float32]:
         model, copy = run
@@ -126,6 +114,27 @@ def train(
     counts = np.array([occurrences[word] for word in words], np.int64)
     side_by_side = np.hstack(parts) / np.float32(len(parts) ** 0.5)
     return words, side_by_side if size is None else combine(side_by_side, size), counts
+
+
+def _telling(
+    progress: Callable[[int, int], None] | None, total: int, errors: list[BaseException]
+) -> Callable[[], None]:
+    """Return what each thread calls after an epoch; an error of one ends the others, too."""
+    ended, lock = count(1), Lock()
+
+    def tell() -> None:
+        with lock:
+            if errors:
+                raise errors[0]
+            try:
+                done = next(ended)
+                if progress is not None:
+                    progress(done, total)
+            except BaseException as error:
+                errors.append(error)
+                raise
+
+    return tell
 
 
 def _word2vec(

@@ -187,10 +187,10 @@ class QdrantStore(Store):
     def meta(self) -> dict[str, Any] | None:
         if not self._exists():
             return None
-        payload = self._payload(_META_ID)
+        payload = self._stored(_META_ID)
         return None if payload is None else self.meta_of(payload.get("json"))
 
-    def _payload(self, number: str) -> dict[str, Any] | None:
+    def _stored(self, number: str) -> dict[str, Any] | None:
         """Return what a point holds that is no key; None if there is no such point."""
         found = self._ask("retrieve", [number])
         return found[0].payload or {} if found else None
@@ -266,7 +266,7 @@ class QdrantStore(Store):
 
     def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
         """Return a sample, in some four requests, and another for counts."""
-        meta = self._payload(_META_ID) or {}  # first, so that a later version is noticed
+        meta = self._stored(_META_ID) or {}  # first, so that a later version is noticed
         version, kept = _number(meta, _VERSION), _number(meta, _COUNTED)
         found = next(self._scrolled(_KEYS, SAMPLE, with_payload=False), [])
         ids = [UUID(str(point.id)) for point in found]
@@ -280,7 +280,7 @@ class QdrantStore(Store):
         total = self.count() if is_part else len(ids)
         counts = None
         if kept != counted:
-            counts = self.counts_of((self._payload(_COUNTS_ID) or {}).get("json"))
+            counts = self.counts_of((self._stored(_COUNTS_ID) or {}).get("json"))
         return Sample(version, total, ids, hits, False, kept, counts)
 
     def keep_counts(self, counts: Counts) -> None:
