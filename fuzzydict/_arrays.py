@@ -8,9 +8,11 @@ broadcast.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
+from functools import wraps
 from numbers import Real
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -19,6 +21,22 @@ from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 _Float = TypeVar("_Float", bound=np.floating[Any])
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def ignore_invalid(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Let a function of finite numbers compute without warnings of invalid ones.
+
+    BLAS flags the product of some finite numbers as invalid once in a while.
+    """
+
+    @wraps(function)
+    def quiet(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        with np.errstate(invalid="ignore"):
+            return function(*args, **kwargs)
+
+    return quiet
 
 
 def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
@@ -272,6 +290,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     return y if bias is None else y + bias.astype(x.dtype, copy=False)
 
 
+@ignore_invalid
 def linear_backward(d_y: Array, x: Array, weight: Array) -> tuple[Array, Array, Array]:
     """Return the gradients of x (..., N, I), weight (J, I) and bias (J,), given that of y."""
     rows = d_y.reshape(-1, d_y.shape[-1])  # (N of all batches, J)
@@ -307,7 +326,6 @@ def products(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[
     step = max(_IN_ONE_THREAD // size, 1)
     end = n - n % step
     found = np.empty(n, np.float32)
-    with np.errstate(invalid="ignore"):  # which BLAS flags once in a while, for finite numbers, too
-        np.matmul(rows[:end].reshape(-1, step, size), vector, out=found[:end].reshape(-1, step))
-        np.matmul(rows[end:], vector, out=found[end:])
+    np.matmul(rows[:end].reshape(-1, step, size), vector, out=found[:end].reshape(-1, step))
+    np.matmul(rows[end:], vector, out=found[end:])
     return found

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict._arrays import Array, as_floats, require_finite
+from fuzzydict._arrays import Array, as_floats, ignore_invalid, require_finite
 from fuzzydict.embedding.encoder import Embedding
 from fuzzydict.errors import FileFormatError, OptionError, ReadOnlyError, ShapeError, quoted
 
@@ -32,6 +32,7 @@ class Factors(NamedTuple):
 Projection = Array | Factors | None
 
 
+@ignore_invalid
 def project_forward(
     x: Array, projection: Projection, role: str = "query"
 ) -> tuple[Array, Callable[[Array], Projection]]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict._arrays import Array, positive, require_finite
+from fuzzydict._arrays import Array, ignore_invalid, positive, require_finite
 from fuzzydict.embedding.projections import Factors, Projection, Projections, project_forward
 from fuzzydict.nn.attention import attention_forward
 from fuzzydict.nn.scorers import Cosine, Scorer
@@ -217,6 +217,7 @@ _TOO_FEW = 100  # examples: of fewer, the loss on a share says little, and the s
 _HELD_OUT = 512  # examples in the held-out loss, at most
 
 
+@ignore_invalid
 def descend(
     parameters: Mapping[str, Array], count: int, losses: Losses, settings: Settings
 ) -> tuple[Epoch, ...]:

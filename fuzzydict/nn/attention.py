@@ -20,6 +20,7 @@ from fuzzydict._arrays import (
     as_floats,
     broadcast_lead,
     check_matrices,
+    ignore_invalid,
     positive,
     require_finite,
     slices,
@@ -120,6 +121,7 @@ def attention_forward(
     weights, normalizer_backward = normalize(masked, temperature, normalizer)
     output = pool(weights, v)
 
+    @ignore_invalid
     def backward(d_output: Array) -> AttentionGradients:
         d_weights = unbroadcast(d_output @ v.swapaxes(-1, -2), weights.shape)
         d_value = unbroadcast(weights.swapaxes(-1, -2) @ d_output, v.shape)

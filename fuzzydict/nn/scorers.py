@@ -22,6 +22,7 @@ from fuzzydict._arrays import (
     as_floats,
     broadcast_lead,
     check_matrices,
+    ignore_invalid,
     linear,
     linear_backward,
     positive,
@@ -67,6 +68,7 @@ class Scorer(ABC):
         check_matrices(q, k, same_size=self.same_size)
         scores, inner = self._checked(q, k)
 
+        @ignore_invalid
         def backward(d_scores: Array) -> ScorerGradients:
             d_query, d_key, d_parameters = inner(d_scores)
             return ScorerGradients(

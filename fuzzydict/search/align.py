@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
+from fuzzydict._arrays import ignore_invalid
 from fuzzydict.search.keys import MOST_WORDS, SHORT, Keys, Word, facts_of, is_word, shares_of
 from fuzzydict.text.lexicon import (
     Part,
@@ -331,6 +332,7 @@ class Block(NamedTuple):
         return fact
 
 
+@ignore_invalid
 def align(
     queries: Sequence[Query],
     keys: Keys,

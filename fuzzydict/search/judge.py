@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fuzzydict._arrays import ignore_invalid
 from fuzzydict.search import align
 from fuzzydict.search.align import CONTEXT, FEATURES, LEFT_OVER, SIGNS
 
@@ -193,6 +194,7 @@ class Judge:
     #: Intercept and slope of the log-odds of a key that is no candidate, given its glance, (2,).
     rest: NDArray[np.float32]
 
+    @ignore_invalid
     def judge(
         self,
         X: NDArray[np.float32],

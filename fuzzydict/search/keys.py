@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import inverse_lengths, make_room, slices, units
+from fuzzydict._arrays import ignore_invalid, inverse_lengths, make_room, slices, units
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.search.taught import SynonymRules
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
@@ -604,6 +604,7 @@ class Background(NamedTuple):
         return above
 
 
+@ignore_invalid
 def background_of(vectors: NDArray[np.float32]) -> Background:
     """Return the background of an embedding, estimated from the vectors of some texts, (n, E).
 

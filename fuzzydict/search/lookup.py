@@ -383,7 +383,8 @@ class Exact(Lookup):
         (query,), keys = self._asked(asked), self.keys
         if keys.slot_of(query.asked) is not None:
             return [Scored(query.asked, 1.0)]
-        slot, score = best_of_one(query, query.vector, keys, self.meaning)
+        with np.errstate(invalid="ignore"):  # as by `ignore_invalid`, without a call
+            slot, score = best_of_one(query, query.vector, keys, self.meaning)
         return [Scored(keys.names[slot], score)]
 
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:  # noqa: ARG002

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import units
+from fuzzydict._arrays import ignore_invalid, units
 from fuzzydict.search.align import Found, Query, by_share
 from fuzzydict.search.keys import Keys, shares_of
 from fuzzydict.text.ngrams import ngrams
@@ -33,6 +33,7 @@ class Glance(NamedTuple):
     encoded_above: NDArray[np.float32]
 
 
+@ignore_invalid
 def glance(
     queries: Sequence[Query],
     keys: Keys,
