@@ -314,29 +314,28 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
     """Return an item for each row of CSV or of a sheet. Values are as they are in it."""
     if table.header is None:
         return iter(())
-    rows = [*table.rows()]
+    rows, columns, first = [*table.rows()], table.names, table.header[0]
     names = reading.key or "key", reading.value or "value"
-    columns = [cell_text(name) or "" for name in table.header.content]
     advice = delimiter_advice(columns)
     if reading.key or reading.value or set(names) <= set(columns):
         key, value = (column_index(name, columns, path, advice) for name in names)
     elif len(columns) == 2:
         key, value = 0, 1
-        _tell_of_header(columns, rows, f"{path}: line {table.header.line}", reading)
+        _tell_of_header(columns, rows, f"{path}: line {first}", reading)
         rows.insert(0, table.header)
     else:
         raise FileFormatError(
-            f"{path}: line {table.header.line} has {counted_cells(columns)}, where a key and a "
+            f"{path}: line {first} has {counted_cells(columns)}, where a key and a "
             f"value were expected; name the columns that hold them with --key and --value{advice}"
         )
-    return ((row.line, cell_text(row.content[key]), row.content[value]) for row in rows)
+    return ((line, cell_text(cells[key]), cells[value]) for line, _, cells in rows)
 
 
 def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Reading) -> None:
     """Warn of a first row that looks like a header, and is read as an item."""
     of_first, kinds = [*map(_kind, columns)], list[set[str]]()
     for column in (0, 1):
-        texts = ((cell_text(row.content[column]) or "").strip() for row in rows[:_ROWS])
+        texts = ((cell_text(cells[column]) or "").strip() for _, _, cells in rows[:_ROWS])
         kinds.append({_kind(text) for text in texts if text})
     is_number = "number" in of_first
     is_other = len(rows) > 1 and any(

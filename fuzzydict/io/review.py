@@ -131,7 +131,7 @@ class _Examples:
             self.dialect, self.header, names = table.dialect, table.header, table.names
             rows = [*table.rows()]
             begin = [self.header] if self.header else []
-            self.lines = {row.line: row.raw for row in begin + rows} | {0: table.blank}
+            self.lines = {line: raw for line, raw, _ in begin + rows} | {0: table.blank}
             if form == "jsonl":
                 self.rows = [example for row in rows for example in self._of_json(row)]
                 return
@@ -143,19 +143,19 @@ class _Examples:
             )
             text_of = with_formula if {*REVIEW_COLUMNS} <= {*names} else str
             self.rows = [
-                self._of(row, text_of(row.content[query]), text_of(row.content[target]))._replace(
-                    written=row.content[target]
+                self._of(line, text_of(cells[query]), text_of(cells[target]))._replace(
+                    written=cells[target]
                 )
-                for row in rows
-                if any(map(str.strip, row.content))  # spreadsheets write rows of empty cells
+                for line, _, cells in rows
+                if any(map(str.strip, cells))  # spreadsheets write rows of empty cells
             ]
 
     def _of_json(self, row: Row) -> list[Example]:
         """Return the examples of a line of JSON."""
-        content = row.content
+        line, _, content = row
         if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
             raise FileFormatError(
-                f'{self.path}: line {row.line}: expected {{"query": ..., "target": ...}}, where '
+                f'{self.path}: line {line}: expected {{"query": ..., "target": ...}}, where '
                 f"null as target says that no key should match"
             )
         query, target = content["query"], content["target"]
@@ -164,13 +164,13 @@ class _Examples:
             target and all(isinstance(key, str) and key.strip() for key in target)
         ):
             raise FileFormatError(
-                f"{self.path}: line {row.line}: expected the right keys as target, texts that are "
+                f"{self.path}: line {line}: expected the right keys as target, texts that are "
                 f"not blank, or null if none is right"
             )
-        return [self._of(row, query, key) for key in targets]
+        return [self._of(line, query, key) for key in targets]
 
-    def _of(self, row: Row, query: Any, target: Any) -> Example:
-        place = f"{self.path}: line {row.line}"
+    def _of(self, line: int, query: Any, target: Any) -> Example:
+        place = f"{self.path}: line {line}"
         for text in (query, "" if target is None else target):
             if not isinstance(text, str):
                 kind = JSON_TYPES[type(text)]
@@ -179,7 +179,7 @@ class _Examples:
         if not query.strip():
             raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
         target = target or ""
-        return Example(row.line, query, target if target.strip() else None, target)
+        return Example(line, query, target if target.strip() else None, target)
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -370,7 +370,7 @@ def _file(
 ) -> bytes:
     """Return a file with the lines that are kept, or else a header, and rows of doubts."""
     dialect = before.dialect if before else Dialect(DELIMITERS.get(form, ""))
-    columns = before.header.content if before and before.header else REVIEW_COLUMNS
+    columns = before.header[2] if before and before.header else REVIEW_COLUMNS
     parts = [*filter(None, kept)]
     if before is None and form != "jsonl":
         parts = [csv_row(columns, dialect.delimiter) + "\n"]

@@ -350,17 +350,16 @@ class _Sheet(Table):
                 row[merged.min_col - 1] = rows[merged.min_row - 1][merged.min_col - 1]
         #: The last column in which anything is, or is merged, and the cells there.
         self._width, self._last = max(used, default=(0, ""))
-        filled = (end for row in rows for end, value in enumerate(row, 1) if value is not None)
-        width = max(filled, default=0)
+        ends = (end for row in rows for end, value in enumerate(row, 1) if value is not None)
+        width = max(ends, default=0)
         self._values = [row[:width] for row in rows]
-        self.header = Row(1, "", self._values[0] if rows else [])
-        self.names = [cell_text(value) or "" for value in self.header.content]
+        self.header = 1, "", self._values[0] if rows else []
+        self.names = [cell_text(value) or "" for value in self.header[2]]
         if not any(self.names):
             raise FileFormatError(f"{place}: row 1 is empty; expected the names of the columns")
         values = enumerate(self._values[1:], 2)
-        kept = [(line, row) for line, row in values if any(cell is not None for cell in row)]
-        lines, contents = [line for line, _ in kept], [row for _, row in kept]
-        self._blocks = iter([Block(lines, [""] * len(kept), contents)])
+        filled = {line: row for line, row in values if row.count(None) < len(row)}
+        self._blocks = iter([Block([*filled], [""] * len(filled), [*filled.values()])])
 
     def _check_formulas(self, columns: Iterable[int]) -> None:
         """Check that the program that saved the file has computed all formulas in some columns."""

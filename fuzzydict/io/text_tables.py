@@ -23,7 +23,7 @@ from functools import partial
 from io import BytesIO, StringIO
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -83,19 +83,15 @@ def format_by_ending(path: Path, formats: Iterable[str]) -> str | None:
 
 # ---- what a table is ----------------------------------------------------------------------
 
-
-class Row(NamedTuple):
-    """A row that is not blank: cells, or in JSON Lines any value."""
-
-    line: int  # the number of its first line, from 1
-    raw: str  # its text and blank lines before it, in a table of lines
-    content: Any
+#: A row that is not blank: the number of its first line, from 1; in a table of lines its text, and
+#: blank lines before it; and its cells, or in JSON Lines any value.
+Row: TypeAlias = tuple[int, str, Any]
 
 
 class Block(NamedTuple):
-    """Rows that follow each other: the columns of `Row`, as to make each would take a while."""
+    """Rows that follow each other: what `Row` has in columns, as a tuple each takes a while."""
 
-    lines: Sequence[int]
+    lines: list[int]
     raws: list[str]
     contents: Any  # a list; of Parquet what `write` takes
     cells: Sequence[str | None] = ()  # of one column; None if empty
@@ -115,7 +111,7 @@ class Table(ABC):
     """A table in a file, which can be copied with new cells at the end of each row."""
 
     name: str  # of the file in messages
-    names: list[str]  # of the columns; in JSON Lines, of the first lines: others may have more
+    names: list[str]  # of the columns; in JSON Lines, of the lines that were read
     header: Row | None = None  # the first row of CSV, TSV and .xlsx
     dialect: Dialect  # of tables of lines
     blank = ""  # blank lines before the row that is read next, or at the end
@@ -124,7 +120,7 @@ class Table(ABC):
 
     def rows(self) -> Iterator[Row]:
         """Return the rows below the header, one by one; not of Parquet."""
-        return (row for block in self._blocks for row in map(Row, *block[:3]))
+        return (row for block in self._blocks for row in zip(*block[:3], strict=True))
 
     @abstractmethod
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:
@@ -270,21 +266,21 @@ def _dialect_of(
         sample = BytesIO(begun)
     place = sample.tell()
     beginning = sample.read(_BEGINNING)
-    sample.seek(place)
     if encoding is None:
-        encoding = _guessed_encoding(sample, beginning)
-        sample.seek(place)
+        encoding = _guessed_encoding(sample, place, beginning)
         if encoding != "utf-8":
             guesses["encoding"] = encoding
+    sample.seek(place)
     if encoding in ("utf-16", "utf-32"):
         big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
         encoding += "-be" if big else "-le"
     if sign is None:
         is_all = sample is file and len(beginning) < _BEGINNING
         text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning, is_all)
-        sign, also = _guessed_delimiter(text, is_all, usual)
-        if sign != usual or also:
-            guesses = {"delimiter": repr(sign) + (f" (or {also!r}?)" if also else "")} | guesses
+        sign, *others = _guessed_delimiters(text, is_all, usual)
+        if sign != usual or others:
+            also = f" (or {others[0]!r}?)" if others else ""
+            guesses = {"delimiter": f"{sign!r}{also}"} | guesses
     if guesses:
         message = f"{name}: read with {' and '.join(guesses.values())}"
         if reading.side is not None:
@@ -295,14 +291,13 @@ def _dialect_of(
     return Dialect(sign, encoding), begun
 
 
-def _guessed_encoding(file: BinaryIO, beginning: bytes) -> str:
-    """Return utf-16-le or -be if a mark says so, windows-1252 if it can be, or utf-8."""
-    for mark, encoding in {codecs.BOM_UTF16_LE: "-le", codecs.BOM_UTF16_BE: "-be"}.items():
-        if beginning.startswith(mark):
-            return f"utf-16{encoding}"
-    place, read = file.tell(), partial(file.read, 8 * _BLOCK)
-    decode = codecs.getincrementaldecoder("utf-8")().decode
+def _guessed_encoding(file: BinaryIO, place: int, beginning: bytes) -> str:
+    """Return utf-16 if a mark says so, windows-1252 if all from a place on can be it, or utf-8."""
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    decode, read = codecs.getincrementaldecoder("utf-8")().decode, partial(file.read, 8 * _BLOCK)
     try:
+        file.seek(place)
         for data in iter(read, b""):
             decode(data)
     except UnicodeDecodeError:
@@ -311,11 +306,10 @@ def _guessed_encoding(file: BinaryIO, beginning: bytes) -> str:
     return "utf-8"
 
 
-def _guessed_delimiter(text: str, is_all: bool, usual: str) -> tuple[str, str]:
-    """Return the delimiter that cuts the first rows into the same number of cells, two or more.
+def _guessed_delimiters(text: str, is_all: bool, usual: str) -> list[str]:
+    """Return the delimiters that cut the first rows into the same number of cells, two or more.
 
-    The usual one goes first, then the one that makes the most cells. Another one comes second, or
-    "".
+    The ``usual`` one goes first, even if there is no other; then the one that makes the most cells.
     """
     lines = StringIO(text.removeprefix(BYTE_ORDER_MARK), newline="\n").readlines()
     if not is_all and len(lines) > 1:
@@ -327,57 +321,55 @@ def _guessed_delimiter(text: str, is_all: bool, usual: str) -> tuple[str, str]:
             widths = {len(row) for row in islice(reader, _ROWS) if row}
             if len(widths) == 1 and widths != {1}:
                 cells[sign] = widths.pop()
-    possible = sorted(cells, key=cells.__getitem__)[::-1]
-    best = usual if usual in cells or not cells else possible[0]
-    return best, next((sign for sign in possible if sign != best), "")
+    by_cells = sorted(cells, key=cells.__getitem__)[::-1]
+    return sorted(by_cells, key=usual.__ne__) or [usual]
 
 
 # ---- tables of lines ----------------------------------------------------------------------
 
 
-def _line_blocks(
-    file: BinaryIO, name: object, encoding: str = "utf-8", begun: bytes = b""
-) -> Iterator[list[str]]:
-    """Yield a file's lines as they come in, in blocks; ``begun`` was read of a stream before."""
-    read = getattr(file, "read1", file.read)  # `read` would wait for a whole block
-    decode = codecs.getincrementaldecoder(encoding)().decode
-    first, text = 1, ""  # of the line that is being read
-    data = begun or read(_BLOCK)
-    while True:
-        before = len(text)
-        try:
-            text += decode(data, not data)
-        except UnicodeDecodeError as error:
-            lines = (text + error.object[: error.start].decode(encoding, "ignore")).split("\n")
-            place = f"{name}: line {first + len(lines) - 1}"
-            problem = f"byte {len(lines[-1].encode())} is not UTF-8; save the file as UTF-8"
-            if encoding == "utf-8":
-                raise FileFormatError(f"{place}: {problem}") from error
-            problem = f"is not {encoding.upper()}; name the encoding that it has"
-            raise FileFormatError(f"{place} {problem}") from error
-        if (zero := text.find("\0", before)) >= 0:
-            line = first + text.count("\n", 0, zero)
-            problem = "holds a zero byte; expected a text file, in UTF-8"
-            raise FileFormatError(f"{name}: line {line} {problem}")
-        if end := text.rfind("\n", before) + 1:
-            lines = StringIO(text[:end], newline="\n").readlines()
-            yield lines
-            first, text = first + len(lines), text[end:]
-        if len(text) > MAX_LINE:
-            problem = f"has more than {MAX_LINE} characters; expected a text file of shorter lines"
-            raise FileFormatError(f"{name}: line {first} {problem}")
-        if not data:
-            break
-        data = read(_BLOCK)
-    if text:
-        yield [text]
-
-
-class _TextTable(Table):
+class _Lines(Table):
     """A table of lines. Blank ones stay with the row that follows them, or at the end."""
 
-    def __init__(self, name: str, file: BinaryIO) -> None:
-        self.name, self._file = name, file
+    def __init__(self, name: str, file: BinaryIO, dialect: Dialect) -> None:
+        self.name, self._file, self.dialect, self.names = name, file, dialect, []
+
+    def _lines(self, begun: bytes = b"") -> Iterator[list[str]]:
+        """Yield lines as they come in, in blocks; ``begun`` was read of a stream before.
+
+        A mark of the byte order is like a blank line.
+        """
+        read = getattr(self._file, "read1", self._file.read)  # `read` would wait for a whole block
+        encoding, first, text = self.dialect.encoding, 1, ""  # of the line that is being read
+        decode = codecs.getincrementaldecoder(encoding)().decode
+        for data in chain(filter(None, [begun]), iter(partial(read, _BLOCK), b""), [b""]):
+            before = len(text)
+            try:
+                text += decode(data, not data)
+            except UnicodeDecodeError as error:
+                lines = (text + error.object[: error.start].decode(encoding, "ignore")).split("\n")
+                problem = f" is not {encoding.upper()}; name the encoding that it has"
+                if encoding == "utf-8":
+                    byte = len(lines[-1].encode())
+                    problem = f": byte {byte} is not UTF-8; save the file as UTF-8"
+                raise self._error(first + len(lines) - 1, problem) from error
+            if (zero := text.find("\0", before)) >= 0:
+                line = first + text.count("\n", 0, zero)
+                raise self._error(line, " holds a zero byte; expected a text file, in UTF-8")
+            if first == 1 and not self.blank and text.startswith(BYTE_ORDER_MARK):
+                self.blank, text = BYTE_ORDER_MARK, text[1:]
+            if end := text.rfind("\n", before) + 1:
+                lines = StringIO(text[:end], newline="\n").readlines()
+                yield lines
+                first, text = first + len(lines), text[end:]
+            if len(text) > MAX_LINE:
+                problem = f" has more than {MAX_LINE} characters; expected a text file of shorter "
+                raise self._error(first, f"{problem}lines")
+        if text:
+            yield [text]
+
+    def _error(self, line: int, problem: str) -> FileFormatError:
+        return FileFormatError(f"{self.name}: line {line}{problem}")
 
     def progress(self) -> tuple[int, int] | None:
         try:
@@ -389,7 +381,7 @@ class _TextTable(Table):
     def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
         with super().copying(output, added):
             if self.header:
-                self.write(Block([], [self.header.raw], []), [self.beside([*added])])
+                self.write(Block([], [self.header[1]], []), [self.beside([*added])])
             yield
         self._write(self.blank)
 
@@ -398,92 +390,86 @@ class _TextTable(Table):
         self._output.flush()  # a reader of the stream may wait for these rows
 
 
-class Csv(_TextTable):
+class Csv(_Lines):
     """A table of CSV or TSV, whose first line names the columns.
 
     All rows have as many cells as the first that is not blank.
     """
 
     def __init__(self, name: str, file: BinaryIO, usual: str, reading: Reading) -> None:
-        super().__init__(name, file)
-        self.names = []
-        self.dialect, begun = _dialect_of(file, name, usual, reading)
-        lines = _line_blocks(file, name, self.dialect.encoding, begun)
-        self._blocks = map(self._checked, self._parsed(lines))
+        dialect, begun = _dialect_of(file, name, usual, reading)
+        super().__init__(name, file, dialect)
+        self._blocks = self._parsed(begun)
         for block in self._blocks:
             if self.header:
                 self._blocks = chain([block], self._blocks)
                 break
 
-    def _parsed(self, source: Iterator[list[str]]) -> Iterator[Block]:
+    def _parsed(self, begun: bytes) -> Iterator[Block]:
         """Yield the rows of all lines in blocks. One that goes on after its block is read whole."""
-        lines, first, read = list[str](), 1, 0  # that are not yielded yet, and how many were read
-        goal, length = 0, 0  # the last line of a block; what was read after it, to find its end
+        lines, read, length = list[str](), 0, 0  # not yielded yet; how many, and how long
+        rows, starts, goal = list[list[str]](), [1], 0  # of a block; its last line
 
-        def texts() -> Iterator[str]:
-            nonlocal read, goal, length
-            for some in source:
-                length = 0 if goal < first else length + sum(map(len, some))
+        def blocks() -> Iterator[list[str]]:
+            nonlocal read, length
+            for some in self._lines(begun):
                 if length > MAX_LINE:
                     raise csv.Error(_TOO_LONG)
                 lines.extend(some)
-                some[0] = some[0] if read else some[0].removeprefix(BYTE_ORDER_MARK)
-                read += len(some)
-                goal = read if goal < first else goal
-                yield from some
+                read, length = read + len(some), length + sum(map(len, some))
+                yield some
 
-        reader = csv.reader(texts(), delimiter=self.dialect.delimiter, strict=True)
-        rows, starts = list[list[str]](), [first]
+        texts = chain.from_iterable(blocks())
+        reader = csv.reader(texts, delimiter=self.dialect.delimiter, strict=True)
         try:
-            for row in reader:
-                rows.append(row)
+            for cells in reader:
+                rows.append(cells)
                 starts.append(reader.line_num + 1)
+                if not goal:
+                    goal, length = read, 0
                 if reader.line_num >= goal:
-                    raws = lines[: starts[-1] - first]
-                    if len(raws) > len(rows):  # some have several lines
-                        raws = ["".join(lines[i - first : j - first]) for i, j in pairwise(starts)]
-                    yield Block(starts[:-1], raws, rows)
-                    del lines[: starts[-1] - first]
-                    first, goal, length = starts[-1], read, 0
-                    rows, starts = [], [first]
+                    yield self._checked(lines, starts, rows)
+                    del lines[: starts[-1] - starts[0]]
+                    rows, starts, goal, length = [], starts[-1:], 0, 0
         except csv.Error as error:
-            raw = "".join(lines[starts[-1] - first : reader.line_num - first + 1])
-            problem = _csv_problem(raw, str(error))
-            raise FileFormatError(f"{self.name}: line {starts[-1]} {problem}") from error
+            first, last = starts[-1] - starts[0], reader.line_num - starts[0]
+            problem = _csv_problem("".join(lines[first : last + 1]), str(error))
+            raise self._error(starts[-1], f" {problem}") from error
 
-    def _checked(self, block: Block) -> Block:
+    def _checked(self, lines: list[str], starts: list[int], rows: list[list[str]]) -> Block:
         """Return the rows that are not blank, of equal width; the first of all is the header."""
-        if self.header and not self.blank and {*map(len, block.contents)} <= {len(self.names)}:
-            return block
-        lines, raws, rows = list[int](), list[str](), list[list[str]]()
-        for line, raw, cells in zip(*block[:3], strict=True):
+        first, raws = starts[0], lines[: starts[-1] - starts[0]]
+        if len(raws) > len(rows):  # some have several lines
+            raws = ["".join(lines[i - first : j - first]) for i, j in pairwise(starts)]
+        if self.header and not self.blank and {*map(len, rows)} == {len(self.names)}:
+            return Block(starts[:-1], raws, rows)
+        block = Block([], [], [])
+        for line, raw, cells in zip(starts, raws, rows, strict=False):
             is_other = self.header is None or len(cells) != len(self.names)
-            if is_other and not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
+            if is_other and not raw.strip(" \r\n"):
                 self.blank += raw
                 continue
-            row = Row(line, self.blank + raw, cells)
-            self.blank = ""
+            row, self.blank = (line, self.blank + raw, cells), ""
             if self.header is None:
                 self.header, self.names = row, cells
                 continue
             if is_other:
-                raise FileFormatError(
-                    f"{self.name}: line {line} has {counted_cells(cells)} where line "
-                    f"{self.header.line} has {len(self.names)}; put a cell that holds "
-                    f"{self.dialect.delimiter!r} in quotes, and leave no cell out"
+                raise self._error(
+                    line,
+                    f" has {counted_cells(cells)} where line {self.header[0]} has "
+                    f"{len(self.names)}; put a cell that holds {self.dialect.delimiter!r} in "
+                    f"quotes, and leave no cell out",
                 )
-            lines.append(line)
-            raws.append(row.raw)
-            rows.append(cells)
-        return Block(lines, raws, rows)
+            for column, part in zip(block[:3], row, strict=True):
+                column.append(part)
+        return block
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
-        if self.header is None or self.header.line > 1:
-            problem = "line 1 is empty; expected the names of the columns"
-            raise FileFormatError(f"{self.name}: {problem}")
+        if self.header is None or self.header[0] > 1:
+            raise self._error(1, " is empty; expected the names of the columns")
         index = column_index(column, self.names, self.name, delimiter_advice(self.names))
         for block in self._blocks:
-            yield block._replace(cells=[row[index] for row in block.contents])
+            yield block._replace(cells=[cells[index] for cells in block.contents])
 
     def beside(self, cells: Sequence[Any]) -> str:
         texts = [as_cell(as_python(cell)) for cell in cells]
@@ -531,85 +517,72 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
     return row.getvalue().removesuffix("\r\n")
 
 
-class JsonLines(_TextTable):
+class JsonLines(_Lines):
     """A table of objects, one a line, each with fields of its own."""
 
-    dialect = Dialect("")
-
     def __init__(self, name: str, file: BinaryIO) -> None:
-        super().__init__(name, file)
-        blocks = self._parsed(_line_blocks(file, name))
-        first = next(blocks, Block([], [], []))
-        self.names = _fields(first.contents)
-        self._blocks = chain([first], blocks)
+        super().__init__(name, file, Dialect(""))
+        blocks = self._parsed()
+        self._blocks = chain([next(blocks, Block([], [], []))], blocks)
 
-    def _parsed(self, source: Iterator[list[str]]) -> Iterator[Block]:
-        expected, end = 'one value on each line, such as {"color": "black"}', 0
-        for texts in source:
+    def _parsed(self) -> Iterator[Block]:
+        expected, known, line = 'one value on each line, such as {"color": "black"}', set[str](), 0
+        for texts in self._lines():
             lines, raws, contents = list[int](), list[str](), list[Any]()
-            for line, raw in enumerate(texts, end + 1):
-                text = raw if line > 1 else raw.removeprefix(BYTE_ORDER_MARK)
-                if not text or text.isspace():
+            for raw in texts:
+                line += 1
+                if raw.isspace():
                     self.blank += raw
                     continue
+                content = parse_json(raw, self.name, expected, line)
+                if isinstance(content, dict) and not content.keys() <= known:
+                    self.names += [name for name in content if name not in known]
+                    known.update(content)
                 lines.append(line)
                 raws.append(self.blank + raw)
-                contents.append(parse_json(text, self.name, expected, line))
+                contents.append(content)
                 self.blank = ""
-            end += len(texts)
             yield Block(lines, raws, contents)
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
-        found, is_empty = False, True
+        is_empty = True
         for block in self._blocks:
             cells = list[str | None]()
-            for line, _, content in zip(*block[:3], strict=True):
+            for line, content in zip(block.lines, block.contents, strict=True):
                 if not isinstance(content, dict):
                     kind = JSON_TYPES[type(content)]
-                    raise FileFormatError(
-                        f"{self.name}: line {line} holds {kind}; expected an object"
-                    )
+                    raise self._error(line, f" holds {kind}; expected an object")
                 cell = content.get(column)
                 if isinstance(cell, dict | list):
                     kind = JSON_TYPES[type(cell)]
-                    raise FileFormatError(
-                        f"{self.name}: line {line}: {quoted(column)} is {kind}; expected a text"
-                    )
+                    raise self._error(line, f": {quoted(column)} is {kind}; expected a text")
                 cells.append(cell_text(cell))
-                found = found or column in content
             is_empty = is_empty and not cells
             yield block._replace(cells=cells)
-        if not found and not (is_empty and self.may_be_empty):
+        if column not in self.names and not (is_empty and self.may_be_empty):
             raise FileFormatError(
                 f"{self.name}: no line has a field {quoted(column)}{suggestion(column, self.names)}"
             )
 
     def contents(self, column: str) -> Contents:
-        _, lines, texts, objects = super().contents(column)
-        names = _fields(objects)
-        rows = [[one.get(name) for name in names] for one in objects]
-        return Contents(names, lines, texts, rows)
+        found = super().contents(column)
+        rows = [[one.get(name) for name in self.names] for one in found.rows]
+        return found._replace(rows=rows)
 
     def beside(self, cells: Sequence[Any]) -> str:
         fields = dict(zip(self._added, map(as_python, cells), strict=True))
         return as_json(fields)[1:] if fields else ""
 
     def write(self, block: Block, beside: list[str | None]) -> None:
+        check_names(self.names, self._added, self.name)  # of lines that were not read before
         parts = list[str]()
-        for line, raw, content, added in zip(*block[:3], beside, strict=True):
-            if not content.keys().isdisjoint(self._added):
-                check_names(content, self._added, f"{self.name}: line {line}")
+        for raw, content, added in zip(block.raws, block.contents, beside, strict=True):
             if added:
                 text = raw.rstrip()
                 parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
             elif added is not None:
                 parts.append(raw)
         self._write("".join(parts))
-
-
-def _fields(objects: list[Any]) -> list[str]:
-    """Return the names of the fields of all objects among some values."""
-    return list(dict.fromkeys(chain.from_iterable(one for one in objects if isinstance(one, dict))))
 
 
 # ---- JSON ---------------------------------------------------------------------------------

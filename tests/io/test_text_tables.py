@@ -32,7 +32,7 @@ def table_of(data: bytes | Trickle, form: str = "csv", **reading: Any) -> Table:
 
 def cells_of(table: Table) -> list[list[str]]:
     assert table.header is not None
-    return [record.content for record in (table.header, *table.rows())]
+    return [cells for _, _, cells in (table.header, *table.rows())]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "windows-1252", "utf-16"])

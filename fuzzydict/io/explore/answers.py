@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
-from itertools import chain, islice, repeat, zip_longest
+from itertools import islice, repeat, zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -276,11 +276,9 @@ class Answers:
         check()
         with _notes() as notes:
             with _opened(name, data) as table:
-                columns = [one for one in table.names if one]
                 if isinstance(table, JsonLines):  # any line may have other fields
-                    contents = (row.content for row in table.rows())
-                    objects = (one for one in contents if isinstance(one, dict))
-                    columns = list(dict.fromkeys(chain.from_iterable(objects)))
+                    deque(table.rows(), 0)
+                columns = [one for one in table.names if one]
             if not columns:
                 raise FileFormatError(f"{name}: has no columns")
             rows = _rows_of(name, data, columns)
