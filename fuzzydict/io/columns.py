@@ -20,11 +20,19 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
-from fuzzydict.io.review import Decided, Doubt, MatchedKeys, Review, check_ending, undecided
+from fuzzydict.io.review import (
+    DecidedFile,
+    Doubt,
+    MatchedKeys,
+    Review,
+    check_ending,
+    decided_keys,
+    undecided,
+)
 from fuzzydict.io.tables import checked_format, open_table
 from fuzzydict.io.text_tables import Block, Reading, Table
 from fuzzydict.results.answers import Match
-from fuzzydict.text.words import plain
+from fuzzydict.text.words import plain, same_text
 
 #: The least score of a match that is not doubtful, if none is given.
 SURE = 0.8
@@ -252,9 +260,11 @@ class ColumnMatcher:
         path, self.sure = deciding.review, deciding.sure
         if path is not None:
             check_ending(path)
-        files = [deciding.decisions, path if path and path.exists() else None]
-        self.decided = Decided(d, filter(None, files))
-        self.review = Review(path, self.decided) if path else None
+        paths = deciding.decisions, path if path and path.exists() else None
+        files = {one: DecidedFile(one, d) for one in paths if one}
+        self.decisions = [one for file in files.values() for one in file.decisions]
+        self._decided = decided_keys(d, files.values())
+        self.review = Review(path, files.get(path)) if path else None
         self._d, self._blank = d, BlankCells(d)
         here: Nearest = partial(best_keys, d), 0
         self._nearest, self._rows_at_once = nearest or here
@@ -319,13 +329,14 @@ class ColumnMatcher:
             if doubt is not None:
                 count["doubtful"] += times if field == "matched" else 0
                 if self.review is not None:
-                    self.review.add(doubt._replace(times=times))
+                    self.review.add(doubt, times)
 
     def _look_up(self, cells: list[str | None]) -> None:
         """Look up cells that are not known yet."""
-        d, texts = self._d, [cell for cell in cells if cell is not None]
+        d, texts, decided = self._d, [cell for cell in cells if cell is not None], self._decided
         # An equal key goes before what somebody said that a query finds.
-        decided = {q: self.decided[q] for q in texts if q in self.decided and q not in d}
+        same = ((one, same_text(one)) for one in texts) if decided else ()
+        decided = {one: decided[text] for one, text in same if text in decided and one not in d}
         queries = [query for query in texts if query in decided or query not in self._blank]
         if self.review is not None:
             self.review.saw(queries)
@@ -347,10 +358,10 @@ class ColumnMatcher:
             if query in decided:
                 pass
             elif match is None:
-                doubt = Doubt(query, undecided(None))
+                doubt = Doubt(query, None, None, None, undecided(None))
             elif match.score < self.sure and match.key != query:
                 guess = match.key if match.matches else None
-                doubt = Doubt(query, undecided(guess), 0, match.key, match.score)
+                doubt = Doubt(query, None, match.key, round(match.score, 4), undecided(guess))
             self._known[query] = field, match, doubt
 
 

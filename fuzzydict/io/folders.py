@@ -14,12 +14,12 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple
 
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
@@ -161,7 +161,7 @@ def map_parts(
         nearest: Nearest | None = None
         if workers.scheduler is not None or workers.jobs not in (None, 1):
             place = output if folder.is_dir() else output.parent
-            nearest = _OtherProcesses(d, workers, place.absolute(), end), _HELD_ROWS
+            nearest = _by_others(d, workers, place.absolute(), end), _HELD_ROWS
         if not folder.is_dir():
             return clean_column(d, source, output, nearest=nearest, **common)
         matcher = ColumnMatcher(d, deciding, nearest, _REMEMBERED)
@@ -171,43 +171,56 @@ def map_parts(
         options = {"column": source.column, "prefix": prefix, "sure": deciding.sure}
         options |= source.reading._asdict()
         began = {f"the option {name}": value for name, value in options.items()}
-        notes = _Notes(output, began | dict(basis or {}) | _basis_of(d, matcher), parts, end)
-        total, read, size = Cleaned(0, 0, 0), 0, sum(part.state[0] for part in parts)
-        for part in parts:
-            # For a review, the texts of all parts must come up.
-            counts = notes.counts.get(part.name)
-            if counts is None or matcher.review or not part.target.is_file():
-                part.target.parent.mkdir(parents=True, exist_ok=True)
-                tell = partial(_tell, progress, read, part.state[0], size)
-                with replacing(part.target) as file:
-                    with _opened(part, source) as table:
-                        counts = matcher.copy(table, source.column, added, file, tell)
-                    # before it stands, so that no run forgets
-                    notes.append([part.name, counts, part.state])
-            total = Cleaned(*map(sum, zip(total, counts, strict=True)))
-            if arrow := sys.modules.get("pyarrow"):  # whose pool keeps some 50 MB of a part
-                arrow.default_memory_pool().release_unused()
-            progress(read := read + part.state[0], size)
+        began |= {**(basis or {}), **_basis_of(d, matcher)}
+        notes = _Notes(output, began, parts, end)
+        counts = _map_all(parts, source, added, matcher, notes, progress)
         if matcher.review:
             matcher.review.save()
         with replacing(output / _SUCCESS):
             pass
         notes.remove()  # as all is done
-    return matcher.with_undecided(total)
+    return matcher.with_undecided(counts)
 
 
 def _basis_of(d: FuzzyDict[Any] | RemoteDict, matcher: ColumnMatcher) -> dict[str, Any]:
     """Return what the answers of a dict depend on beside options: its model, and decisions."""
-    decided = (one for file in matcher.decided.files.values() for one in file.decisions)
     return {
         "the embedding": as_embedding(d.embedding).fingerprint()["name"],
         "the score of this release": weights_digest(),
-        "the decisions": sorted([one.query, one.target] for one in decided),
+        "the decisions": sorted([one.query, one.target] for one in matcher.decisions),
     }
 
 
-def _tell(progress: Progress, before: int, size: int, of_all: int, done: int, total: int) -> None:
-    progress(before + size * done // max(total, 1), of_all)
+def _map_all(
+    parts: list[Part],
+    source: Source,
+    added: Mapping[str, Sequence[Any]],
+    matcher: ColumnMatcher,
+    notes: _Notes,
+    progress: Progress,
+) -> Cleaned:
+    """Write the parts that are not noted as written; return the counts of all."""
+    total, read, size = Cleaned(0, 0, 0), 0, sum(part.state[0] for part in parts)
+
+    def tell(done: int, of_part: int) -> None:
+        progress(read + part.state[0] * done // max(of_part, 1), size)
+
+    for part in parts:
+        # For a review, the texts of all parts must come up.
+        counts = notes.counts.get(part.name)
+        if counts is None or matcher.review or not part.target.is_file():
+            part.target.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(part.target) as file:
+                with _opened(part, source) as table:
+                    counts = matcher.copy(table, source.column, added, file, tell)
+                # before it stands, so that no run forgets
+                notes.append([part.name, counts, part.state])
+        total = Cleaned(*map(sum, zip(total, counts, strict=True)))
+        if arrow := sys.modules.get("pyarrow"):  # whose pool keeps some 50 MB of a part
+            arrow.default_memory_pool().release_unused()
+        read += part.state[0]
+        progress(read, size)
+    return total
 
 
 @contextmanager
@@ -236,77 +249,62 @@ def _check(part: Part, source: Source, added: Iterable[str]) -> None:
 # ---- who looks texts up -------------------------------------------------------------------------
 
 
-#: The best key of a text, its score, whether it matches, and the value of a store; None if none.
-_Best: TypeAlias = tuple[str, float, bool, Any] | None
-
-
-def _best(asked: Matcher | RemoteDict, texts: list[str]) -> list[_Best]:
-    """Return the best keys of texts; the asking process has the values, if a file has them."""
-    d = asked if isinstance(asked, RemoteDict) else asked.open()
-    cutoff = None if isinstance(asked, RemoteDict) else asked.score_cutoff
-    return [
-        one
-        and (
-            *(one.key, one.score),
-            one.matches if cutoff is None else cutoff <= one.score > -math.inf,
-            one.value if isinstance(d, RemoteDict) else None,
-        )
-        for one in best_keys(d, texts)
-    ]
-
-
-class _OtherProcesses:
-    """Looks texts up in other processes, from the first text to the ``end`` of the run.
+def _by_others(
+    d: FuzzyDict[Any] | RemoteDict, workers: Workers, place: Path, end: ExitStack
+) -> Callable[[list[str]], list[Match | None]]:
+    """Return what looks texts up in other processes, from the first text to the ``end`` of the run.
 
     They ask a file of the dict, or a database. If nobody names one, the dict is saved in a folder
     of its own, made in ``place``.
     """
+    copy = ""  # of the dict, if one was saved
 
-    def __init__(
-        self, d: FuzzyDict[Any] | RemoteDict, workers: Workers, place: Path, end: ExitStack
-    ) -> None:
-        self._d, self._workers, self._place, self._end = d, workers, place, end
-        self._ask: Callable[[list[str]], list[_Best]] | None = None
-        self._copy = ""  # of the dict, if one was saved
+    @cache
+    def started() -> Callable[[list[str]], list[Match | None]]:
+        nonlocal copy
+        asked = d if workers.matcher is None else workers.matcher
+        if isinstance(asked, FuzzyDict):
+            place.mkdir(parents=True, exist_ok=True)
+            folder = TemporaryDirectory(
+                prefix=".fuzzydict-copy-", dir=place, ignore_cleanup_errors=True
+            )
+            copy = str(Path(end.enter_context(folder), "dict.fuzzydict"))
+            asked.save(copy)
+            asked = Matcher(copy, embedding=asked.embedding, trust=True)
+        best = partial(_best, asked)  # to a database each process connects
+        jobs, scheduler = workers.jobs, workers.scheduler
+        return end.enter_context(answering(best, jobs=jobs, scheduler=scheduler))
 
-    def __call__(self, texts: list[str]) -> list[Match | None]:
+    def nearest(texts: list[str]) -> list[Match | None]:
         try:
-            found = self._answers(texts) if texts else []
+            found = started()(texts) if texts else []
         except FileNotFoundError as error:
-            if not self._copy or error.filename != self._copy:
+            if not copy or error.filename != copy:
                 raise
             raise OptionError(
-                f"DICT: workers of {self._workers.scheduler} do not find {self._copy}, the copy of "
-                f"the dict for them; write to a folder (-o) that all of them have, or give a file "
-                f"of d.save in one"
+                f"DICT: workers of {workers.scheduler} do not find {copy}, the copy of the dict "
+                f"for them; write to a folder (-o) that all of them have, or give a file of d.save "
+                f"in one"
             ) from error
-        matches = list[Match | None]()
-        for text, best in zip(texts, found, strict=True):
-            if best is None:
-                matches.append(None)
-                continue
-            key, score, is_match, value = best
-            if not isinstance(self._d, RemoteDict):
-                value = dict.__getitem__(self._d, key)
-            matches.append(Match(key, value, score, query=text, matches=is_match))
-        return matches
+        if isinstance(d, RemoteDict):
+            return found
+        return [one and one._replace(value=dict.__getitem__(d, one.key)) for one in found]
 
-    def _answers(self, texts: list[str]) -> list[_Best]:
-        if self._ask is None:
-            jobs, scheduler, asked = self._workers
-            if asked is None and not isinstance(self._d, RemoteDict):
-                self._place.mkdir(parents=True, exist_ok=True)
-                folder = TemporaryDirectory(
-                    prefix=".fuzzydict-copy-", dir=self._place, ignore_cleanup_errors=True
-                )
-                self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
-                self._d.save(self._copy)
-                asked = Matcher(self._copy, embedding=self._d.embedding, trust=True)
-            best = partial(
-                _best, asked or cast("RemoteDict", self._d)
-            )  # to a database each process connects
-            self._ask = self._end.enter_context(answering(best, jobs=jobs, scheduler=scheduler))
-        return self._ask(texts)
+    return nearest
+
+
+def _best(asked: Matcher | RemoteDict, texts: list[str]) -> list[Match | None]:
+    """Return the best keys of texts; the asking process has the values, if a file has them."""
+    if isinstance(asked, RemoteDict):
+        return best_keys(asked, texts)
+    d, cutoff = asked.open(), asked.score_cutoff
+    found = best_keys(d, texts)
+    for place, one in enumerate(found):
+        if one is not None:
+            value = one.value if isinstance(d, RemoteDict) else None
+            matches = one.matches if cutoff is None else cutoff <= one.score > -math.inf
+            found[place] = Match(one.key, value, one.score, query=one.query, matches=matches)
+    return found
 
 
 # ---- what is noted ----------------------------------------------------------------------------

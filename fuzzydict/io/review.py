@@ -11,7 +11,7 @@ begins as a formula gets a quote in front, which is taken away when the file is 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -25,7 +25,6 @@ from fuzzydict.io.text_tables import (
     ROW_FORMATS,
     Dialect,
     Reading,
-    Row,
     as_cell,
     as_json,
     column_index,
@@ -128,48 +127,42 @@ class _Examples:
             )
         reading = Reading(form, side=None)
         with open_table(BytesIO(self.data), reading, name=path) as table:
-            self.dialect, self.header, names = table.dialect, table.header, table.names
             rows = [*table.rows()]
-            begin = [self.header] if self.header else []
-            self.lines = {line: raw for line, raw, _ in begin + rows} | {0: table.blank}
-            if form == "jsonl":
-                self.rows = [example for row in rows for example in self._of_json(row)]
-                return
-            if self.header is None:
-                raise FileFormatError(f"{path}: is empty; expected the columns query and target")
-            query, target = (
-                column_index(column, names, path, delimiter_advice(names))
-                for column in ("query", "target")
-            )
-            text_of = with_formula if {*REVIEW_COLUMNS} <= {*names} else str
-            self.rows = [
-                self._of(line, text_of(cells[query]), text_of(cells[target]))._replace(
-                    written=cells[target]
-                )
-                for line, _, cells in rows
-                if any(map(str.strip, cells))  # spreadsheets write rows of empty cells
-            ]
+        self.dialect, self.header, names = table.dialect, table.header, table.names
+        begin = [self.header] if self.header else []
+        self.lines = {line: raw for line, raw, _ in begin + rows} | {0: table.blank}
+        if form == "jsonl":
+            self.rows = [one for line, _, content in rows for one in self._of_json(line, content)]
+            return
+        if self.header is None:
+            raise FileFormatError(f"{path}: is empty; expected the columns query and target")
+        advice = delimiter_advice(names)
+        query, target = (column_index(name, names, path, advice) for name in ("query", "target"))
+        text_of = with_formula if {*REVIEW_COLUMNS} <= {*names} else str
+        self.rows = [
+            self._of(line, text_of(cells[query]), text_of(cells[target]), cells[target])
+            for line, _, cells in rows
+            if any(map(str.strip, cells))  # spreadsheets write rows of empty cells
+        ]
 
-    def _of_json(self, row: Row) -> list[Example]:
+    def _of_json(self, line: int, content: Any) -> list[Example]:
         """Return the examples of a line of JSON."""
-        line, _, content = row
         if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
             raise FileFormatError(
                 f'{self.path}: line {line}: expected {{"query": ..., "target": ...}}, where '
                 f"null as target says that no key should match"
             )
         query, target = content["query"], content["target"]
-        targets = target if isinstance(target, list) else [target]
-        if targets is target and not (
-            target and all(isinstance(key, str) and key.strip() for key in target)
-        ):
+        if not isinstance(target, list):
+            return [self._of(line, query, target, target)]
+        if not target or not all(isinstance(key, str) and key.strip() for key in target):
             raise FileFormatError(
                 f"{self.path}: line {line}: expected the right keys as target, texts that are "
                 f"not blank, or null if none is right"
             )
-        return [self._of(line, query, key) for key in targets]
+        return [self._of(line, query, key, key) for key in target]
 
-    def _of(self, line: int, query: Any, target: Any) -> Example:
+    def _of(self, line: int, query: Any, target: Any, written: Any) -> Example:
         place = f"{self.path}: line {line}"
         for text in (query, "" if target is None else target):
             if not isinstance(text, str):
@@ -178,8 +171,7 @@ class _Examples:
                 raise FileFormatError(f"{place} has {kind} {problem}")
         if not query.strip():
             raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
-        target = target or ""
-        return Example(line, query, target if target.strip() else None, target)
+        return Example(line, query, target if target and target.strip() else None, written or "")
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -203,8 +195,7 @@ class DecidedFile(_Examples):
     """
 
     def __init__(self, path: Path, d: MatchedKeys) -> None:
-        check_ending(path)
-        super().__init__(path)
+        super().__init__(path, check_ending(path))
         self.decisions: list[Example] = []  # what the decided rows say
         self._asked: list[Example] = []  # the others
         impossible = []
@@ -224,16 +215,15 @@ class DecidedFile(_Examples):
         #: The texts that no row decides on.
         self.undecided = {same_text(one.query) for one in self._asked} - decided
 
-    def without(self, asked: Container[str], decided: Container[str] = ()) -> list[str]:
+    def without(self, asked: Set[str], decided: Set[str] = frozenset()) -> list[str]:
         """Return the file's lines but for those that ask about some texts, or decide on others.
 
         Lines that ask about texts on which the file decides are left out, too.
         """
-        left_out = {row.line for row in self.rows if same_text(row.query) in decided}
-        deciding = {row.line for row in self.decisions}  # one of JSON Lines may ask as well
-        for row in self._asked:
-            if same_text(row.query) in asked or same_text(row.query) not in self.undecided:
-                left_out |= {row.line} - deciding
+        open_still = self.undecided - asked
+        left_out = {one.line for one in self._asked if same_text(one.query) not in open_still}
+        left_out -= {one.line for one in self.decisions}  # one of JSON Lines may ask as well
+        left_out |= {one.line for one in self.rows if same_text(one.query) in decided}
         return [raw for line, raw in self.lines.items() if line not in left_out]
 
 
@@ -258,34 +248,23 @@ def _impossible(rows: list[Example], path: Path, d: MatchedKeys) -> FileFormatEr
     )
 
 
-class Decided:
-    """The key of each text that somebody decided on, or None for no key.
+def decided_keys(d: MatchedKeys, files: Iterable[DecidedFile]) -> dict[str, str | None]:
+    """Return the key that each text was decided to find, None for no key, by its `same_text`.
 
-    The aliases of the dict are decisions, too; those of the reviews in ``files`` go first.
+    The aliases of the dict are decisions, too; those in files go first.
     """
-
-    def __init__(self, d: MatchedKeys, paths: Iterable[Path]) -> None:
-        self.files = {path: DecidedFile(path, d) for path in paths}
-        first: dict[str, tuple[Path, Example]] = {}
-        for path, row in ((path, row) for path, one in self.files.items() for row in one.decisions):
-            place, before = first.setdefault(same_text(row.query), (path, row))
-            if before.target != row.target:
-                raise FileFormatError(
-                    f"{path}: line {row.line}: the target of {quoted(row.query)} is "
-                    f"{_shown(row.target)}, and at {place}: line {before.line} that of "
-                    f"{quoted(before.query)} is {_shown(before.target)}; these are one text, for "
-                    f"case, accents and punctuation make no difference: keep one row"
-                )
-        self._keys: dict[str, str | None] = {
-            **{same_text(alias): key for alias, key in d.aliases.items()},
-            **{text: row.target for text, (_, row) in first.items()},
-        }
-
-    def __contains__(self, text: str) -> bool:
-        return bool(self._keys) and same_text(text) in self._keys
-
-    def __getitem__(self, text: str) -> str | None:
-        return self._keys[same_text(text)]
+    first: dict[str, tuple[Path, Example]] = {}
+    for path, row in ((one.path, row) for one in files for row in one.decisions):
+        place, before = first.setdefault(same_text(row.query), (path, row))
+        if before.target != row.target:
+            raise FileFormatError(
+                f"{path}: line {row.line}: the target of {quoted(row.query)} is "
+                f"{_shown(row.target)}, and at {place}: line {before.line} that of "
+                f"{quoted(before.query)} is {_shown(before.target)}; these are one text, for "
+                f"case, accents and punctuation make no difference: keep one row"
+            )
+    keys = {same_text(alias): key for alias, key in d.aliases.items()}
+    return keys | {text: row.target for text, (_, row) in first.items()}
 
 
 def _shown(key: str | None) -> str:
@@ -296,53 +275,48 @@ def _shown(key: str | None) -> str:
 
 
 class Doubt(NamedTuple):
-    """A doubtful query, the target to decide on, how often it occurs, and its best key if any.
-
-    Of one that is decided, only the query and the target are known.
-    """
+    """A row of a review, in the order of `REVIEW_COLUMNS`; one that is decided has no numbers."""
 
     query: str
+    times: int | None  # how often it occurs
+    key: str | None  # the best, if there is one
+    score: float | None
     target: str | None
-    times: int | None = None  # the column "count"
-    key: str | None = None
-    score: float | None = None
 
 
 class Review:
     """Collects doubtful queries and writes them to a file, the most frequent first.
 
-    Each text is asked once, as it was first written. A file that exists keeps its decided rows as
-    they are, and its undecided rows whose texts did not come up again; it is one of ``decided``.
+    Each text is asked once, as it was first written. A file that exists, ``before``, keeps its
+    decided rows as they are, and its undecided rows whose texts did not come up again.
     """
 
-    def __init__(self, path: Path, decided: Decided) -> None:
-        self._path, self._form = path, check_ending(path)
-        self._before = decided.files.get(path)
-        self._seen: set[str] = set()  # texts of undecided rows that came up again
+    def __init__(self, path: Path, before: DecidedFile | None) -> None:
+        self._path, self._form, self._before = path, check_ending(path), before
+        self._waiting = set(before.undecided) if before else set[str]()  # that did not come up
         self._doubts: dict[str, Doubt] = {}
 
     def saw(self, queries: Iterable[str]) -> None:
         """Note which queries came up: their undecided rows are written again or not at all."""
-        if self._before and self._before.undecided:
-            self._seen.update(self._before.undecided.intersection(map(same_text, queries)))
+        if self._waiting:
+            self._waiting.difference_update(map(same_text, queries))
 
-    def add(self, doubt: Doubt) -> None:
+    def add(self, doubt: Doubt, times: int) -> None:
         """Count a doubtful query."""
         text = same_text(doubt.query)
         before = self._doubts.get(text, doubt._replace(times=0))
-        self._doubts[text] = before._replace(times=(before.times or 0) + (doubt.times or 0))
+        self._doubts[text] = before._replace(times=(before.times or 0) + times)
 
     def undecided(self) -> int:
         """Return how many texts the file leaves to decide on."""
-        kept = self._before.undecided - self._seen if self._before else ()
-        return len(self._doubts) + len(kept)
+        return len(self._doubts) + len(self._waiting)
 
     def save(self) -> None:
         """Write the file, unless it would stay as it is, or has changed meanwhile: OptionError."""
         before = self._before and self._before.data
         if (self._path.read_bytes() if self._path.exists() else None) != before:
             raise OptionError(f"{self._path} has changed since it was read; start again")
-        kept = self._before.without(self._seen) if self._before else ()
+        kept = self._before.without(self._before.undecided - self._waiting) if self._before else []
         doubts = sorted(self._doubts.values(), key=lambda doubt: -(doubt.times or 0))
         data = _file(self._form, self._before, kept, doubts)
         if data != before:
@@ -361,37 +335,33 @@ def review_of(
     The rows of the file ``before`` come first, but for those on these texts.
     """
     texts = set(map(same_text, decisions))
-    kept = before.without(texts, texts) if before else ()
-    return _file(form, before, kept, [Doubt(*item) for item in decisions.items()])
+    kept = before.without(texts, texts) if before else []
+    doubts = [Doubt(query, None, None, None, key) for query, key in decisions.items()]
+    return _file(form, before, kept, doubts)
 
 
-def _file(
-    form: str, before: DecidedFile | None, kept: Iterable[str], doubts: Iterable[Doubt]
-) -> bytes:
+def _file(form: str, before: DecidedFile | None, kept: list[str], doubts: Iterable[Doubt]) -> bytes:
     """Return a file with the lines that are kept, or else a header, and rows of doubts."""
     dialect = before.dialect if before else Dialect(DELIMITERS.get(form, ""))
     columns = before.header[2] if before and before.header else REVIEW_COLUMNS
-    parts = [*filter(None, kept)]
+    parts, rows = [*filter(None, kept)], list[str]()
     if before is None and form != "jsonl":
-        parts = [csv_row(columns, dialect.delimiter) + "\n"]
-    end = "\r\n" if any(line.endswith("\r\n") for line in parts) else "\n"
-    begin = end if parts and not parts[-1].endswith("\n") else ""
+        rows.append(csv_row(columns, dialect.delimiter))
+    # A quote before a target is read only where all columns of a review are.
+    quotes_targets = {*REVIEW_COLUMNS} <= {*columns}
     for doubt in doubts:
-        score = None if doubt.score is None else round(doubt.score, 4)
-        values = doubt.query, doubt.times, doubt.key, score, doubt.target
-        fields = dict(zip(REVIEW_COLUMNS, values, strict=True))
-        if dialect.delimiter:
-            # A quote before a target is read only where all columns of a review are.
-            shown = (
-                {"query", "key", "target"} if {*REVIEW_COLUMNS} <= {*columns} else {"query", "key"}
-            )
-            cells = {name: as_cell(value) for name, value in fields.items()}
-            cells |= {name: without_formula(cells[name]) for name in shown}
-            line = csv_row((cells.get(column, "") for column in columns), dialect.delimiter)
-        else:
-            line = as_json(fields)
-        parts.append(begin + line + end)
-        begin = ""
+        fields = dict(zip(REVIEW_COLUMNS, doubt, strict=True))
+        if not dialect.delimiter:
+            rows.append(as_json(fields))
+            continue
+        for name, value in fields.items():
+            is_text = isinstance(value, str) and (name != "target" or quotes_targets)
+            fields[name] = without_formula(str(value)) if is_text else as_cell(value)
+        rows.append(csv_row((fields.get(column, "") for column in columns), dialect.delimiter))
+    end = "\r\n" if any(line.endswith("\r\n") for line in parts) else "\n"
+    if rows and parts and not parts[-1].endswith("\n"):
+        parts.append(end)
+    parts += (row + end for row in rows)
     return dialect.encoded("".join(parts), before.path if before else "the review")
 
 

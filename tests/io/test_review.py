@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned
-from fuzzydict.io.review import Decided, Doubt, Review, read_examples, with_formula, without_formula
+from fuzzydict.io.review import Doubt, Review, read_examples, with_formula, without_formula
 from fuzzydict.text.words import same_text
 from tests.io.files import clean, written
 from tests.support.properties import examples
@@ -82,9 +82,9 @@ def test_what_a_review_says_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, targets: dict[str, str | None]
 ) -> None:
     path = tmp_path_factory.mktemp("any") / name
-    review = Review(path, Decided(COUNTRIES, []))
+    review = Review(path, None)
     for query, target in targets.items():
-        review.add(Doubt(query, target, 1, "k", 0.5))
+        review.add(Doubt(query, None, "k", 0.5, target), 1)
     review.save()
     assert read_examples(path) == list(targets.items())
 

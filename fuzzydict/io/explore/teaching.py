@@ -10,7 +10,7 @@ from typing import Any
 from fuzzydict._files import replacing
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import check_query
-from fuzzydict.io.review import Decided, DecidedFile, review_of
+from fuzzydict.io.review import DecidedFile, decided_keys, review_of
 from fuzzydict.io.text_tables import DELIMITERS, ROW_FORMATS, format_by_ending
 from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.text.words import plain, same_text
@@ -53,7 +53,8 @@ class Teaching:
         self._state = self._found()  # before it is read: what is written then is not replaced
         if output is None or self._form == "fuzzydict" or self._state is None:
             return
-        self._before = Decided(d, [output]).files[output]
+        self._before = DecidedFile(output, d)
+        decided_keys(d, [self._before])  # or raise
         for one in self._before.decisions:
             if plain(one.query) and not dict.__contains__(d, one.query):
                 d.aliases[one.query] = one.target
