@@ -26,6 +26,8 @@ StoreWarning              UserWarning       a row of a store is left out, or an 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from reprlib import Repr
 from typing import Any
@@ -132,6 +134,17 @@ class DoubtfulPoolWarning(UserWarning):
 
 class StoreWarning(UserWarning):
     """A store holds a row that is left out, or has no index and so is slow."""
+
+
+@contextmanager
+def needing(what: str, package: str) -> Iterator[None]:
+    """Raise MissingExtraError if an import below fails: ``what`` needs it, and pip installs it."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{what}, which is not installed; install it with: pip install {package}"
+        ) from error
 
 
 def printable(text: str, *, keep: str = "") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
-from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, printable, quoted
+from fuzzydict.errors import FileFormatError, OptionError, needing, printable, quoted
 from fuzzydict.io.tables import OLE, open_table
 from fuzzydict.io.text_tables import (
     BYTE_ORDER_MARK,
@@ -228,16 +228,11 @@ def _parse_yaml(text: str, path: Path, expected: str) -> Any:
 
 def _yaml_parser() -> Any:
     """Return a parser that raises for numbers and depths without end."""
-    try:
+    with needing("YAML needs ruamel.yaml", "ruamel.yaml"):
         from ruamel.yaml import YAML
         from ruamel.yaml.constructor import ConstructorError, SafeConstructor
         from ruamel.yaml.resolver import VersionedResolver
         from ruamel.yaml.scanner import Scanner, ScannerError
-    except ImportError as error:
-        raise MissingExtraError(
-            "YAML needs ruamel.yaml, which is not installed; install it with: "
-            "pip install ruamel.yaml"
-        ) from error
 
     class ShallowScanner(Scanner):
         def fetch_flow_collection_start(self, token: Any, to_push: str) -> None:

@@ -27,8 +27,8 @@ from fuzzydict._files import open_to_read
 from fuzzydict.errors import (
     FileFormatError,
     FuzzyDictError,
-    MissingExtraError,
     OptionError,
+    needing,
     printable,
     quoted,
 )
@@ -152,14 +152,10 @@ _GROUP_ROWS, _GROUP_BYTES = 16 * _PARQUET_ROWS, 2**24
 
 def _pyarrow() -> Any:
     """Return the module pyarrow, with its parts that read Parquet."""
-    try:
+    with needing("Parquet needs pyarrow", "pyarrow"):
         import pyarrow
         import pyarrow.compute
         import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError(
-            "Parquet needs pyarrow, which is not installed; install it with: pip install pyarrow"
-        ) from error
     return pyarrow
 
 
@@ -186,6 +182,9 @@ class _Parquet(Table):
                 f"{self.name}: the column {quoted(column)} is of type {kind}; expected texts"
             )
         return self._counted(column) if alone else self._with_rows(column)
+
+    def count(self) -> int:
+        return int(self._table.metadata.num_rows)
 
     def _counted(self, column: str) -> Iterator[Block]:
         """Yield the cells of a column. However often a text comes, it is unpacked once."""
@@ -486,14 +485,9 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
     if file.read(len(OLE)) == OLE:
         what = "is encrypted" if _ENCRYPTED in file.read(_MAX_BYTES) else "is an old .xls workbook"
         raise FileFormatError(f"{name}: {what}; save it as .xlsx, without a password")
-    try:
+    with needing("An .xlsx workbook needs openpyxl", "openpyxl"):
         import openpyxl.drawing.image
         import openpyxl.utils
-    except ImportError as error:
-        raise MissingExtraError(
-            "An .xlsx workbook needs openpyxl, which is not installed; install it with: "
-            "pip install openpyxl"
-        ) from error
     tags = {True: 0, False: 0}  # in the cells and their texts, or in the other parts
     cells = 0
     with _reading_workbook(name), ZipFile(file) as archive:

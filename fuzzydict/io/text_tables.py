@@ -122,6 +122,10 @@ class Table(ABC):
         """Return the rows below the header, one by one; not of Parquet."""
         return (row for block in self._blocks for row in zip(*block[:3], strict=True))
 
+    def count(self) -> int:
+        """Return how many rows there are, whatever is in them."""
+        return sum(len(block.lines) for block in self._blocks)
+
     @abstractmethod
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:
         """Check that there is a column of this name, and return the rows with its cells.

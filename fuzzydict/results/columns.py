@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict._arrays import slices
-from fuzzydict.errors import ArgumentTypeError, MissingExtraError, quoted
+from fuzzydict.errors import ArgumentTypeError, needing, quoted
 from fuzzydict.results.answers import Match
 
 if TYPE_CHECKING:
@@ -41,11 +41,8 @@ class Found(NamedTuple):
 
 def narwhals() -> ModuleType:
     """Return the library that reads frames of many libraries, or raise MissingExtraError."""
-    try:
+    with needing("columns and frames need narwhals", "narwhals"):
         import narwhals
-    except ImportError as error:
-        why = "columns and frames need narwhals, which is not installed"
-        raise MissingExtraError(f"{why}; install it with: pip install narwhals") from error
     return narwhals
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats
-from fuzzydict.errors import EmptyRowWarning, MissingExtraError, ShapeError
+from fuzzydict.errors import EmptyRowWarning, ShapeError, needing
 from fuzzydict.nn.kernel_regression import KernelRegression
 from fuzzydict.text.words import shortened
 
@@ -227,9 +227,6 @@ def _label(text: str) -> str:
 
 def load_pyplot() -> Any:
     """Return ``matplotlib.pyplot``."""
-    try:
+    with needing("pictures need matplotlib", "matplotlib"):
         from matplotlib import pyplot
-    except ImportError as error:
-        why = "pictures need matplotlib, which is not installed"
-        raise MissingExtraError(f"{why}; install it with: pip install matplotlib") from error
     return pyplot

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
-from itertools import islice, repeat, zip_longest
+from itertools import repeat, zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -37,7 +37,7 @@ from fuzzydict.errors import (
 )
 from fuzzydict.io.columns import SURE, BlankCells
 from fuzzydict.io.tables import TABLES, open_table, table_format
-from fuzzydict.io.text_tables import BYTE_ORDER_MARK, JsonLines, Reading, Table, as_json, as_line
+from fuzzydict.io.text_tables import BYTE_ORDER_MARK, Reading, Table, as_json, as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
@@ -61,16 +61,7 @@ _LONGEST = 131_072  # characters of a text, as in CSV
 _MOST_TEXTS = 5_000  # different ones of a column
 _BEST = 6  # keys of each: the best, and others to choose from
 _TOGETHER = 256  # texts that are looked up at once
-_TRIED = 10  # columns whose rows are counted
 _LINES = "text"  # the column of a file of lines
-#: What is told of a query that there is nothing to compare with, beside the verdict.
-_NOTHING: dict[str, Any] = {
-    **dict.fromkeys(("matches", "doubtful", "pools", "taught"), False),
-    **dict.fromkeys(("none", "pooled", "not_pooled", "at")),
-    "why": [],
-    "keys": [],
-    "others": 0,
-}
 _COLOR = re.compile("#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
 
 
@@ -125,36 +116,39 @@ class Answers:
     def answer(self, query: str, temperature: Any = None) -> dict[str, Any]:
         """Return the nearest keys, why, the weights at a temperature, and the pooled value."""
         check_query(query)
-        told: dict[str, Any] = {"query": query, **_NOTHING}
+        told: dict[str, Any] = {"query": query, "why": [], "keys": [], "others": 0}
+        told |= dict.fromkeys(("matches", "doubtful", "pools", "taught"), False)
+        told |= dict.fromkeys(("none", "pooled", "not_pooled", "at"))
+        attention = None
         with self._changing:
             try:
                 explanation = self.dict.explain(query)
                 nearest = self.dict.most_similar(query, topn=_SHOWN)
             except NoMatchError as error:
                 return told | {"verdict": error.message}
-            best, matches, taught = explanation.best, explanation.matches, explanation.taught
-            told |= {
-                "verdict": str(explanation).partition("\n")[0],
-                "why": reasons(explanation),
-                "matches": matches,
-                "taught": taught,
-                "doubtful": matches and not taught and is_doubtful(best),
-                "pools": explanation.pools and matches and not taught,
-            }
             try:
                 attention = _at_temperature(self.dict.attend(query), temperature)
             except NoMatchError as error:  # an equal key may be found all the same
-                found = best.key if matches else None
-                keys = [self._row(one, float(one.key == found), None) for one in nearest]
-                return told | {"keys": keys, "not_pooled": error.message}
+                told["not_pooled"] = error.message
+        best, matches, taught = explanation.best, explanation.matches, explanation.taught
+        told |= {
+            "verdict": str(explanation).partition("\n")[0],
+            "why": reasons(explanation),
+            "matches": matches,
+            "taught": taught,
+            "doubtful": matches and not taught and is_doubtful(best),
+            "pools": explanation.pools and matches and not taught,
+        }
+        if attention is None:
+            found = best.key if matches else None
+            keys = [self._row(one, float(one.key == found), None) for one in nearest]
+            return told | {"keys": keys}
         slots = {name: slot for slot, name in enumerate(attention.names)}
-        rows = [(one, slots.get(one.key)) for one in nearest]
-        told["keys"] = [
-            self._row(one, 0.0, None)
-            if slot is None
-            else self._row(one, float(attention.weights[slot]), self._place(attention.keys[slot]))
-            for one, slot in rows
-        ]
+        for one in nearest:
+            slot = slots.get(one.key)
+            weight = 0.0 if slot is None else float(attention.weights[slot])
+            at = None if slot is None else self._place(attention.keys[slot])
+            told["keys"].append(self._row(one, weight, at))
         told |= {
             "none": attention.none,
             "at": self._place(attention.query),
@@ -198,17 +192,13 @@ class Answers:
     def keys_like(self, like: str) -> dict[str, Any]:
         """Return keys that begin with a text, then those that contain it, then similar ones."""
         check_query(like)
-        folded, names = like.casefold(), self._names
-        begin = (name for name in names if name.casefold().startswith(folded))
-        found = dict.fromkeys(islice(begin, _LISTED))
-        if len(found) < _LISTED:
-            hold = (name for name in names if folded in name.casefold())
-            found |= dict.fromkeys(islice(hold, _LISTED))
+        folded = like.casefold()
+        found = [name for name in self._names if folded in name.casefold()]
+        found.sort(key=lambda name: not name.casefold().startswith(folded))
         if len(found) < _LISTED:
             with suppress(NoMatchError):
-                similar = self.dict.most_similar(like, topn=_LISTED)
-                found |= dict.fromkeys(one.key for one in similar)
-        return {"keys": [*found][:_LISTED]}
+                found += (one.key for one in self.dict.most_similar(like, topn=_LISTED))
+        return {"keys": [*dict.fromkeys(found)][:_LISTED]}
 
     def heat(self, queries: list[Any], temperature: Any = None) -> dict[str, Any]:
         """Return the weights of several queries for the best keys of each; zeros without words."""
@@ -274,14 +264,11 @@ class Answers:
     def table(self, data: bytes, check: Callable[[], None], name: str) -> dict[str, Any]:
         """Return the names of the columns of a table, and how many rows it has; see `column`."""
         check()
-        with _notes() as notes:
-            with _opened(name, data) as table:
-                if isinstance(table, JsonLines):  # any line may have other fields
-                    deque(table.rows(), 0)
-                columns = [one for one in table.names if one]
-            if not columns:
-                raise FileFormatError(f"{name}: has no columns")
-            rows = _rows_of(name, data, columns)
+        with _notes() as notes, _opened(name, data) as table:
+            rows = table.count()
+            columns = [one for one in table.names if one]
+        if not columns:
+            raise FileFormatError(f"{name}: has no columns")
         return {"columns": columns, "rows": rows, "notes": notes}
 
     def column(
@@ -366,16 +353,6 @@ def _cells(name: str, data: bytes, column: str) -> Iterator[tuple[str | None, in
                 if total > _MOST_ROWS:
                     raise _too_much(name, f"more than {_MOST_ROWS:,} rows")
                 yield cell, rows
-
-
-def _rows_of(name: str, data: bytes, columns: Sequence[str]) -> int:
-    """Return how many rows there are, by the first of the columns that can be matched."""
-    for column in columns[:_TRIED]:
-        try:
-            return sum(rows for _, rows in _cells(name, data, column))
-        except FileFormatError as error:  # it may hold something else than texts
-            problem = error
-    raise problem
 
 
 def _too_much(name: str, what: str, column: str | None = None) -> OptionError:
