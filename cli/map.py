@@ -117,7 +117,29 @@ def command(
     only what is new is asked. `fuzzydict fit` learns from the file.
     """
     deciding = Deciding(decisions, review, sure)
-    dict_file: Path | str = click.get_current_context().params["dict_file"]
+    _check_files(deciding, dict_file := click.get_current_context().params["dict_file"])
+    workers = _workers(d, jobs, engine, scheduler)
+    form, place = table_format, _tables.place_of(output)
+    source: Path | BinaryIO = table
+    if not table.is_dir():
+        source, form = _tables.opened(table, table_format, "--table-format")
+    asked = Source(source, column, Reading(form, **taken(reading)))
+    common: dict[str, Any] = {"prefix": prefix, "deciding": deciding}
+    if table.is_dir() or workers is not None:
+        common["workers"] = workers or Workers()
+        counts = _map_parts(d, asked, output, dict_file, common)
+    else:
+        _tables.check_tables(str(form), table, output, dict_file, "dict")
+        with progress_bar("matching", shown=not _tables.on_terminal(output)) as progress:
+            counts = clean_column(d, asked, place, **common, progress=progress)
+    texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
+    more = [f"{review}: {texts} to decide on"] if review else []
+    _tables.finish(place, counts, sure, *more, fails=fail_unmatched)
+
+
+def _check_files(deciding: Deciding, dict_file: Path | str) -> None:
+    """Check that reviews are, or can be written, in files of their own."""
+    decisions, review = deciding.decisions, deciding.review
     for name, path in (("review", review), ("decisions", decisions)):
         if path is not None and _tables.is_same(path, dict_file):
             raise OptionError(f"{path} is the dict; name another file as --{name}")
@@ -128,23 +150,6 @@ def command(
             f"{decisions}: No such file; name one that `--review` wrote, or one with the columns "
             f"query and target"
         )
-    workers = _workers(d, jobs, engine, scheduler)
-    form, place = table_format, _tables.place_of(output)
-    source: Path | BinaryIO = table
-    if not table.is_dir():
-        source, form = _tables.opened(table, table_format, "--table-format")
-    asked = Source(source, column, Reading(form, **taken(reading)))
-    if table.is_dir() or workers is not None:
-        counts = _map_parts(d, asked, output, prefix, deciding, workers or Workers())
-    else:
-        _tables.check_tables(str(form), table, output, dict_file, "dict")
-        with progress_bar("matching", shown=not _tables.on_terminal(output)) as progress:
-            counts = clean_column(
-                d, asked, place, prefix=prefix, deciding=deciding, progress=progress
-            )
-    texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
-    more = [f"{review}: {texts} to decide on"] if review else []
-    _tables.finish(place, counts, sure, *more, fails=fail_unmatched)
 
 
 def _workers(
@@ -176,13 +181,11 @@ def _map_parts(
     d: AnyDict,
     source: Source,
     output: Path | None,
-    prefix: str | None,
-    deciding: Deciding,
-    workers: Workers,
+    dict_file: Path | str,
+    common: dict[str, Any],
 ) -> Cleaned:
     """Match the column of all tables in a folder, or of one, in several processes."""
     ctx, table = click.get_current_context(), source.table
-    dict_file = ctx.params["dict_file"]
     if output is None:
         ctx.fail("no place to write to; name one (-o)")
     if not isinstance(table, Path):
@@ -201,9 +204,8 @@ def _map_parts(
     if isinstance(d, RemoteDict):
         basis["the dict"] = d.place
     else:
-        with dict_file.open("rb") as file:
+        with Path(dict_file).open("rb") as file:
             basis["the dict"] = file_digest(file, "blake2b").hexdigest()
-    common: dict[str, Any] = {"prefix": prefix, "deciding": deciding, "workers": workers}
     try:
         with progress_bar("matching") as progress:
             return map_parts(d, source, output, **common, basis=basis, progress=progress)
@@ -211,7 +213,7 @@ def _map_parts(
         told = f"interrupted; {output} is as it was"
         if table.is_dir():
             told = "interrupted; the same command goes on after the parts that are written"
-            if deciding.review is not None:  # for which all texts must come up
+            if common["deciding"].review is not None:  # for which all texts must come up
                 told = "interrupted; the same command maps all parts again, for the review"
         echo(told, err=True)
         raise
