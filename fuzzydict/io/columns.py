@@ -180,17 +180,15 @@ def join_tables(
         raise FileFormatError(str(error)) from None
     d = dict_of({text: rows[row] for text, row in row_of.items()}, **options)
     with _written(output, None) as file, open_table(left.table, left.reading) as table:
-        added = dict[str, list[Any]]()
-        if how != "anti":
-            new = new_names(table.names, names, suffix, add_score=add_score)
-            likes: list[list[Any]] = [[row[n] for row in rows] for n in range(len(names))]
-            added = dict(zip(new, [*likes, [0.0]], strict=False))
+        if how == "anti":
+            names, add_score = [], False
+        new = new_names(table.names, names, suffix, add_score=add_score)
+        likes: list[list[Any]] = [[row[n] for row in rows] for n in range(len(names))]
+        added = dict(zip(new, [*likes, [0.0]], strict=False))
 
         def beside(key: str | None, values: Any, score: float | None) -> Any:
             """Return what is written beside a row, or None if it is left out."""
-            if how == "anti":
-                return table.beside([]) if key is None else None
-            if how == "inner" and key is None:
+            if how == ("inner" if key is None else "anti"):
                 return None
             cells = [None] * len(names) if key is None else values
             return table.beside([*cells, score] if add_score else cells)
@@ -341,13 +339,13 @@ class ColumnMatcher:
         if self.review is not None:
             self.review.saw(queries)
         best: dict[str, Match | None] = dict.fromkeys(queries)
-        equal = _keys_among(d, queries)
-        best.update(zip(equal, d.nearest(equal, default=None), strict=True))  # None: just removed
         keys = {query: key for query, key in decided.items() if key is not None}
-        found = d.nearest([*keys.values()], default=None)
+        keys |= {query: query for query in _keys_among(d, queries)}
+        found = d.nearest([*keys.values()], default=None)  # None: just removed
         for query, one in zip(keys, found, strict=True):
-            best[query] = one and Match(one.key, one.value, 1.0, query=query)
-        known = decided.keys() | equal
+            is_new = one is not None and query in decided
+            best[query] = Match(one.key, one.value, 1.0, query=query) if is_new else one
+        known = decided.keys() | keys.keys()
         asked = [query for query in queries if query not in known and plain(query)]
         best.update(zip(asked, self._nearest(asked), strict=True))
         self._known.update(dict.fromkeys(cells, ("blank", None, None)))

@@ -338,8 +338,6 @@ class _Notes:
             ) from error
         except (ImportError, OSError):  # on Windows, and on some network drives
             pass
-        if not os.fstat(self._log.fileno()).st_nlink:  # it ended just now, and removed them
-            raise OptionError(f"another run has written to {output}; start again")
         self._go_on(json.loads(json.dumps(began, default=str)), parts)
 
     def _go_on(self, began: dict[str, Any], parts: list[Part]) -> None:
@@ -374,7 +372,7 @@ class _Notes:
     def remove(self) -> None:
         """Remove the file."""
         self._log.close()  # for Windows
-        self.path.unlink()
+        self.path.unlink(missing_ok=True)
 
     def append(self, line: Any) -> None:
         """Write a line, on the disk."""

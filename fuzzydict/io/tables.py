@@ -13,7 +13,7 @@ import re
 import stat
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
@@ -82,8 +82,10 @@ def open_table(
             case "jsonl":
                 yield JsonLines(name, file)
             case "parquet":
-                with _reading_parquet(name), _pyarrow().parquet.ParquetFile(file) as parquet:
-                    yield _Parquet(name, file, parquet)
+                arrow = _pyarrow()
+                kinds = arrow.ArrowException, ArithmeticError, OSError, ValueError
+                with _reading(name, "a Parquet file", kinds), arrow.parquet.ParquetFile(file) as it:
+                    yield _Parquet(name, file, it)
             case "xlsx":
                 yield _Sheet(name, file, reading.sheet)
             case _:
@@ -130,8 +132,13 @@ def check_output(output: Path, table: Path, form: str) -> None:
 
 
 @contextmanager
-def _reading(name: str, what: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Report what a library cannot read or write; errors of the disk pass through."""
+def _reading(
+    name: str, what: str = "an .xlsx workbook", kinds: tuple[type[Exception], ...] = (Exception,)
+) -> Iterator[None]:
+    """Report what a library cannot read or write; errors of the disk pass through.
+
+    For a workbook, zipfile, the parser of XML, openpyxl and Pillow raise many kinds.
+    """
     try:
         yield
     except (FuzzyDictError, MemoryError):
@@ -157,11 +164,6 @@ def _pyarrow() -> Any:
         import pyarrow.compute
         import pyarrow.parquet
     return pyarrow
-
-
-def _reading_parquet(name: str) -> AbstractContextManager[None]:
-    kinds = _pyarrow().ArrowException, ArithmeticError, OSError, ValueError
-    return _reading(name, "a Parquet file", *kinds)
 
 
 class _Parquet(Table):
@@ -310,7 +312,7 @@ class _Sheet(Table):
     def __init__(self, name: str, file: BinaryIO, sheet: str | None) -> None:
         self.name = name
         _check_workbook(file, name)
-        with warnings.catch_warnings(record=True) as caught, _reading_workbook(name):
+        with warnings.catch_warnings(record=True) as caught, _reading(name):
             warnings.simplefilter("always")
             self._book = _load(file, name, rich_text=True)
         for text in dict.fromkeys(str(one.message) for one in caught):
@@ -327,7 +329,7 @@ class _Sheet(Table):
             )
         cells = [cell for row in self._sheet.iter_rows() for cell in row if cell.value is not None]
         formulas = [cell for cell in cells if cell.data_type == "f"]
-        with warnings.catch_warnings(action="ignore"), _reading_workbook(name):
+        with warnings.catch_warnings(action="ignore"), _reading(name):
             if formulas:
                 self._shown = _load(file, name, data_only=True)[self._sheet.title]
             rows = [[cell_value(cell) for cell in row] for row in self._shown.iter_rows()]
@@ -392,7 +394,7 @@ class _Sheet(Table):
         with super().copying(output, added):
             yield
         kept = [(line, cells) for line, cells in self._written if cells is not None]
-        with _reading_workbook(self.name):
+        with _reading(self.name):
             if len(kept) < len(self._written):
                 self._leave(kept)
             for line, cells in kept:
@@ -490,7 +492,7 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
         import openpyxl.utils
     tags = {True: 0, False: 0}  # in the cells and their texts, or in the other parts
     cells = 0
-    with _reading_workbook(name), ZipFile(file) as archive:
+    with _reading(name), ZipFile(file) as archive:
         if sum(part.file_size for part in archive.infolist()) > _MAX_BYTES:
             raise _too_large(name)
         for part in archive.namelist():
@@ -565,8 +567,3 @@ def _sheet_of(book: Any, name: str, sheet: str | None) -> Any:
         raise FileFormatError(f"{name}: has no sheet of cells")
     shown = [one for one in book.worksheets if one.sheet_state == "visible"]
     return (shown or book.worksheets)[0]
-
-
-def _reading_workbook(name: str) -> AbstractContextManager[None]:
-    # zipfile, the parser of XML, openpyxl and Pillow raise many kinds
-    return _reading(name, "an .xlsx workbook", Exception)

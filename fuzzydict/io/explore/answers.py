@@ -139,16 +139,18 @@ class Answers:
             "doubtful": matches and not taught and is_doubtful(best),
             "pools": explanation.pools and matches and not taught,
         }
-        if attention is None:
-            found = best.key if matches else None
-            keys = [self._row(one, float(one.key == found), None) for one in nearest]
-            return told | {"keys": keys}
-        slots = {name: slot for slot, name in enumerate(attention.names)}
+        slots = {name: slot for slot, name in enumerate(attention.names if attention else ())}
         for one in nearest:
-            slot = slots.get(one.key)
-            weight = 0.0 if slot is None else float(attention.weights[slot])
-            at = None if slot is None else self._place(attention.keys[slot])
-            told["keys"].append(self._row(one, weight, at))
+            weight, at = float(attention is None and matches and one.key == best.key), None
+            if attention is not None and one.key in slots:
+                slot = slots[one.key]
+                weight, at = float(attention.weights[slot]), self._place(attention.keys[slot])
+            row = {"key": key_text(one.key), "value": shown(one.value), "score": one.score}
+            row |= {"weight": weight, "at": at, "color": self._color(one.value)}
+            row["number"] = float(one.value) if self._are_numbers else None
+            told["keys"].append(row)
+        if attention is None:
+            return told
         told |= {
             "none": attention.none,
             "at": self._place(attention.query),
@@ -157,17 +159,6 @@ class Answers:
         if taught and not matches:
             return told | {"not_pooled": "it was taught that no key is right"}
         return told | self._pooled(attention)
-
-    def _row(self, match: Match, weight: float, at: list[float] | None) -> dict[str, Any]:
-        return {
-            "key": key_text(match.key),
-            "value": shown(match.value),
-            "score": match.score,
-            "weight": weight,
-            "color": self._color(match.value),
-            "number": float(match.value) if self._are_numbers else None,
-            "at": at,
-        }
 
     def _pooled(self, attention: Attention) -> dict[str, Any]:
         """Return the pooled value, or why there is none."""
