@@ -21,9 +21,9 @@ from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
 from fuzzydict.io.review import (
+    AnyDict,
     DecidedFile,
     Doubt,
-    MatchedKeys,
     Review,
     check_ending,
     decided_keys,
@@ -84,7 +84,7 @@ class Cleaned(NamedTuple):
 
 
 def clean_column(
-    d: MatchedKeys,
+    d: AnyDict,
     source: Source,
     output: Path | BinaryIO,
     *,
@@ -199,7 +199,7 @@ def join_tables(
 # ---- which key ---------------------------------------------------------------------------
 
 
-def best_keys(d: MatchedKeys, queries: list[str]) -> list[Match | None]:
+def best_keys(d: AnyDict, queries: list[str]) -> list[Match | None]:
     """Return the best key of each query, a match or not; None if there is no key to compare."""
     best: list[Match | None] = []
     for start in range(0, len(queries), _TOGETHER):
@@ -211,7 +211,7 @@ def best_keys(d: MatchedKeys, queries: list[str]) -> list[Match | None]:
     return best
 
 
-def _keys_among(d: MatchedKeys, texts: Iterable[str]) -> list[str]:
+def _keys_among(d: AnyDict, texts: Iterable[str]) -> list[str]:
     """Return those of some texts that are keys; a store is asked once for all."""
     if values_of := getattr(d, "values_of", None):
         return list(values_of(list(texts)))
@@ -226,7 +226,7 @@ class BlankCells:
     [True, True, True, False, True, False]
     """
 
-    def __init__(self, d: MatchedKeys) -> None:
+    def __init__(self, d: AnyDict) -> None:
         self._d = d
         if isinstance(d, dict):
             keys: Iterable[str] = (key for key in d if isinstance(key, str))
@@ -250,7 +250,7 @@ class ColumnMatcher:
 
     def __init__(
         self,
-        d: MatchedKeys,
+        d: AnyDict,
         deciding: Deciding = Deciding(),  # noqa: B008
         nearest: Nearest | None = None,
         remembered: int | None = None,

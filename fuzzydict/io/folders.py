@@ -38,6 +38,7 @@ from fuzzydict.io.columns import (
     clean_column,
     new_columns,
 )
+from fuzzydict.io.review import AnyDict
 from fuzzydict.io.tables import open_table, table_format
 from fuzzydict.io.text_tables import Table, check_names
 from fuzzydict.mapping import FuzzyDict
@@ -129,7 +130,7 @@ def _names_in(folder: Path) -> Iterator[str]:
 
 
 def map_parts(
-    d: FuzzyDict[Any] | RemoteDict,
+    d: AnyDict,
     source: Source,
     output: Path,
     *,
@@ -182,7 +183,7 @@ def map_parts(
     return matcher.with_undecided(counts)
 
 
-def _basis_of(d: FuzzyDict[Any] | RemoteDict, matcher: ColumnMatcher) -> dict[str, Any]:
+def _basis_of(d: AnyDict, matcher: ColumnMatcher) -> dict[str, Any]:
     """Return what the answers of a dict depend on beside options: its model, and decisions."""
     return {
         "the embedding": as_embedding(d.embedding).fingerprint()["name"],
@@ -250,7 +251,7 @@ def _check(part: Part, source: Source, added: Iterable[str]) -> None:
 
 
 def _by_others(
-    d: FuzzyDict[Any] | RemoteDict, workers: Workers, place: Path, end: ExitStack
+    d: AnyDict, workers: Workers, place: Path, end: ExitStack
 ) -> Callable[[list[str]], list[Match | None]]:
     """Return what looks texts up in other processes, from the first text to the ``end`` of the run.
 

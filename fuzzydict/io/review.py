@@ -11,10 +11,10 @@ begins as a formula gets a quote in front, which is taken away when the file is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
@@ -32,6 +32,8 @@ from fuzzydict.io.text_tables import (
     delimiter_advice,
     format_by_ending,
 )
+from fuzzydict.mapping import FuzzyDict
+from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.text.words import same_text
 
 #: The columns of a review; a table that has them all is one.
@@ -177,15 +179,8 @@ class _Examples:
 # ---- what was decided ---------------------------------------------------------------------
 
 
-class MatchedKeys(Protocol):
-    """What a column is matched with: a `FuzzyDict`, or the keys in a store, a `RemoteDict`."""
-
-    @property
-    def aliases(self) -> Mapping[str, Any]: ...  # noqa: D102
-    def __contains__(self, key: object, /) -> bool: ...
-    def __iter__(self) -> Iterator[Any]: ...
-    def nearest(self, query: Any, /, *, default: Any = ...) -> Any: ...  # noqa: D102
-    def most_similar(self, query: Any, /, topn: int | None) -> Any: ...  # noqa: D102
+#: What a column is matched with.
+AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
 
 
 class DecidedFile(_Examples):
@@ -194,7 +189,7 @@ class DecidedFile(_Examples):
     FileFormatError says that a target is no key, or another one than its text, which is a key.
     """
 
-    def __init__(self, path: Path, d: MatchedKeys) -> None:
+    def __init__(self, path: Path, d: AnyDict) -> None:
         super().__init__(path, check_ending(path))
         self.decisions: list[Example] = []  # what the decided rows say
         self._asked: list[Example] = []  # the others
@@ -227,7 +222,7 @@ class DecidedFile(_Examples):
         return [raw for line, raw in self.lines.items() if line not in left_out]
 
 
-def _impossible(rows: list[Example], path: Path, d: MatchedKeys) -> FileFormatError:
+def _impossible(rows: list[Example], path: Path, d: AnyDict) -> FileFormatError:
     """Return the error for the first of some rows, whose targets no decision can have."""
     first = rows[0]
     place, target = f"{path}: line {first.line}", _shown(first.target)
@@ -248,7 +243,7 @@ def _impossible(rows: list[Example], path: Path, d: MatchedKeys) -> FileFormatEr
     )
 
 
-def decided_keys(d: MatchedKeys, files: Iterable[DecidedFile]) -> dict[str, str | None]:
+def decided_keys(d: AnyDict, files: Iterable[DecidedFile]) -> dict[str, str | None]:
     """Return the key that each text was decided to find, None for no key, by its `same_text`.
 
     The aliases of the dict are decisions, too; those in files go first.

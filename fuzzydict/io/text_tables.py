@@ -351,7 +351,8 @@ class _Lines(Table):
             try:
                 text += decode(data, not data)
             except UnicodeDecodeError as error:
-                lines = (text + error.object[: error.start].decode(encoding, "ignore")).split("\n")
+                good = error.object[: error.start].decode(encoding, "ignore")
+                lines = ((self.blank if first == 1 else "") + text + good).split("\n")
                 problem = f" is not {encoding.upper()}; name the encoding that it has"
                 if encoding == "utf-8":
                     byte = len(lines[-1].encode())
