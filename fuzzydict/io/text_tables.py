@@ -448,13 +448,13 @@ class Csv(_Lines):
             raws = ["".join(lines[i - first : j - first]) for i, j in pairwise(starts)]
         if self.header and not self.blank and {*map(len, rows)} == {len(self.names)}:
             return Block(starts[:-1], raws, rows)
-        block = Block([], [], [])
+        block, blank = Block([], [], []), [self.blank]
         for line, raw, cells in zip(starts, raws, rows, strict=False):
             is_other = self.header is None or len(cells) != len(self.names)
             if is_other and not raw.strip(" \r\n"):
-                self.blank += raw
+                blank.append(raw)
                 continue
-            row, self.blank = (line, self.blank + raw, cells), ""
+            row, blank = (line, "".join([*blank, raw]), cells), []
             if self.header is None:
                 self.header, self.names = row, cells
                 continue
@@ -467,6 +467,7 @@ class Csv(_Lines):
                 )
             for column, part in zip(block[:3], row, strict=True):
                 column.append(part)
+        self.blank = "".join(blank)
         return block
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
@@ -533,20 +534,21 @@ class JsonLines(_Lines):
     def _parsed(self) -> Iterator[Block]:
         expected, known, line = 'one value on each line, such as {"color": "black"}', set[str](), 0
         for texts in self._lines():
-            lines, raws, contents = list[int](), list[str](), list[Any]()
+            lines, raws, contents, blank = list[int](), list[str](), list[Any](), [self.blank]
             for raw in texts:
                 line += 1
                 if raw.isspace():
-                    self.blank += raw
+                    blank.append(raw)
                     continue
                 content = parse_json(raw, self.name, expected, line)
                 if isinstance(content, dict) and not content.keys() <= known:
                     self.names += [name for name in content if name not in known]
                     known.update(content)
                 lines.append(line)
-                raws.append(self.blank + raw)
+                raws.append("".join([*blank, raw]))
                 contents.append(content)
-                self.blank = ""
+                blank = []
+            self.blank = "".join(blank)
             yield Block(lines, raws, contents)
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
