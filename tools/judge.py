@@ -380,7 +380,7 @@ def learned_pair(
                     y.append(slot in right)
         if a:
             pairs = pairs_of(asked, one.keys, np.array(a), np.array(b))
-            phis.append(pairs.evidence)
+            phis.append(pairs.T)
             truths.append(np.array(y))
     phi, truth = np.concatenate(phis), np.concatenate(truths)
     weight = np.where(truth, 1.0, min(1.0, 2 * truth.sum() / max((~truth).sum(), 1)))

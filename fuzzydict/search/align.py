@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import count, pairwise
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
 from fuzzydict._arrays import ignore_invalid
-from fuzzydict.search.keys import MOST_WORDS, SHORT, Keys, Word, facts_of, is_word, shares_of
+from fuzzydict.search.keys import FACTS, SHORT, Keys, Word, facts_of, is_word, shares_of
 from fuzzydict.text.lexicon import (
     Part,
     abbreviates,
@@ -143,6 +143,7 @@ OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = range(15, 20)
 _OF_MEANING = slice(COSINE, BY_SLIP + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
+SAME = 0.8  # how alike words are that both have
 #: Which of `PAIR` tells of a word of a key that is part of a word of a query.
 HELD = {Part.OF_ANOTHER: HOLDS, Part.OF_ITS_KIND: IS_KIND}
 
@@ -156,114 +157,91 @@ class Asked(NamedTuple):
     Attributes:
         words: the words, U.
         columns: the numbers of the words of each query, (L, w).
-        facts: as those of the keys' words, by name, (U + 1,).
+        facts: as those of the keys' words, (U + 1,).
         units: their vectors, of length one, (U + 1, E).
         weights: rare in English, and among the keys, (U + 1,).
     """
 
     words: list[Word]
     columns: NDArray[np.int32]
-    facts: dict[str, NDArray[Any]]
+    facts: NDArray[Any]
     units: NDArray[np.float32]
     weights: NDArray[np.float32]
 
     @classmethod
     def of(cls, queries: Sequence[Query], keys: Keys) -> Asked:
         """Return the words of queries."""
-        numbers: dict[str, int] = {}
-        words: list[Word] = []
-        width = max(len(query.words) for query in queries)
-        columns = np.zeros((len(queries), min(width, MOST_WORDS)), np.int32)
-        for row, query in zip(columns, queries, strict=True):
-            for place, word in enumerate(query.words):
-                if word.text not in numbers:
-                    words.append(word)
-                    numbers[word.text] = len(words)
-                row[place] = numbers[word.text]
-        stems = [keys.stems.get(word.entry.stem, -2) for word in words]
-        of_words = facts_of(words, stems, map(keys.known_member, words))
-        facts = {name: np.append(of.dtype.type(0), of) for name, of in of_words.items()}
-        facts["stem"][0] = -2
+        different = {word.text: word for query in queries for word in query.words}
+        words, numbers = list(different.values()), dict(zip(different, count(1), strict=False))
+        width = max([len(query.words) for query in queries])
+        rows = [[numbers[word.text] for word in query.words] for query in queries]
+        columns = np.array([row + [0] * (width - len(row)) for row in rows], np.int32)
+        facts = np.zeros(len(words) + 1, FACTS)
         units = np.zeros((len(words) + 1, keys.table.size), np.float32)
-        for row, word in zip(units[1:], words, strict=True):
-            row[:] = word.unit
-        counts = np.array([keys.frequency(one.entry.stem) for one in words], np.float64)
         weights = np.zeros(len(words) + 1, np.float32)
-        weights[1:] = facts["weight"][1:] * keys.rarity(counts)
+        stems = [keys.stems.get(word.entry.stem, -2) for word in words]
+        facts[0]["stem"] = -2
+        facts[1:] = facts_of(words, stems, map(keys.known_member, words))
+        units[1:] = [word.unit for word in words]
+        weights[1:] = keys.weights_of(words)
         return cls(words, columns, facts, units, weights)
 
 
 # ---- pairs of words ---------------------------------------------------------------------------
 
 
-class Pairs(NamedTuple):
-    """How P pairs of words compare.
-
-    Attributes:
-        evidence: what `PAIR` names, (P, 20).
-        same: whether the two are one word, (P,).
-        real: whether both are words, (P,).
-    """
-
-    evidence: NDArray[np.float32]
-    same: NDArray[np.bool_]
-    real: NDArray[np.bool_]
-
-
-def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp]) -> Pairs:
-    """Return how words of queries and of keys compare, given their numbers, (P,) and (P,)."""
-    ours, theirs = [word.text for word in asked.words], keys.strings
-    x = {name: fact[a] for name, fact in asked.facts.items()}
-    y = {name: fact[b] for name, fact in keys.facts_by_name.items()}
-    real = (a > 0) & (b > 0)
-    strings = ["", *ours]
-    left, right = [strings[i] for i in a.tolist()], [theirs[j] for j in b.tolist()]
-    edits = cpdist(left, right, scorer=OSA.normalized_similarity, dtype=np.float32) * real
-    same = (edits == 1) & real
-    phi = np.zeros((len(PAIR), len(a)), np.float32).T
-    phi[:, BIAS] = 1
-    phi[:, OF_EDITS] = edits
-    square = edits * edits
-    phi[:, SQUARED] = square
+def pairs_of(
+    asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return what `PAIR` names of words of queries and of keys, (20, P), given their numbers."""
+    words = asked.words
+    x = {name: asked.facts[name][a] for name in FACTS.names or ()}
+    y = {name: keys.facts[name][b] for name in FACTS.names or ()}
+    strings = ["", *[word.text for word in words]]
+    left, right = [strings[i] for i in a.tolist()], [keys.strings[j] for j in b.tolist()]
+    phi = np.zeros((len(PAIR), len(a)), np.float32)
+    phi[BIAS] = 1
+    edits = cpdist(left, right, scorer=OSA.normalized_similarity, dtype=np.float32)
+    phi[OF_EDITS] = edits = edits * ((a > 0) & (b > 0))
+    phi[SQUARED] = square = edits * edits
     both_known, both_common = x["known"] & y["known"], x["common"] & y["common"]
-    phi[:, BOTH_KNOWN], phi[:, BOTH_COMMON] = square * both_known, square * both_common
+    phi[BOTH_KNOWN], phi[BOTH_COMMON] = square * both_known, square * both_common
     is_short = np.minimum(x["length"], y["length"]) <= SHORT
-    phi[:, SHORT_WORD] = square * (is_short & ~(both_known | both_common))
-    phi[:, ONE_STEM] = x["stem"] == y["stem"]
-    sure = x["sure"] & y["sure"]
-    different, places = _numbered(b, len(keys.word_units))
-    cosines = asked.units @ keys.word_units[different].T
-    near = np.maximum(cosines[a, places], 0)
-    phi[:, COSINE] = near * sure
-    phi[:, COSINE_SQUARED] = phi[:, COSINE] ** 2
-    phi[:, BY_SLIP] = near * ~sure
-    of_one_member = (x["member"] == y["member"]) & (y["member"] > 0) & ~same
-    phi[:, CONVENTION] = of_one_member
-    both = x["letters"] & y["letters"]
+    phi[SHORT_WORD] = square * (is_short & ~(both_known | both_common))
+    phi[ONE_STEM] = x["stem"] == y["stem"]
+    if keys.table.size:
+        different, places = _numbered(b, len(keys.word_units))
+        cosines = asked.units @ keys.word_units[different].T
+        near = np.maximum(cosines[a, places], 0)
+        phi[COSINE] = sure = near * (x["sure"] & y["sure"])
+        phi[COSINE_SQUARED], phi[BY_SLIP] = sure * sure, near - sure
+    differ = edits < 1
+    if any(word.entry.group >= 0 or word.entry.unit for word in words):
+        of_one_group = (x["group"] == y["group"]) & (y["member"] > 0)
+        are_same = x["member"] == y["member"]
+        phi[CONVENTION] = of_one_group & are_same & differ
+        phi[OTHER_MEMBERS] = of_one_group & ~are_same | other_units()[x["unit"], y["unit"]]
+    for number, word in enumerate(words, 1):
+        are = are_opposites(word, keys, b) if word.entry.opposites else None
+        if are is not None:
+            phi[OPPOSITES] += are & (a == number)
+    phi[OTHER_DIGITS] = x["digit"] & y["digit"] & differ
     of_stem = y["letters of the stem"]
     may = (of_stem & x["letters of the stem"] == of_stem) & x["word"] & y["word"]
-    for i in np.flatnonzero(may).tolist():  # not the key the query, which may be an abbreviation
+    for i in may.nonzero()[0].tolist():  # not the key the query, which may be an abbreviation
         if part := part_of(right[i], left[i]):
-            phi[i, HELD[part]] = 1
-    may = (x["first"] == y["first"]) & (x["length"] != y["length"])
-    may &= real & ~same & ~of_one_member
-    may &= (both == x["letters"]) | (both == y["letters"]) | x["abbreviation"] | y["abbreviation"]
-    for i in np.flatnonzero(may).tolist():
-        kind = abbreviates(left[i], right[i])
-        if kind:
-            phi[i, ONE_STEM + kind] = 1
+            phi[HELD[part], i] = 1
+    some = ((x["first"] == y["first"]) & (x["length"] != y["length"])).nonzero()[0]
+    own, letters = x["letters"][some], y["letters"][some]
+    both = own & letters
+    may = (both == own) | (both == letters) | (x["abbreviation"] | y["abbreviation"])[some]
+    for i in some[may & (phi[CONVENTION, some] == 0)].tolist():
+        if kind := abbreviates(left[i], right[i]):
+            phi[ONE_STEM + kind, i] = 1
             if kind > 1:
                 lengths = len(left[i]), len(right[i])
-                phi[i, OF_LETTERS] = min(lengths) / max(lengths)
-    for number, word in enumerate(asked.words, 1):
-        are = are_opposites(word, keys, b)
-        if are is not None:
-            phi[:, OPPOSITES] += are & (a == number)
-    others = (x["group"] == y["group"]) & (x["member"] != y["member"]) & (y["member"] > 0)
-    others |= other_units()[x["unit"], y["unit"]]
-    phi[:, OTHER_MEMBERS] = others
-    phi[:, OTHER_DIGITS] = x["digit"] & y["digit"] & ~same
-    return Pairs(phi, same, real)
+                phi[OF_LETTERS, i] = min(lengths) / max(lengths)
+    return phi
 
 
 def _numbered(numbers: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -280,28 +258,58 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
 
     It is None if no key has any.
     """
-    stems, are = keys.facts_by_name["stem"], None
+    are = None
     for opposite in word.entry.opposites:
         stem, number = keys.stems.get(opposite, -2), keys.numbers.get(opposite, -2)
         if max(stem, number) >= 0:
             are = np.zeros(len(flat), np.bool_) if are is None else are
-            are |= (stems[flat] == stem) | (flat == number)
+            are |= (keys.facts["stem"][flat] == stem) | (flat == number)
     return are
 
 
-def strengths(
-    pairs: Pairs, weights: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return how likely pairs of words mean one thing, (P,), and how likely by spelling alone."""
-    evidence = pairs.evidence
-    odds = evidence @ weights
-    by_spelling = odds - evidence[:, _OF_MEANING] @ weights[_OF_MEANING]
-    both = []
-    for one in (odds, by_spelling):
-        share = np.asarray(1 / (1 + np.exp(-one)), np.float32)
-        share[pairs.same] = 1
-        both.append(share * pairs.real)
-    return both[0], both[1]
+class Table(NamedTuple):
+    """How the words of queries and candidates compare.
+
+    Attributes:
+        strengths: how far they are spelled alike, mean one thing, and match, (3, L, C, w, W).
+        unlike: how far other words are spelled alike, (L, C, w, W).
+        conventional: whether one is short for the other, (L, C, w, W); None if none are.
+        opposed, siblings: whether they are opposites, or other members of a class; likewise.
+    """
+
+    strengths: NDArray[np.float32]
+    unlike: NDArray[np.float32]
+    conventional: NDArray[np.float32] | None
+    opposed: NDArray[np.float32] | None
+    siblings: NDArray[np.float32] | None
+
+    @classmethod
+    def of(
+        cls, asked: Asked, keys: Keys, theirs: NDArray[np.int32], weights: NDArray[np.float32]
+    ) -> Table:
+        """Compare each different pair of words once."""
+        size = len(keys.word_units)
+        numbers = asked.columns[:, None, :, None].astype(np.int64) * size + theirs[:, :, None, :]
+        places, back = np.unique(numbers.ravel(), return_inverse=True)
+        a, b = np.divmod(places, size)
+        phi = pairs_of(asked, keys, a, b)
+        told = np.empty((4, len(a)), np.float32)  # spelled, meant, matched, unlike
+        told[2] = weights @ phi
+        told[0] = told[2] - weights[_OF_MEANING] @ phi[_OF_MEANING]
+        told[:3:2] = 1 / (1 + np.exp(-told[:3:2]))
+        told[1], same = phi[COSINE], phi[OF_EDITS] == 1
+        told[3] = phi[[BOTH_KNOWN, BOTH_COMMON, IS_KIND]].max(axis=0) * (1 - phi[COSINE])
+        np.maximum(told[3], phi[HOLDS], out=told[3])
+        told[3] *= ~(same | phi[[ONE_STEM, CONVENTION]].any(axis=0))
+        told[:3, same] = 1
+        real = (a > 0) & (b > 0)
+        told *= real
+        against = [
+            (phi[i] * real)[back].reshape(numbers.shape) if phi[i].any() else None
+            for i in (CONVENTION, OPPOSITES, OTHER_MEMBERS)
+        ]
+        table = told.take(back, axis=1).reshape(4, *numbers.shape)
+        return cls(table[:3], table[3], *against)
 
 
 # ---- features ----------------------------------------------------------------------------------
@@ -323,13 +331,8 @@ class Block(NamedTuple):
     queries: Sequence[Query]
     keys: Keys
     slots: NDArray[np.intp]
-    theirs: NDArray[np.int32]
+    theirs: NDArray[np.integer[Any]]
     table: Table
-
-    def fact(self, name: str) -> NDArray[Any]:
-        """Return a fact of each word of the candidates, (L, C, W)."""
-        fact: NDArray[Any] = self.keys.facts_by_name[name][self.theirs]
-        return fact
 
 
 @ignore_invalid
@@ -343,31 +346,30 @@ def align(
 
     ``weights`` weigh what `PAIR` names, (20,).
     """
-    asked = Asked.of(queries, keys)
-    slots = found.slots
+    asked, slots, columns = Asked.of(queries, keys), found.slots, keys.columns[found.slots]
     X = np.zeros((*slots.shape, len(FEATURES)), np.float32)
-    width = int(np.count_nonzero(keys.columns[slots], axis=2).max(initial=1))
-    theirs = keys.columns[slots][:, :, :width]  # (L, C, W)
+    counts = keys.counts[slots]
+    theirs = columns[:, :, : max(int(counts.max()), 1)]  # (L, C, W)
     share, other = shares_of(asked.weights[asked.columns]), shares_of(keys.weights[theirs])
-    sure_share = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
-    X[..., NEAR], X[..., ABOVE] = found.near * sure_share, found.above / 10 * sure_share
+    sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
+    X[..., NEAR], X[..., ABOVE] = found.near * sure, found.above / 10 * sure
     X[..., ENCODED], X[..., ENCODED_ABOVE] = found.encoded, found.encoded_above / 10
     X[..., NGRAMS] = found.of_ngrams
     for x, query, of_query in zip(X, queries, slots.tolist(), strict=True):
         compare_strings(x, query, keys, of_query)
     block = Block(X, queries, keys, slots, theirs, Table.of(asked, keys, theirs, weights))
-    match_several(block, weights)
-    _cover(block, share[:, None], other, asked)
-    of_several(block)
-    _contradict(block, asked)
-    _leave_over(block, share[:, None], other, asked)
-    count = np.count_nonzero(asked.columns, axis=1)[:, None]
-    length = np.array([[len(query.text)] for query in queries])
-    X[..., WORDS] = np.minimum(count, FEW_WORDS) / FEW_WORDS
-    X[..., WORDS_KEY] = np.minimum(np.count_nonzero(theirs, axis=2), FEW_WORDS) / FEW_WORDS
-    X[..., KNOWN] = sure_share
-    X[..., COUNT] = np.log(max(keys.total, 1)) / 10
-    X[..., LENGTH] = np.minimum(length, FEW_LETTERS) / FEW_LETTERS
+    if theirs.shape[2] > 1 or asked.columns.shape[1] > 1:
+        match_several(block, weights)
+    compare_wholes(block)
+    oppose(block)
+    _cover(block, asked, share[:, None], other)
+    compare_numbers(X, queries, keys, slots, theirs)
+    of_query = [(len(query.words), len(query.text)) for query in queries]
+    own, lengths = np.array(of_query).T[:, :, None]
+    X[..., WORDS] = np.minimum(own, FEW_WORDS) / FEW_WORDS
+    X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
+    X[..., KNOWN], X[..., COUNT] = sure, np.log(max(keys.total, 1)) / 10
+    X[..., LENGTH] = np.minimum(lengths, FEW_LETTERS) / FEW_LETTERS
     return X
 
 
@@ -394,53 +396,13 @@ def compare_strings(x: NDArray[np.float32], query: Query, keys: Keys, slots: lis
         x[:, WRITTEN] = x[:, LETTERS]
 
 
-class Table(NamedTuple):
-    """How the words of queries and candidates compare, each (L, C, w, W)."""
-
-    matched: NDArray[np.float32]
-    spelled: NDArray[np.float32]
-    meant: NDArray[np.float32]
-    unlike: NDArray[np.float32]
-    conventional: NDArray[np.float32] | None  # one is short for the other
-    opposed: NDArray[np.float32] | None
-    siblings: NDArray[np.float32] | None
-
-    @classmethod
-    def of(
-        cls, asked: Asked, keys: Keys, theirs: NDArray[np.int32], weights: NDArray[np.float32]
-    ) -> Table:
-        """Compare each different pair of words once."""
-        size = len(keys.word_units)
-        numbers = asked.columns[:, None, :, None].astype(np.int64) * size + theirs[:, :, None, :]
-        if len(asked.columns) == 1:
-            places, back = numbers.ravel(), None
-        else:
-            places, back = np.unique(numbers.ravel(), return_inverse=True)
-        pairs = pairs_of(asked, keys, *np.divmod(places, size))
-        matched, spelled = strengths(pairs, weights)
-
-        def whole(one: NDArray[np.float32]) -> NDArray[np.float32]:
-            return (one if back is None else one[back]).reshape(numbers.shape)
-
-        evidence, meant = pairs.evidence, pairs.evidence[:, COSINE]
-        unlike = evidence[:, [BOTH_KNOWN, BOTH_COMMON, IS_KIND]].max(axis=1) * (1 - meant)
-        unlike = np.maximum(unlike, evidence[:, HOLDS])
-        unlike *= ~(evidence[:, [ONE_STEM, CONVENTION]].any(axis=1) | pairs.same)
-        meant = np.where(pairs.same, 1, meant) * pairs.real
-        against = [
-            whole(pairs.evidence[:, i] * pairs.real) if pairs.evidence[:, i].any() else None
-            for i in (CONVENTION, OPPOSITES, OTHER_MEMBERS)
-        ]
-        return cls(
-            whole(matched), whole(spelled), whole(meant.astype(np.float32)), whole(unlike), *against
-        )
-
-
 # ---- one word that stands for several ------------------------------------------------------------
 
 _INITIALS = range(2, 6)  # letters that may be initials of several words
 _LEAST_JOINED = 5  # letters of a word that may be two
 _LEAST_AFTER = 4  # letters of a word that an initial may be joined to
+#: Of a candidate, words of the query and of the candidate that stand for each other.
+_Match: TypeAlias = tuple[int, slice, slice]
 
 
 def match_several(block: Block, weights: NDArray[np.float32]) -> None:
@@ -449,40 +411,34 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
     Initials and terms count as much as a conventional abbreviation.
     """
     X, queries, keys, slots, theirs, table = block
-    by_convention = float(1 / (1 + np.exp(-(weights[0] + weights[CONVENTION]))))
+    by_convention = float(1 / (1 + np.exp(-(weights[BIAS] + weights[CONVENTION]))))
+
+    def raise_to(strength: float, *at: Any) -> None:
+        for one in (table.strengths[0][at], table.strengths[2][at]):
+            np.maximum(one, strength, out=one)
+        table.unlike[at] = 0
+
     for i, query in enumerate(queries):
-        count = len(query.words)
-        for j, k, m, size in _initials_in(query, keys, slots[i], theirs[i]):
-            rows, columns = (m, slice(k, k + size)) if j > 0 else (slice(k, k + size), m)
-            _raise_to(table, (i, abs(j) - 1, rows, columns), by_convention)
-        for at in _joined_in(query, keys, theirs[i]):
-            _raise_to(table, (i, *at), 1.0)
-        for at in _initial_joined_in(query, keys, theirs[i]):
-            _raise_to(table, (i, *at), by_convention)
-        for j, ours, others in _terms_in(query, keys, theirs[i]):
-            _raise_to(table, (i, j, ours, others), by_convention)
-            is_whole = others.start == 0 and not theirs[i, j, others.stop :].any()
-            if is_whole and ours.stop - ours.start == count:
+        for j, rows, columns in _initials_in(query, keys, slots[i], theirs[i]):
+            raise_to(by_convention, i, j, rows, columns)
+        for j, rows, columns in _joined_in(query, keys, theirs[i]):
+            raise_to(1.0, i, j, rows, columns)
+        for j, rows, columns in _initial_joined_in(query, keys, theirs[i]):
+            raise_to(by_convention, i, j, rows, columns)
+        for j, rows, columns in _terms_in(query, keys, theirs[i]):
+            raise_to(by_convention, i, j, rows, columns)
+            is_whole = columns.start == 0 and not theirs[i, j, columns.stop :].any()
+            if is_whole and rows.stop - rows.start == len(query.words):
                 X[i, j, CONVENTIONAL] = 1
         for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
             if is_one_text(query.text, keys.texts[slots[i, j]]):
-                _raise_to(table, (i, j, slice(None), slice(None)), 1.0)
-
-
-def _raise_to(table: Table, at: tuple[Any, ...], strength: float) -> None:
-    for one in (table.matched, table.spelled):
-        one[at] = np.maximum(one[at], strength)
-    table.unlike[at] = 0
+                raise_to(1.0, i, j)
 
 
 def _initials_in(
-    query: Query, keys: Keys, slots: NDArray[np.intp], theirs: NDArray[np.int32]
-) -> Iterator[tuple[int, int, int, int]]:
-    """Yield where a word of the query is the initials of words of a candidate, and the reverse.
-
-    Each is ``(j + 1, first, word, count)``, with ``-(j + 1)`` where a word of the candidate is the
-    initials of words of the query; the candidate j, the first of the words, the one, how many.
-    """
+    query: Query, keys: Keys, slots: NDArray[np.intp], theirs: NDArray[np.integer[Any]]
+) -> Iterator[_Match]:
+    """Yield where a word of one is the initials of words of the other."""
     short = [(m, w.text) for m, w in enumerate(query.words) if len(w.text) in _INITIALS]
     if short:
         for j, initials in enumerate(keys.initials(slots.tolist())):
@@ -490,68 +446,66 @@ def _initials_in(
                 for m, text in short:
                     first = initials.find(text)
                     if first >= 0:
-                        yield j + 1, first, m, len(text)
+                        yield j, slice(m, m + 1), slice(first, first + len(text))
     if len(query.words) > 1:
         initials = "".join([word.text[0] for word in query.words])
-        lengths = keys.facts_by_name["length"][theirs]
+        lengths = keys.facts["length"][theirs]
         may = (lengths > 1) & (lengths <= min(len(initials), _INITIALS[-1]))
         for j, m in np.argwhere(may).tolist():
             text = keys.strings[theirs[j, m]]
             first = initials.find(text)
             if first >= 0:
-                yield -(j + 1), first, m, len(text)
+                yield j, slice(first, first + len(text)), slice(m, m + 1)
 
 
-def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.int32]) -> Iterator[tuple[Any, ...]]:
-    """Yield where two words of one are written as one word of the other: (j, words, words)."""
+def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Iterator[_Match]:
+    """Yield where two words of one are written as one word of the other."""
     words, numbers = query.words, keys.numbers
     for k, (one, other) in enumerate(pairwise(words)):
         whole = stem_of(one.text + other.text)
         # "timeout s" is no plural.
         if whole != one.entry.stem and (stem := keys.stems.get(whole)) is not None:
-            for j, m in zip(*(keys.facts_by_name["stem"][theirs] == stem).nonzero(), strict=True):
-                yield j, slice(k, k + 2), m
+            for j, m in zip(*(keys.facts["stem"][theirs] == stem).nonzero(), strict=True):
+                yield j, slice(k, k + 2), slice(m, m + 1)
     for m, word in enumerate(words):
         for cut in range(2, len(word.text) - 1) if len(word.text) >= _LEAST_JOINED else ():
             first = numbers.get(word.text[:cut])
             if first is not None and (second := numbers.get(word.text[cut:])) is not None:
                 both = (theirs[:, :-1] == first) & (theirs[:, 1:] == second)
                 for j, k in zip(*both.nonzero(), strict=True):
-                    yield j, m, slice(k, k + 2)
+                    yield j, slice(m, m + 1), slice(k, k + 2)
 
 
 def _initial_joined_in(
-    query: Query, keys: Keys, theirs: NDArray[np.int32]
-) -> Iterator[tuple[Any, ...]]:
+    query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]
+) -> Iterator[_Match]:
     """Yield where a word and the initial of the one before are one word of the other: "fname".
 
-    Each is (j, words, words). The one word is none that is known, so there is a table of words.
+    The one word is none that is known, so there is a table of words.
     """
-    facts, numbers = keys.facts_by_name, keys.numbers if keys.table.size else {}
+    facts, numbers = keys.facts, keys.numbers if keys.table.size else {}
     for k, (one, other) in enumerate(pairwise(query.words)):
         number = numbers.get(one.text[0] + other.text)
         if number is not None and len(other.text) >= _LEAST_AFTER and not facts["word"][number]:
             for j, m in zip(*(theirs == number).nonzero(), strict=True):
-                yield j, slice(k, k + 2), m
+                yield j, slice(k, k + 2), slice(m, m + 1)
     for m, word in enumerate(query.words):
         number = numbers.get(word.text[1:])
         if number is not None and len(word.text) > _LEAST_AFTER and not is_word(word):
             both = (facts["first"][theirs[:, :-1]] == ord(word.text[0])) & (theirs[:, 1:] == number)
             for j, k in zip(*both.nonzero(), strict=True):
-                yield j, m, slice(k, k + 2)
+                yield j, slice(m, m + 1), slice(k, k + 2)
 
 
-def _terms_in(
-    query: Query, keys: Keys, theirs: NDArray[np.int32]
-) -> Iterator[tuple[int, slice, slice]]:
-    """Yield where words of both name one thing, as the lexicon has it: (j, words, words)."""
+def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Iterator[_Match]:
+    """Yield where words of both name one thing, as the lexicon has it."""
     stems_of_query = [word.entry.stem for word in query.words] if keys.table.size else []
     for start, size, others in same_terms(stems_of_query):
         for other in others:
             stems = [keys.stems.get(stem, -2) for stem in other]
             if -2 in stems or len(stems) > theirs.shape[1]:
                 continue
-            of_keys = keys.facts_by_name["stem"][theirs]
+            of_keys = keys.facts["stem"][theirs]
             for first in range(theirs.shape[1] - len(stems) + 1):
                 columns = slice(first, first + len(stems))
                 for j in (of_keys[:, columns] == stems).all(axis=1).nonzero()[0].tolist():
@@ -559,21 +513,40 @@ def _terms_in(
 
 
 def _cover(
-    block: Block, share: NDArray[np.float32], other: NDArray[np.float32], asked: Asked
+    block: Block, asked: Asked, share: NDArray[np.float32], other: NDArray[np.float32]
 ) -> None:
-    """Set how far the words of each are matched by those of the other."""
-    X, table = block.X, block.table
-    for i, one in ((SPELLED, table.spelled), (MEANT, table.meant), (MATCHED, table.matched)):
-        X[..., i] = (_highest(one, 3) * share).sum(2)
-        X[..., i + 1] = (_highest(one, 2) * other).sum(2)
-    of_query, of_key = _highest(table.matched, 3), _highest(table.matched, 2)
+    """Set how far the words of each are matched by those of the other, and what is left over.
+
+    The weights of the words as shares of their sum are given, (L, 1, w) and (L, C, W).
+    """
+    X, _, keys, _, theirs, table = block
+    X[..., OTHER_SMALL], left = 1, []
+    sides = (asked.facts, asked.columns[:, None], share, 4), (keys.facts, theirs, other, 3)
+    for place, (facts, words, shares, axis) in enumerate(sides):
+        best = _highest(table.strengths, axis)  # (3, L, C, w), or with W
+        X[..., SPELLED + place : WORST : 2] = np.moveaxis((best * shares).sum(3), 0, 2)
+        X[..., WORST + place] = np.where(shares > 0, best[2], 1).min(2)
+        X[..., TELLING + place] = X[..., MATCHED + place]
+        telling = shares
+        are_fillers = facts["filler"][words]
+        if are_fillers.any():
+            telling = shares * ~are_fillers
+            kept = np.where(telling.any(2, keepdims=True), telling, shares)
+            sums = np.maximum(kept.sum(2), np.float32(1e-9))
+            X[..., TELLING + place] = (best[2] * kept).sum(2) / sums
+        X[..., OTHER_SMALL] *= (facts["function"][words] & (best[0] < SAME)).any(2)
+        X[..., DENIED] += facts["denies"][words].sum(2)
+        left.append(telling * (best[2] < UNMATCHED))
+        X[..., LEFT + place] = left[place].sum(2)
     X[..., OTHER_WORD] = (_highest(table.unlike, 3) * share).sum(2)
-    X[..., WORST] = np.where(share > 0, of_query, 1).min(2)
-    X[..., WORST_KEY] = np.where(other > 0, of_key, 1).min(2)
-    telling = share * ~asked.facts["filler"][asked.columns][:, None]
-    X[..., TELLING] = _mean(of_query, np.where(telling.any(2, keepdims=True), telling, share))
-    telling = other * ~block.fact("filler")
-    X[..., TELLING_KEY] = _mean(of_key, np.where(telling.any(2, keepdims=True), telling, other))
+    X[..., DENIED] %= 2
+    at = left[0].any(2).nonzero()
+    if len(at[0]):
+        a = (left[0] @ asked.units[asked.columns])[at][:, None]  # (P, 1, E)
+        b = np.stack([left[1][at], other[at]], axis=1) @ keys.word_units[theirs[at]]
+        squares = np.einsum("pie,pie->pi", a, a) * np.einsum("pie,pie->pi", b, b)
+        near = (a * b).sum(2) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
+        X[(*at, slice(LEFT_NEAR, LEFT_NEAR_KEY + 1))] = np.maximum(near, 0)
 
 
 def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
@@ -582,75 +555,44 @@ def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
     return highest
 
 
-def _mean(values: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray((values * weights).sum(2) / np.maximum(weights.sum(2), np.float32(1e-9)))
+# ---- whole texts -------------------------------------------------------------------------------
 
 
-def of_several(block: Block) -> None:
+def compare_wholes(block: Block) -> None:
     """Set which of query and key abbreviates the other as a whole, and where words are turned."""
     X, queries, keys, slots, theirs, table = block
     own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]
+    is_one, key_is_one = own == 1, counts == 1
     if table.conventional is not None:
-        X[..., CONVENTIONAL] += ((own == 1) & (counts == 1)) * table.conventional[:, :, 0, 0]
+        X[..., CONVENTIONAL] += is_one & key_is_one & (table.conventional[:, :, 0, 0] > 0)
     joined = [query.text.replace(" ", "") for query in queries]
-    facts, beginnings = keys.facts_by_name, theirs[:, :, 0]
-    firsts, lengths = facts["first"][beginnings], facts["length"][beginnings]
-    may = (firsts == [[ord(one[0])] for one in joined]) & ((own == 1) != (counts == 1))
+    first = {name: keys.facts[name][theirs[:, :, 0]] for name in ("first", "length")}
+    may = (is_one != key_is_one) & (first["first"] == [[ord(one[0])] for one in joined])
     for i, j in np.argwhere(may).tolist():
         whole = keys.texts[slots[i, j]].replace(" ", "")
-        if joined[i] != whole:
-            kind = abbreviates(joined[i], whole)
-            if kind:
-                X[i, j, CONVENTIONAL if kind == 1 else ABBREVIATED] = 1
-    sizes = np.array([[len(one)] for one in joined])
-    may = ((own == 1) & (sizes <= counts)) | ((counts == 1) & (lengths <= own))
-    may &= own != counts
-    for i, j in np.argwhere(may).tolist():
-        text, is_ours = keys.texts[slots[i, j]], len(queries[i].words) == 1
-        short = joined[i] if is_ours else text
-        of = _initials(text, keys, theirs[i, j]) if is_ours else _initials_of(queries[i])
-        X[i, j, INITIALS], X[i, j, LONG_INITIALS] = short in of, short in of and len(short) > 2
+        if joined[i] != whole and (kind := abbreviates(joined[i], whole)):
+            X[i, j, CONVENTIONAL if kind == 1 else ABBREVIATED] = 1
+    may = is_one & ([[len(one)] for one in joined] <= counts) | key_is_one & (
+        first["length"] <= own
+    )
+    for i, j in np.argwhere(may & (is_one != key_is_one)).tolist():
+        short, long = queries[i].text, keys.texts[slots[i, j]]
+        fillers = keys.facts["filler"][theirs[i, j]].tolist()
+        if key_is_one[i, j]:
+            short, long = long, short
+            fillers = [word.entry.is_filler for word in queries[i].words]
+        letters = [word[0] for word in long.split(" ")]
+        telling = [one for one, is_filler in zip(letters, fillers, strict=False) if not is_filler]
+        X[i, j, INITIALS] = are_initials = short in ("".join(letters), "".join(telling))
+        X[i, j, LONG_INITIALS] = are_initials and len(short) > 2
     for i, query in enumerate(queries):
         count = len(query.words)
         if count > 1 and is_directed(query.asked):
             for j in (counts[i] > 1).nonzero()[0].tolist():
                 if is_directed(keys.names[slots[i, j]]):
-                    X[i, j, TURNED] = _is_turned(table.spelled[i, j, :count, : counts[i, j]])
-
-
-def _initials(text: str, keys: Keys, columns: NDArray[np.int32]) -> set[str]:
-    """Return the first letters of the words of a key, and of those that are no fillers."""
-    words = text.split()
-    fillers = keys.facts_by_name["filler"][columns[: len(words)]].tolist()
-    some = [word for word, filler in zip(words, fillers, strict=False) if not filler]
-    return {"".join(word[0] for word in several) for several in (words, some)}
-
-
-def _initials_of(query: Query) -> set[str]:
-    some = [word for word in query.words if not word.entry.is_filler]
-    return {"".join(word.text[0] for word in several) for several in (query.words, some)}
-
-
-SAME = 0.8  # how alike words are that both have
-
-
-def _is_turned(spelled: NDArray[np.float32]) -> bool:
-    """Tell whether words that both have stand in another order."""
-    places = [int(row.argmax()) for row in spelled if row.max() > SAME]
-    return len(places) > 1 and places != sorted(places)
-
-
-def _contradict(block: Block, asked: Asked) -> None:
-    """Set what speaks against a key: opposites, other members, other numbers, a denial."""
-    X, table = block.X, block.table
-    oppose(block)
-    denied = asked.facts["denies"][asked.columns].sum(1)[:, None]
-    X[..., DENIED] = (denied + block.fact("denies").sum(2)) % 2
-    ours = asked.facts["function"][asked.columns][:, None] & (_highest(table.spelled, 3) < SAME)
-    others = block.fact("function") & (_highest(table.spelled, 2) < SAME)
-    X[..., OTHER_SMALL] = ours.any(2) & others.any(2)
-    has_digit = np.asarray(block.fact("digit").any(2))
-    compare_numbers(X, block.queries, block.keys, block.slots, has_digit)
+                    rows = table.strengths[0, i, j, :count]
+                    places = [int(row.argmax()) for row in rows if row.max() > SAME]
+                    X[i, j, TURNED] = places != sorted(places)  # which words both have
 
 
 def compare_numbers(
@@ -658,27 +600,28 @@ def compare_numbers(
     queries: Sequence[Query],
     keys: Keys,
     slots: NDArray[np.intp],
-    has_digit: NDArray[np.bool_],
+    theirs: NDArray[np.integer[Any]],
 ) -> None:
-    """Set whether query and candidate have other numbers, given which candidates have any."""
+    """Set whether query and candidate have other numbers; the arguments are those of a `Block`."""
     ours = [numbers_of(query.text) for query in queries]
     has_any = np.array([bool(one) for one in ours])[:, None]
-    for i, j in np.argwhere(has_digit | has_any).tolist():
-        text = keys.texts[slots[i, j]]
-        theirs = numbers_of(text)
-        if not (ours[i] and theirs) and _counts_letters(queries[i].text, text):
+    for i, j in np.argwhere(keys.facts["digit"][theirs].any(2) | has_any).tolist():
+        query, text = queries[i], keys.texts[slots[i, j]]
+        theirs_j = numbers_of(text)
+        if not (ours[i] and theirs_j) and _counts_letters(query.text, text):
             continue
-        as_written = queries[i].asked, str.__str__(keys.names[slots[i, j]])
-        if other_code(queries[i].text, text) or other_number(*as_written):
-            X[i, j, OTHER_NUMBERS] = 1
-        elif ours[i] == theirs or (X[i, j, EDITS] == 1 and is_one_text(queries[i].text, text)):
-            X[i, j, SAME_NUMBERS] = 1
-        elif sorted(ours[i]) == sorted(theirs):  # a day, a month and a year
-            is_date = len(theirs) == 3 and any(len(number) == 4 for number in theirs)
-            X[i, j, SAME_NUMBERS if is_date else OTHER_NUMBERS] = 1
+        more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
+        as_written = query.asked, str.__str__(keys.names[slots[i, j]])
+        if other_code(query.text, text) or other_number(*as_written):
+            place = OTHER_NUMBERS
+        elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):
+            place = SAME_NUMBERS
+        elif not more and not less:  # a day, a month and a year
+            is_date = len(theirs_j) == 3 and any(len(number) == 4 for number in theirs_j)
+            place = SAME_NUMBERS if is_date else OTHER_NUMBERS
         else:
-            more, less = Counter(ours[i]) - Counter(theirs), Counter(theirs) - Counter(ours[i])
-            X[i, j, OTHER_NUMBERS if more and less else NUMBERS_LEFT] = 1
+            place = OTHER_NUMBERS if more and less else NUMBERS_LEFT
+        X[i, j, place] = 1
 
 
 def _counts_letters(text: str, other: str) -> bool:
@@ -699,28 +642,8 @@ def oppose(block: Block) -> None:
     X, table = block.X, block.table
     for place, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):
         for query, key, i, j in [] if against is None else np.argwhere(against).tolist():
-            spelled = table.spelled[query, key]
+            spelled = table.strengths[0, query, key]
             of_query = np.delete(spelled[i], j).max(initial=0)
             of_key = np.delete(spelled[:, j], i).max(initial=0)
             free = float((1 - of_query) * (1 - of_key))
             X[query, key, place] = max(X[query, key, place], free)
-
-
-def _leave_over(
-    block: Block, share: NDArray[np.float32], other: NDArray[np.float32], asked: Asked
-) -> None:
-    """Set how much of each nothing of the other matches, and how near this is."""
-    X, _, keys, _, theirs, table = block
-    is_filler = asked.facts["filler"][asked.columns][:, None]
-    ours_left = share * (_highest(table.matched, 3) < UNMATCHED) * ~is_filler
-    theirs_left = other * (_highest(table.matched, 2) < UNMATCHED) * ~block.fact("filler")
-    X[..., LEFT], X[..., LEFT_KEY] = ours_left.sum(2), theirs_left.sum(2)
-    at = ours_left.any(2).nonzero()
-    a = (ours_left @ asked.units[asked.columns])[at]  # (P, E), as b
-    lengths = np.einsum("pe,pe->p", a, a)
-    shares = np.stack([theirs_left[at], other[at]], axis=1)
-    both = shares @ keys.word_units[theirs[at]]  # (P, 2, E)
-    for i, b in ((LEFT_NEAR, both[:, 0]), (LEFT_NEAR_KEY, both[:, 1])):
-        squares = lengths * np.einsum("pe,pe->p", b, b)
-        near = np.einsum("pe,pe->p", a, b) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
-        X[(*at, i)] = np.maximum(near, 0)

@@ -24,7 +24,6 @@ from fuzzydict.search.align import CONTEXT, FEATURES, LEFT_OVER, SIGNS
 WHICH = [i for i in range(CONTEXT) if i not in range(*LEFT_OVER.indices(CONTEXT))]
 #: What tells, beside all features, whether the best key is right.
 OF_BEST = ("log-odds", "lead", "share")
-_PLACES_OF_BEST = range(len(FEATURES), len(FEATURES) + len(OF_BEST))  # after the features
 LEAD = 15.0  # log-odds; a longer lead says no more
 
 
@@ -72,7 +71,7 @@ def tie(top: Any) -> Any:
 
 
 class Folded(NamedTuple):
-    """A net into whose weights the scaling of the features is folded, for single queries.
+    """A net into whose weights the scaling of the features is folded.
 
     Attributes:
         both: the weights of the hidden units and, last, of the line, (F, H + 1).
@@ -85,6 +84,14 @@ class Folded(NamedTuple):
     start: NDArray[np.float32]
     c: NDArray[np.float32]
     bounded: int
+
+    @classmethod
+    def of(cls, net: Net, center: NDArray[np.float32], scale: NDArray[np.float32]) -> Folded:
+        """Fold what is taken off the features of a net, (F,), and what they are divided by."""
+        line = np.append(net.l, np.zeros(len(net.B), np.float32))
+        both = np.column_stack([np.concatenate([net.A, net.B]), line]) / scale[:, None]
+        start = np.append(net.b, net.bias) - center @ both
+        return cls(both.astype(np.float32), start.astype(np.float32), net.c, net.bounded)
 
     def __call__(self, x: NDArray[np.float32]) -> Any:
         """Return the log-odds, (...), of features (..., F)."""
@@ -206,15 +213,12 @@ class Judge:
         Of equal log-odds the one with the least of the ``hashes``, (L, C), is the best, whatever
         their order. Those that the ``mask``, (L, C), has not are not there.
         """
-        Z = (X - self.center) / self.scale
-        odds = self.which(Z[..., WHICH], Z[..., CONTEXT:])
-        odds = odds.astype(np.float64)
+        odds = self._which(X).astype(np.float64)
         if mask is not None:
             odds = np.where(mask, odds, -np.inf)
         top = odds.max(axis=1, keepdims=True)
         best = np.where(odds > top - tie(top), hashes.astype(np.int64), 1 << 32).argmin(1)
-        told = self.features_of_best(Z, odds, best)
-        right = self.whether(told[:, : CONTEXT + 3], told[:, CONTEXT + 3 :])
+        right = self._whether(self.features_of_best(X, odds, best))
         return Judged(odds, best, expit(right.astype(np.float64)))
 
     def best_of_one(
@@ -225,9 +229,9 @@ class Judge:
     ) -> tuple[int, list[float]]:
         """Return the place of the best candidate of one query, and the log-odds of all, C.
 
-        Their features have room for what `OF_BEST` names, (C, F + 3); ``hashes`` as for `judge`.
+        Their features are given, (C, F); of what is left over nothing need be set.
         """
-        odds = self._which_of_one(x)
+        odds = self._which(x)
         if alive is not None:
             odds[~alive] = -np.inf
         place = int(odds.argmax())
@@ -239,41 +243,35 @@ class Judge:
     def right_of_one(self, x: NDArray[np.float32], odds: list[float], place: int) -> float:
         """Return the probability that the best candidate of one query is right.
 
-        Its features have room for what `OF_BEST` names, which is set, (F + 3,); ``odds`` are the
-        log-odds of all candidates.
+        Its features are given, (F,), and the log-odds of all candidates.
         """
-        top = odds[place]
-        others = odds[:place] + odds[place + 1 :]
+        top, others = odds[place], odds[:place] + odds[place + 1 :]
         next_best = max(others, default=-math.inf)
-        lead = min(top - next_best, LEAD)
         share = 1 / (1 + sum([math.exp(one - top) for one in others]))
-        x[len(FEATURES) :] = top / 5, lead / 5, share
+        told = np.empty(len(x) + len(OF_BEST), np.float32)
+        told[:CONTEXT], told[CONTEXT + len(OF_BEST) :] = x[:CONTEXT], x[CONTEXT:]
+        told[CONTEXT : CONTEXT + len(OF_BEST)] = top / 5, min(top - next_best, LEAD) / 5, share
+        log_odds = float(self._whether(told))
+        right = 1 / (1 + math.exp(-min(max(log_odds, -700), 700)))
         least = max(top, next_best)
         least -= tie(least)
-        tied = 1 if next_best <= least else sum([one > least for one in odds])
-        log_odds = float(self._whether_of_one(x))
-        right = 1 / (1 + math.exp(-min(max(log_odds, -700), 700)))
-        return right if tied == 1 else min(right, float(share_of(tied)))
+        if next_best <= least:
+            return right
+        return min(right, float(share_of(sum([one > least for one in odds]))))
 
     @cached_property
-    def _which_of_one(self) -> Folded:
-        return self._folded(self.which, WHICH)
+    def _which(self) -> Folded:
+        places = [*WHICH, *range(CONTEXT, len(FEATURES))]
+        folded = Folded.of(self.which, self.center[places], self.scale[places])
+        both = np.zeros((len(FEATURES), folded.both.shape[1]), np.float32)
+        both[places] = folded.both
+        return folded._replace(both=both)
 
     @cached_property
-    def _whether_of_one(self) -> Folded:
-        return self._folded(self.whether, [*range(CONTEXT), *_PLACES_OF_BEST])
-
-    def _folded(self, net: Net, own: list[int]) -> Folded:
-        """Return a net for single queries, given which features it takes beside the context."""
-        more, places = len(OF_BEST), [*own, *range(CONTEXT, len(FEATURES))]
-        center = np.append(self.center, np.zeros(more, np.float32))
-        scale = np.append(self.scale, np.ones(more, np.float32))
-        line = np.append(net.l, np.zeros(len(net.B), np.float32))
-        weights = np.column_stack([np.concatenate([net.A, net.B]), line]) / scale[places, None]
-        start = np.append(net.b, net.bias) - center[places] @ weights
-        both = np.zeros((len(center), weights.shape[1]), np.float32)
-        both[places] = weights
-        return Folded(both, start.astype(np.float32), net.c, net.bounded)
+    def _whether(self) -> Folded:
+        more = [CONTEXT] * len(OF_BEST)  # these are not scaled
+        center, scale = np.insert(self.center, more, 0), np.insert(self.scale, more, 1)
+        return Folded.of(self.whether, center, scale)
 
     def log_probabilities(
         self,
@@ -310,16 +308,19 @@ class Judge:
         return np.asarray(np.minimum(odds, -2 * tie(top)[:, None]))
 
     def features_of_best(
-        self, Z: NDArray[np.float32], odds: NDArray[np.float32], best: NDArray[np.intp]
+        self, X: NDArray[np.float32], odds: NDArray[np.float32], best: NDArray[np.intp]
     ) -> NDArray[np.float32]:
-        """Return what tells whether the best keys are right, (L, F + 3), the context last."""
+        """Return what tells whether the best keys are right, (L, F + 3), the context last.
+
+        The features may be scaled.
+        """
         rows = np.arange(len(odds))
         top = odds[rows, best]
         others = odds.copy()
         others[rows, best] = -np.inf
         lead = np.minimum(top - others.max(1, initial=-np.inf), LEAD)
         share = 1 / np.exp(np.minimum(odds - top[:, None], 80)).sum(1)  # of a worse key, next to 0
-        features = Z[rows, best]
+        features = X[rows, best]
         return np.column_stack(
             [features[:, :CONTEXT], top / 5, lead / 5, share, features[:, CONTEXT:]]
         ).astype(np.float32)
@@ -331,23 +332,21 @@ class Judge:
 
         The features are those of all candidates of the query, (C, F), as are the log-odds, (C,).
         """
-        nothing = -self.center / self.scale
-        z, others = (X[place] - self.center) / self.scale, np.delete(odds, place)
+        x, others = X[place], np.delete(odds, place)
         count = len(_GROUPS) + 1  # the last are the rivals
         sets = np.arange(1 << count)
-        table = np.tile(np.append(nothing[:CONTEXT], z[CONTEXT:]), (len(sets), 1))
+        table = np.tile(np.append(np.zeros(CONTEXT, np.float32), x[CONTEXT:]), (len(sets), 1))
         for group, features in enumerate(_GROUPS):
-            table[np.ix_(np.flatnonzero(sets >> group & 1), np.array(features))] = z[features]
-        own = self.which(table[:, WHICH], table[:, CONTEXT:]).astype(np.float64)
-        rivals = np.where(sets[:, None] >> len(_GROUPS) & 1, others, -np.inf)
-        lead = np.minimum(own - rivals.max(axis=1, initial=-np.inf), LEAD)
-        share = 1 / (1 + np.exp(np.minimum(rivals - own[:, None], 700)).sum(axis=1))
-        told = np.column_stack([table[:, :CONTEXT], own / 5, lead / 5, share])
-        found = self.whether(told.astype(np.float32), table[:, CONTEXT:]).astype(np.float64)
+            table[np.ix_(np.flatnonzero(sets >> group & 1), np.array(features))] = x[features]
+        own = self._which(table).astype(np.float64)
+        with_rivals = np.where(sets[:, None] >> len(_GROUPS) & 1, others, -np.inf)
+        told = self.features_of_best(
+            table[:, None], np.column_stack([own, with_rivals]), np.zeros(len(sets), np.intp)
+        )
+        found = self._whether(told).astype(np.float64)
         shares = _shapley(found, count)
         final = float(np.log(score) - np.log1p(-score)) if 0 < score < 1 else float(found[-1])
         shares[-1] += final - float(found[-1])
-        x = X[place]
         near = float(x[align.ENCODED] or x[align.NEAR])
         covered = float(min(x[align.MATCHED], x[align.MATCHED_KEY]))
         return Parts._make([*shares, float(found[0]), float(x[align.EDITS]), near, covered])

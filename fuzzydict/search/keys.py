@@ -108,43 +108,46 @@ class WordTable:
         return background_of(np.array(known or [self._none[0]]))
 
 
-def facts_of(
-    words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
-) -> dict[str, NDArray[Any]]:
-    """Return what is compared of U words beside their letters and vectors, each an array, (U,).
+#: What is compared of a word beside its vector.
+FACTS = np.dtype(
+    [
+        ("stem", np.int32),  # its number
+        ("member", np.int32),  # the number of the member of a closed class that it is, or 0
+        ("group", np.int32),
+        ("unit", np.int32),
+        ("first", np.int32),  # its first letter
+        ("length", np.int32),
+        ("letters", np.uint32),  # a bit for each, so that one without them may be told
+        ("letters of the stem", np.uint32),
+        ("weight", np.float32),
+        ("known", np.bool_),  # it is in the table of vectors
+        ("sure", np.bool_),  # its vector is its own
+        ("common", np.bool_),
+        ("word", np.bool_),
+        ("abbreviation", np.bool_),  # it may stand for a longer word
+        ("filler", np.bool_),
+        ("function", np.bool_),
+        ("digit", np.bool_),
+        ("denies", np.bool_),
+    ],
+    align=True,
+)
 
-    Given are the numbers of their stems, and of the members of closed classes that they are.
-    """
-    texts, entries = [word.text for word in words], [word.entry for word in words]
-    numbers: dict[str, Iterable[int]] = {
-        "stem": stems,
-        "first": [ord(text[0]) for text in texts],
-        "length": map(len, texts),
-        "group": [entry.group for entry in entries],
-        "member": members,
-        "unit": [entry.unit for entry in entries],
-    }
-    are: dict[str, list[bool]] = {
-        "known": [word.is_known for word in words],  # in the table of vectors
-        "sure": [word.trust == 1 for word in words],
-        "common": [entry.is_common for entry in entries],
-        "word": list(map(is_word, words)),
-        "brief": [len(text) <= SHORT for text in texts],
-        "abbreviation": list(map(is_short_form, texts)),  # it may stand for a longer word
-        "filler": [entry.is_filler for entry in entries],
-        "function": [entry.is_function for entry in entries],
-        "digit": [entry.has_digit for entry in entries],
-        "denies": [entry.denies for entry in entries],
-        "marked": [entry.denies or entry.has_digit for entry in entries],
-    }
-    return {
-        **{name: np.array([*fact], np.int32) for name, fact in numbers.items()},
-        # A bit for each letter, so that one without them may be told.
-        "letters": np.array(list(map(letters_of, texts)), np.uint32),
-        "letters of the stem": np.array([letters_of(entry.stem) for entry in entries], np.uint32),
-        "weight": np.array([word.weight for word in words], np.float32),
-        **{name: np.array(fact, np.bool_) for name, fact in are.items()},
-    }
+
+def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]) -> NDArray[Any]:
+    """Return the `FACTS` of U words, (U,), given the numbers of their stems and as members."""
+    rows = [
+        (
+            *(stem, member, entry.group, entry.unit, ord(text[0]), len(text)),
+            *(letters_of(text), letters_of(entry.stem), weight, is_known, trust == 1),
+            *(entry.is_common, trust == 1 or entry.is_common, is_short_form(text)),
+            *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies),
+        )
+        for (text, entry, _, _, weight, is_known, trust), stem, member in zip(
+            words, stems, members, strict=True
+        )
+    ]
+    return np.array(rows, FACTS)
 
 
 def is_word(word: Word) -> bool:
@@ -215,10 +218,8 @@ class Keys:
         self.hashes = np.zeros(0, np.uint32)  # those of the least are a sample of all keys, (n,)
         self.ngrams = np.zeros(0, np.uint16)  # of all texts, one after the other
         self.ngram_counts = np.zeros(0, np.int64)  # how many each has, (n,)
-        self.facts_by_name = {
-            name: np.zeros(1, fact.dtype) for name, fact in facts_of((), (), ()).items()
-        }
-        self.facts_by_name["stem"][0] = -1
+        self.facts = np.zeros(1, FACTS)  # of each word, (U + 1,)
+        self.facts["stem"] = -1
         self.word_units = np.zeros((1, table.size), np.float32)  # of length one, (U + 1, E)
         self.word_hashes = np.zeros(1, np.uint32)
         self._word_counts = np.zeros(1, np.int64)  # how often each word stands in a living key
@@ -359,9 +360,8 @@ class Keys:
 
     def _extend(self, **rows: NDArray[Any]) -> None:
         """Put rows behind those of some arrays, in the same memory as long as there is room."""
-        self.facts_by_name = self.facts_by_name.copy()
+        arrays = self.__dict__
         for name, new in rows.items():
-            arrays = self.facts_by_name if name in self.facts_by_name else self.__dict__
             used, total, room = len(arrays[name]), len(arrays[name]) + len(new), new
             if used:
                 room = self._room.get(name, arrays[name])
@@ -402,7 +402,7 @@ class Keys:
         self._extend(
             word_units=np.array([word.unit for word in new]),
             word_hashes=np.array(hashes, np.uint32),
-            **facts_of(new, stems, members),
+            facts=facts_of(new, stems, members),
         )
         return flat, sizes
 
@@ -449,7 +449,7 @@ class Keys:
     def _stem_counts(self) -> NDArray[np.int64]:
         if self._given is not None:
             return np.array([self._given.stems.get(stem, 0) for stem in list(self.stems)] or [0])
-        stems = self.facts_by_name["stem"][1:]
+        stems = self.facts["stem"][1:]
         return np.bincount(stems, self._word_counts[1:], 1).astype(np.int64)
 
     def with_statistics(self, statistics: Statistics) -> Keys:
@@ -494,8 +494,8 @@ class Keys:
     @cached_property
     def weights(self) -> NDArray[np.float32]:
         """The weight of each word: rare in English, and among the keys, (U + 1,); 0 for no word."""
-        counts = self._stem_counts[self.facts_by_name["stem"].clip(0)]
-        weights = np.asarray(self.facts_by_name["weight"] * self.rarity(counts), np.float32)
+        counts = self._stem_counts[self.facts["stem"].clip(0)]
+        weights = np.asarray(self.facts["weight"] * self.rarity(counts), np.float32)
         weights[0] = 0
         return weights
 
