@@ -78,10 +78,14 @@ class Search(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """The rows that were found for one search, each list best first; their values are not told."""
+    """The rows that were found for one search, each list best first.
+
+    A store that can do so reads short values with them; a row has none.
+    """
 
     near: list[Row]
     spelled: list[Row]
+    values: dict[str, Any]  # those that were read, by key
 
 
 class Known(NamedTuple):

@@ -8,6 +8,7 @@ import re
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import chain
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -19,6 +20,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from fuzzydict._arrays import linear
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
 from fuzzydict.stores.base import (
     MOST_KEYS,
@@ -57,7 +59,7 @@ T = TypeVar("T")
 
 #: A search without an index compares with all keys, which is quick as long as they are fewer.
 UNINDEXED = 10_000
-_MOST_DIMENSIONS = 4000  # of a halfvec in an index of pgvector
+_MOST_DIMENSIONS = 4000  # of a halfvec that an index of pgvector takes
 _CONNECTIONS = 8  # of a store: so many threads are answered at once
 _PATIENCE = 10  # seconds for a server to accept a connection, unless the URL says otherwise
 _WAITS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # seconds between tries while a server recovers
@@ -88,9 +90,11 @@ CREATE TABLE {part} PARTITION OF {keys}
     FOR VALUES WITH (MODULUS {parts}, REMAINDER {number}) {room};
 """
 _ROOM = SQL("WITH (fillfactor = 90)")
-#: The tables that hold the keys, which is the table itself or its partitions, with their graphs.
+#: The tables that hold the keys, which is the table itself or its partitions, with their graphs
+#: and the dimensions of their vectors.
 _GRAPHS = SQL("""
-SELECT leaf.oid::regclass::text, graph.oid::regclass::text, indisvalid FROM pg_class AS leaf
+SELECT leaf.oid::regclass::text, graph.oid::regclass::text, indisvalid, atttypmod
+FROM pg_class AS leaf JOIN pg_attribute ON attrelid = leaf.oid AND attname = 'vector'
 LEFT JOIN (pg_index JOIN pg_class AS graph ON graph.oid = indexrelid
     JOIN pg_am ON pg_am.oid = graph.relam AND amname = 'hnsw') ON indrelid = leaf.oid
 WHERE leaf.relkind = 'r' AND (leaf.oid = %(table)s::regclass OR leaf.oid IN
@@ -111,6 +115,10 @@ UNION ALL SELECT first.id, key, vector, 0, 0, false, 0
 FROM first LEFT JOIN (new JOIN {keys} USING (id)) USING (id) ORDER BY id NULLS FIRST
 """
 _COUNTS = "UPDATE {meta} SET counts = %s, counted = version + 1, version = version + 1"
+_INDEX = "CREATE INDEX CONCURRENTLY ON {table} USING hnsw ({compared})"
+_BY_SIGNS = 128  # from so many dimensions on, a graph has the signs of a vector's numbers alone
+_TIMES = 4  # so many keys as are sought are found by their signs, of which the nearest are taken
+_SHORT = 256  # bytes of a value that is read with the key that is found, at most
 #: The numbers of the vector with a place, of which each has ``size``.
 _NUMBERS = "(%(numbers)s::real[])[(place - 1) * {size} + 1 : place * {size}]::halfvec AS vector"
 #: In one order, so that of two writers none waits for the other.
@@ -163,18 +171,18 @@ _SEARCH = """
 WITH graphs AS (SELECT count(*) AS n FROM pg_inherits WHERE inhparent = %(table)s::regclass),
 settings AS MATERIALIZED (SELECT
     set_config('hnsw.ef_search',
-        greatest(200, least(1000, count / greatest(n, 1) / 2500))::text, true)
+        greatest(300, least(1000, count / greatest(n, 1) / 2500))::text, true)
     || set_config('hnsw.iterative_scan', 'strict_order', true)
     || set_config('pg_trgm.similarity_threshold', '0.3', true) AS said FROM graphs, {meta}),
 asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,
     unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])
     WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')
-SELECT number, 0, hit.* FROM asked, LATERAL (SELECT id, key, held.vector,
-    held.vector <=> asked.vector AS far FROM {keys} AS held
+SELECT number, 0, id, key, hit.vector, {value}, far FROM asked, LATERAL (SELECT * FROM
+    (SELECT id, key, held.vector, value, held.vector <=> asked.vector AS far FROM {keys} AS held
     WHERE held.vector IS NOT NULL AND asked.vector IS NOT NULL {condition}
-    ORDER BY {order} LIMIT near) AS hit
-UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL (SELECT id, key, held.vector,
-    held.words <-> asked.words AS far FROM {keys} AS held
+    ORDER BY {order} LIMIT near * {times}) AS like_it ORDER BY far LIMIT near) AS hit
+UNION ALL SELECT number, 1, id, key, hit.vector, {value}, far FROM asked, LATERAL
+    (SELECT id, key, held.vector, value, held.words <-> asked.words AS far FROM {keys} AS held
     WHERE held.words %% asked.words {condition} ORDER BY far LIMIT spelled) AS hit
 """
 
@@ -182,7 +190,8 @@ UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL (SELECT id, key, held.vect
 class PostgresStore(Store):
     """A `Store` of three tables: ``keys``, ``keys_aliases`` and ``keys_meta``.
 
-    Vectors are halfvec, found through an HNSW index of their cosine, which `build_index` builds.
+    Vectors are halfvec, found through an HNSW index, which `build_index` builds: by their
+    cosine or, from 128 dimensions on, by the signs of their numbers, and the nearest are taken.
     Spellings are found through a GIN index of the trigrams of the words. Values are json, which
     keeps every number and the order of fields; no index has them, and each page of the table has
     some room, so that a value that is written anew changes no index.
@@ -374,20 +383,20 @@ class PostgresStore(Store):
         # Until it is unlocked, or closed, of which the server learns a little later.
         lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"
         unlock = "SELECT pg_advisory_unlock(hashtextextended(%s, 1))"
-        create = "CREATE INDEX CONCURRENTLY ON {} USING hnsw (vector halfvec_cosine_ops)"
         try:
             with self._connect() as connection:
                 if connection.execute(lock, [".".join(self._table)]).fetchone() == (False,):
                     return f"{self.place}: another client is building the index"
                 tables = self._unindexed(connection)
-                with self._telling(connection, tables, progress):
-                    for table in tables:
+                with self._telling(connection, list(tables), progress):
+                    for table, size in tables.items():
+                        create = SQL(_INDEX.format(table=table, compared=_indexed(size)))
                         try:
-                            connection.execute(SQL(create.format(table)))
+                            connection.execute(create)
                         except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
                             self._unindexed(connection)
                             connection.execute("SET max_parallel_maintenance_workers = 0")
-                            connection.execute(SQL(create.format(table)))
+                            connection.execute(create)
                         connection.execute(SQL(f"ANALYZE {table}"))
                 if tables:
                     progress(1000 * len(tables), 1000 * len(tables))
@@ -417,15 +426,18 @@ class PostgresStore(Store):
             end.set()
             thread.join()
 
-    def _unindexed(self, connection: Session) -> list[str]:
-        """Return the tables without a graph, in SQL; drop those graphs that were not finished."""
+    def _unindexed(self, connection: Session) -> dict[str, int]:
+        """Return the tables without a graph, in SQL, and the dimensions of their vectors.
+
+        Those graphs that were not finished are dropped.
+        """
         table = {"table": self._names["keys"].as_string(connection)}
         found = connection.execute(_GRAPHS, table).fetchall()
-        for _, graph, is_valid in found:
+        for _, graph, is_valid, _ in found:
             if is_valid is False:
                 connection.execute(SQL(f"DROP INDEX CONCURRENTLY {graph}"))
-        indexed = {leaf for leaf, _, is_valid in found if is_valid}
-        return list(dict.fromkeys(leaf for leaf, _, _ in found if leaf not in indexed))
+        indexed = {leaf for leaf, _, is_valid, _ in found if is_valid}
+        return {leaf: size for leaf, _, _, size in found if leaf not in indexed}
 
     # ---- rows ---------------------------------------------------------------------------------
 
@@ -436,9 +448,9 @@ class PostgresStore(Store):
         if not found or found[0][0] is not None:
             self.meta_of(None)
         (_, text, _, version, count, is_scanned, kept), *rows = found
-        hits = {}
-        for number, key, vector, *_ in rows:
-            if key is not None and (row := self.row_of(number, key, _vector(vector))):
+        hits, vectors = {}, _received([row[2] for row in rows])
+        for (number, key, *_), vector in zip(rows, vectors, strict=True):
+            if key is not None and (row := self.row_of(number, key, vector)):
                 hits[number] = row
         counts = None if kept == counted else self.counts_of(text)
         return Sample(version, count, [row[0] for row in rows], hits, is_scanned, kept, counts)
@@ -482,7 +494,8 @@ class PostgresStore(Store):
         column = "vector" if vectors else "NULL"
         query = f"SELECT id, key, value::text, {column} FROM {{keys}}"  # noqa: S608
         for page in self._paged(query, size):
-            rows = (self.row_of(i, key, _vector(each), text=text) for i, key, text, each in page)
+            told = zip(page, _received([each for *_, each in page]), strict=True)
+            rows = (self.row_of(i, key, own, text=text) for (i, key, text, _), own in told)
             yield [row for row in rows if row]
 
     def _paged(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -537,12 +550,19 @@ class PostgresStore(Store):
         values["words"] = [_in_ascii(search.words) for search in searches]
         values["near"] = [search.near for search in searches]
         values["spelled"] = [search.spelled for search in searches]
-        order = SQL("(held.vector <=> asked.vector)" + (" + 0" if scans else ""))
-        rows = self._run(_SEARCH, values, vector=vector, condition=condition, order=order)
-        hits = [Hits([], []) for _ in searches]
-        for number, kind, i, key, own, _ in sorted(rows, key=lambda row: row[-1]):
-            if row := self.row_of(i, key, _vector(own)):
-                hits[number - 1][kind].append(row)
+        order = (
+            "(held.vector <=> asked.vector) + 0" if scans else _order(values["numbers"].shape[-1])
+        )
+        value = SQL(f"CASE WHEN pg_column_size(value) <= {_SHORT} THEN value::text END")
+        parts = {"condition": condition, "order": SQL(order), "value": value, "times": _TIMES}
+        rows = sorted(self._run(_SEARCH, values, vector=vector, **parts), key=lambda row: row[-1])
+        hits = [Hits([], [], {}) for _ in searches]
+        vectors = _received([row[4] for row in rows])
+        for (number, kind, i, key, _, text, _), own in zip(rows, vectors, strict=True):
+            if row := self.row_of(i, key, own, text=text or "null"):
+                hits[number - 1][kind].append(row._replace(value=None))
+                if text is not None:
+                    hits[number - 1].values[key] = row.value
         return hits
 
 
@@ -600,7 +620,9 @@ def _sent(vectors: Sequence[Vector]) -> tuple[dict[str, Any], Composed]:
     numbers = np.array([vector for vector in vectors if vector is not None], np.float32)
     places = iter(range(1, len(vectors) + 1))
     of_each = [None if vector is None else next(places) for vector in vectors]
-    return {"places": of_each, "numbers": numbers}, SQL(_NUMBERS).format(size=numbers.shape[-1])
+    size = numbers.shape[-1]
+    turned = linear(numbers, _turn(size)) if len(numbers) else numbers
+    return {"places": of_each, "numbers": turned}, SQL(_NUMBERS).format(size=size)
 
 
 class _RealsDumper(Dumper):
@@ -616,8 +638,50 @@ class _RealsDumper(Dumper):
         return struct.pack("!iiIii", 1, 0, element, len(parts), 1) + parts.tobytes()
 
 
-def _vector(halfvec: bytes | None) -> NDArray[np.float32] | None:
-    return None if halfvec is None else np.frombuffer(halfvec, ">f2", offset=4).astype(np.float32)
+def _received(halfvecs: Sequence[bytes | None]) -> list[Vector]:
+    """Return vectors from what a server sends, and None where there is none."""
+    there = [np.frombuffer(one, ">f2", offset=4) for one in halfvecs if one is not None]
+    vectors = iter(linear(np.array(there, np.float32), _turn(there[0].size).T) if there else ())
+    return [None if one is None else next(vectors) for one in halfvecs]
+
+
+@cache
+def _turn(size: int) -> NDArray[np.float32]:
+    """Return the matrix (E, E) that turns vectors so that the sign of each number tells as much.
+
+    Vectors of words have large numbers first, and small ones, of which the signs tell little, last.
+    The matrix is that of the discrete cosine transform (type II), whose rows are orthonormal: it
+    changes no cosine.
+
+    >>> turn = _turn(5)
+    >>> bool(np.allclose(turn @ turn.T, np.eye(5), atol=1e-6))
+    True
+    """
+    row, column = np.ogrid[:size, :size]
+    turn = np.cos(np.pi * (column + 0.5) * row / size) * np.sqrt(2 / size)
+    turn[0] /= np.sqrt(2)
+    return np.asarray(turn, np.float32)
+
+
+def _indexed(size: int) -> str:
+    """Return what a graph has of vectors with so many dimensions, in SQL."""
+    return (
+        f"({_signs('vector', size)}) bit_hamming_ops"
+        if size >= _BY_SIGNS
+        else "vector halfvec_cosine_ops"
+    )
+
+
+def _order(size: int) -> str:
+    """Return by what a graph finds rows, in SQL."""
+    held, asked = "held.vector", "asked.vector"
+    if size < _BY_SIGNS:
+        return f"{held} <=> {asked}"
+    return f"({_signs(held, size)}) <~> ({_signs(asked, size)})"
+
+
+def _signs(vector: str, size: int) -> str:
+    return f"binary_quantize({vector})::bit({size})"
 
 
 def _path(where: Sequence[Condition]) -> str:

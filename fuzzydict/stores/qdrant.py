@@ -399,7 +399,7 @@ class QdrantStore(Store):
         """
         filters = [_condition(one) for one in where if '"' not in "".join(one.field)]
         these, times = models.Filter(must=[*filters]) if filters else None, 1
-        results = [Hits([], []) for _ in searches]
+        results = [Hits([], [], {}) for _ in searches]
         # What each vector is to find by its name: so many keys, which go into a list.
         wanted = list[tuple[Any, str, int, list[Row]]]()
         for search, hits in zip(searches, results, strict=True):

@@ -61,7 +61,7 @@ _AT_ONCE = StoreLookup.at_once  # queries that share the round trips of a read
 _ROUNDS = 3  # times that a read is tried while others remove what it finds
 _STEMS = 1 << 17  # that are counted in all keys, the most frequent ones
 _FIXED = ("embedding", "projections", "synonyms", "index", "mode")
-_FORMAT = 4  # of what is in the database
+_FORMAT = 5  # of what is in the database
 _PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them alike
 
 
@@ -71,9 +71,11 @@ class RemoteReader:
     stacked: StackedValues | None = None  # the values of all keys are not pooled
 
     def __init__(self, lookup: Exact | StoreLookup, known: Known) -> None:
-        self.lookup, self.size, self.nearest = lookup, lookup.count, lookup.nearest
         self.known = known  # the queries that are keys or aliases
         self.values = dict(known.values)  # that were read
+        if isinstance(lookup, StoreLookup):
+            lookup = lookup.into(self.values)
+        self.lookup, self.size, self.nearest = lookup, lookup.count, lookup.nearest
 
 
 class _GoneError(Exception):
@@ -89,7 +91,8 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     Iteration has an order of its own, which looks like chance.
 
     ``score_cutoff``, ``temperature`` and ``scorer`` (None or "cosine") are attributes, as those of
-    a `FuzzyDict`. A read takes three round trips to the database at most; a write takes one.
+    a `FuzzyDict`. A read takes two round trips to the database, and a third for a value that
+    is long; a write takes one.
 
     Threads may read and write at once. A pickle holds the address, password included, and connects
     where it is opened.

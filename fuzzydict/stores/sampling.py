@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections import ChainMap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +146,13 @@ class StoreLookup(Lookup):
         require_nearness(scorer)
         self._store, self._where = sampling.store, where
         self._sample, self._with_words = sampling.keys, sampling.with_words
+        self._values: dict[str, Any] | None = None
+
+    def into(self, values: dict[str, Any]) -> Self:
+        """Return a lookup that adds to some values those that a store reads with the keys."""
+        new = copy(self)
+        new._values = values
+        return new
 
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         keys = self._sample
@@ -156,7 +164,11 @@ class StoreLookup(Lookup):
             Search(vector if vector.any() else None, one.text, sought(count), spelled)
             for vector, one in zip(vectors, asked, strict=True)
         ]
-        return map(self._listing, asked, self._store.search(searches, self._where))
+        found = self._store.search(searches, self._where)
+        if self._values is not None:
+            for hits in found:
+                self._values.update(hits.values)
+        return map(self._listing, asked, found)
 
     def _listing(self, one: Query, hits: Hits) -> Listing:
         """Return the keys that were found for a query, in the order of their texts.

@@ -70,7 +70,7 @@ def test_what_is_created_is_empty_and_stays(connect: Connect, store: Store) -> N
     assert (store.meta(), store.count()) == (META, 0)
     assert ([*store.pages(10)], [*store.aliases()]) == ([], [])
     assert store.rows(["red"], ["red"])[:2] == ({}, {})
-    assert store.search([search("red")]) == [([], [])]
+    assert store.search([search("red")]) == [([], [], {})]
     store.write(rows_of(3))
     store.teach([Alias("crimson", "crimson", "red")])
     store.create(E, {"format": 2})
@@ -277,7 +277,7 @@ def test_what_has_no_vector_or_ngrams_finds_and_is_found_by_the_other(store: Sto
     assert "qwzzt" not in keys_of(both.spelled)
     assert (by_ngrams.near, keys_of(by_ngrams.spelled)) == ([], keys_of(both.spelled))
     assert (keys_of(by_vector.near), by_vector.spelled) == (keys_of(both.near), [])
-    assert by_none == ([], [])
+    assert by_none == ([], [], {})
 
 
 # ---- where ----------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ class MemoryStore(base.Store):
         with self._created():
             rows = [row for row in self._rows.values() if satisfies(row.value, where)]
         return [
-            Hits(_best(rows, nearness, one, one.near), _best(rows, spelling, one, one.spelled))
+            Hits(_best(rows, nearness, one, one.near), _best(rows, spelling, one, one.spelled), {})
             for one in searches
         ]
 
