@@ -272,12 +272,12 @@ def _dialect_of(
     beginning = sample.read(_BEGINNING)
     if encoding is None:
         encoding = _guessed_encoding(sample, place, beginning)
-        if encoding != "utf-8":
-            guesses["encoding"] = encoding
     sample.seek(place)
     if encoding in ("utf-16", "utf-32"):
         big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
         encoding += "-be" if big else "-le"
+    if reading.encoding is None and encoding != "utf-8":
+        guesses["encoding"] = encoding
     if sign is None:
         is_all = sample is file and len(beginning) < _BEGINNING
         text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning, is_all)
@@ -451,7 +451,7 @@ class Csv(_Lines):
         block, blank = Block([], [], []), [self.blank]
         for line, raw, cells in zip(starts, raws, rows, strict=False):
             is_other = self.header is None or len(cells) != len(self.names)
-            if is_other and not raw.strip(" \r\n"):
+            if is_other and not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
                 blank.append(raw)
                 continue
             row, blank = (line, "".join([*blank, raw]), cells), []
@@ -545,7 +545,7 @@ class JsonLines(_Lines):
                     self.names += [name for name in content if name not in known]
                     known.update(content)
                 lines.append(line)
-                raws.append("".join([*blank, raw]))
+                raws.append("".join([*blank, raw]) if blank else raw)
                 contents.append(content)
                 blank = []
             self.blank = "".join(blank)
@@ -581,9 +581,10 @@ class JsonLines(_Lines):
         return as_json(fields)[1:] if fields else ""
 
     def write(self, block: Block, beside: list[str | None]) -> None:
-        check_names(self.names, self._added, self.name)  # of lines that were not read before
         parts = list[str]()
-        for raw, content, added in zip(block.raws, block.contents, beside, strict=True):
+        for line, raw, content, added in zip(*block[:3], beside, strict=True):
+            if not content.keys().isdisjoint(self._added):
+                check_names(content, self._added, f"{self.name}: line {line}")
             if added:
                 text = raw.rstrip()
                 parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]

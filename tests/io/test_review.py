@@ -124,9 +124,7 @@ OPEN = ["qwzzt", "zzzyx", "zzzyx", "Germny", "Germny", "Germny"]
 
 
 @pytest.mark.parametrize(("end", "mark"), [("\n", ""), ("\r\n", "\ufeff")])
-def test_decided_rows_stay_and_the_others_are_asked_again(
-    tmp_path: Path, end: str, mark: str
-) -> None:
+def test_decided_rows_stay_and_others_are_asked_again(tmp_path: Path, end: str, mark: str) -> None:
     review = tmp_path / "review.csv"
     kept = [
         "target,note,query,count",
@@ -136,9 +134,8 @@ def test_decided_rows_stay_and_the_others_are_asked_again(
         "France , ,Gaul,",
     ]
     refreshed = ["? Germany,old,ZZZYX,9", "? France,,germny,1", "?,,Mordor,1"]
-    review.write_text(
-        mark + end.join([*kept[:2], refreshed[0], *kept[2:], *refreshed[1:]]), newline=""
-    )
+    rows = [*kept[:2], refreshed[0], *kept[2:], *refreshed[1:]]
+    review.write_text(mark + end.join(rows), newline="")
     counts = mapped(tmp_path, [*OPEN, "gaul"], review=review, sure=2)[1]
     new = ["? Germany,,Germny,3", "?,,zzzyx,2", "?,,qwzzt,1"]
     lines = review.read_bytes().decode().split(end)
@@ -303,9 +300,7 @@ def test_examples_are_queries_with_their_targets(tmp_path: Path, name: str, cont
         ("e.jsonl", '{"query": "a", "target": {}}\n', "line 1 has an object where a text is expec"),
     ],
 )
-def test_bad_examples_are_refused(
-    tmp_path: Path, name: str, content: str | bytes, message: str
-) -> None:
+def test_bad_examples_are_refused(tmp_path: Path, name: str, content: str, message: str) -> None:
     with pytest.raises(FileFormatError) as caught:
         read_examples(written(tmp_path, name, content))
     assert str(caught.value).startswith(str(tmp_path / name))

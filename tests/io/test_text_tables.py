@@ -69,6 +69,7 @@ def test_what_csv_writes_with_commas_is_read_with_commas(rows: list[list[str]]) 
     [
         (b"a;b\n1;2\n", "read with ';'; name another by --delimiter"),
         (b"a,b\n\xe7,2\n", "read with windows-1252; name another by --encoding"),
+        (b"\xff\xfe" + "a,b\n1,2\n".encode("utf-16-le"), "read with utf-16-le; name another by"),
         (b"a;b\n\xe7;2\n", "with ';' and windows-1252; name others by --delimiter and --encoding"),
         (b"a;5,00\nb;2,50\n", "read with ',' (or ';'?); name another by --delimiter"),
         *((text.encode(), "") for text in ("a,b\n1,2\n", "a\nb\n", "", "x,y\nà;b,c\n")),
@@ -82,6 +83,10 @@ def test_a_guess_is_told_if_it_is_not_what_the_ending_says(data: bytes, told: st
     messages = [str(one.message) for one in caught]
     assert len(messages) == bool(told)
     assert told in "".join(messages)
+
+
+def test_a_line_with_only_a_mark_of_the_byte_order_is_blank() -> None:
+    assert cells_of(table_of("\ufeffa,b\n\ufeff\n1,2\n".encode())) == [["a", "b"], ["1", "2"]]
 
 
 def test_what_is_named_is_not_guessed() -> None:
@@ -104,9 +109,8 @@ def test_what_is_named_is_not_guessed() -> None:
 def test_the_output_is_written_as_the_table_is_if_its_encoding_has_the_keys(tmp_path: Path) -> None:
     table = written(tmp_path, "t.csv", "c;n\r\nCuracao;ü\r\n".encode("utf-16"))
     clean(COUNTRIES, table, "c", table, delimiter=";", encoding="utf-16")
-    assert (
-        table.read_bytes().decode("utf-16").startswith("c;n;c_key;c_value;c_score\r\nCuracao;ü;C")
-    )
+    text = table.read_bytes().decode("utf-16")
+    assert text.startswith("c;n;c_key;c_value;c_score\r\nCuracao;ü;C")
     table = written(tmp_path, "t.csv", before := b"c\nCura\xe7ao\nLodz\n")
     with pytest.raises(FileFormatError, match=r"'Ł' cannot be written in cp1252, its encoding; sa"):
         clean(COUNTRIES, table, "c", table, encoding="cp1252")

@@ -256,7 +256,8 @@ class Answers:
         """Return the names of the columns of a table, and how many rows it has; see `column`."""
         check()
         with _notes() as notes, _opened(name, data) as table:
-            rows = table.count()
+            if (rows := table.count()) > _MOST_ROWS:
+                raise _too_much(name, f"more than {_MOST_ROWS:,} rows")
             columns = [one for one in table.names if one]
         if not columns:
             raise FileFormatError(f"{name}: has no columns")
