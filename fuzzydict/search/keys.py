@@ -139,13 +139,12 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
     rows = [
         (
             *(stem, member, entry.group, entry.unit, ord(text[0]), len(text)),
-            *(letters_of(text), letters_of(entry.stem), weight, is_known, trust == 1),
-            *(entry.is_common, trust == 1 or entry.is_common, is_short_form(text)),
+            *(letters_of(text), letters_of(entry.stem), word.weight, word.is_known),
+            *(word.trust == 1, entry.is_common, is_word(word), is_short_form(text)),
             *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies),
         )
-        for (text, entry, _, _, weight, is_known, trust), stem, member in zip(
-            words, stems, members, strict=True
-        )
+        for word, stem, member in zip(words, stems, members, strict=True)
+        for text, entry in [(word.text, word.entry)]
     ]
     return np.array(rows, FACTS)
 

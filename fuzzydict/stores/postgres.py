@@ -108,16 +108,19 @@ _SAMPLE = """
 WITH first AS MATERIALIZED (SELECT id FROM {keys} ORDER BY id LIMIT {size}),
 new AS MATERIALIZED (SELECT id FROM first EXCEPT SELECT unnest(%(known)s::uuid[]))
 SELECT NULL AS id, CASE WHEN counted <> %(counted)s THEN counts::text END, NULL, version, count,
-    count >= {few} AND EXISTS
-    (SELECT FROM ({graphs}) AS graphs WHERE indisvalid IS NOT TRUE), counted FROM {meta}
+    EXISTS (SELECT FROM ({graphs}) AS graphs WHERE indisvalid IS NOT TRUE), counted FROM {meta}
 UNION ALL SELECT first.id, key, vector, 0, 0, false, 0
 FROM first LEFT JOIN (new JOIN {keys} USING (id)) USING (id) ORDER BY id NULLS FIRST
 """
 _COUNTS = "UPDATE {meta} SET counts = %s, counted = version + 1, version = version + 1"
 _INDEX = "CREATE INDEX CONCURRENTLY ON {table} USING hnsw ({compared}) WITH (ef_construction = 128)"
 _BY_SIGNS = 128  # from so many dimensions on, a graph has the signs of a vector's numbers alone
-_TIMES = 3  # so many keys as are sought are found by their signs, of which the nearest are taken
-_SHORT = 256  # bytes of a value that is read with the key that is found, at most
+_TIMES = 3  # so many times the keys that are wanted are found, of which the nearest are taken
+#: A value of at most 256 bytes, which is read with the key that is found. It is kept with 4 more
+#: that tell how many; a long one may be compressed to fewer.
+_SHORT = SQL("""
+CASE WHEN pg_column_size(value) <= 260 AND octet_length(value::text) <= 256 THEN value::text END
+""")
 #: The numbers of the vector with a place, of which each has ``size``.
 _NUMBERS = "(%(numbers)s::real[])[(place - 1) * {size} + 1 : place * {size}]::halfvec AS vector"
 #: In one order, so that of two writers none waits for the other.
@@ -165,14 +168,11 @@ ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,
 """
 #: The settings are said in each search, since a pooler may give each statement another session;
 #: see https://github.com/pgvector/pgvector#iterative-index-scans. A larger ef_search finds more,
-#: and takes longer: it grows with the keys of a graph.
+#: and takes longer.
 _SEARCH = """
-WITH graphs AS (SELECT count(*) AS n FROM pg_inherits WHERE inhparent = %(table)s::regclass),
-settings AS MATERIALIZED (SELECT
-    set_config('hnsw.ef_search',
-        greatest(400, least(1000, count / greatest(n, 1) / 1250))::text, true)
+WITH settings AS MATERIALIZED (SELECT set_config('hnsw.ef_search', '400', true)
     || set_config('hnsw.iterative_scan', 'strict_order', true)
-    || set_config('pg_trgm.similarity_threshold', '0.3', true) AS said FROM graphs, {meta}),
+    || set_config('pg_trgm.similarity_threshold', '0.3', true) AS said),
 asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,
     unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])
     WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')
@@ -217,6 +217,7 @@ class PostgresStore(Store):
     def _begin(self) -> None:
         super()._begin()
         self._idle, self._room = list["Session"](), SimpleQueue[None]()
+        self._has_graphs = True  # as far as the last sample told
         for _ in range(_CONNECTIONS):  # that may be open
             self._room.put(None)
 
@@ -443,16 +444,18 @@ class PostgresStore(Store):
     def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
         values: dict[str, Any] = {"known": list(known), "counted": counted}
         values["table"] = self._names["keys"].as_string(None)
-        found = self._run(_SAMPLE, values, few=UNINDEXED, graphs=_GRAPHS, size=SAMPLE)
+        found = self._run(_SAMPLE, values, graphs=_GRAPHS, size=SAMPLE)
         if not found or found[0][0] is not None:
             self.meta_of(None)
-        (_, text, _, version, count, is_scanned, kept), *rows = found
+        (_, text, _, version, count, lacks_graph, kept), *rows = found
+        self._has_graphs = not lacks_graph
         hits, vectors = {}, _received([row[2] for row in rows])
         for (number, key, *_), vector in zip(rows, vectors, strict=True):
             if key is not None and (row := self.row_of(number, key, vector)):
                 hits[number] = row
         counts = None if kept == counted else self.counts_of(text)
-        return Sample(version, count, [row[0] for row in rows], hits, is_scanned, kept, counts)
+        scans = lacks_graph and count >= UNINDEXED
+        return Sample(version, count, [row[0] for row in rows], hits, scans, kept, counts)
 
     def keep_counts(self, counts: Counts) -> None:
         self._run(_COUNTS, [_dumped(counts)])
@@ -545,15 +548,14 @@ class PostgresStore(Store):
     ) -> list[Hits]:
         values, vector = _sent([search.vector for search in searches])
         condition = SQL("AND value::jsonb @? %(path)s::jsonpath" if where else "")
-        values["path"], values["table"] = _path(where), self._names["keys"].as_string(None)
+        values["path"] = _path(where)
         values["words"] = [_in_ascii(search.words) for search in searches]
         values["near"] = [search.near for search in searches]
         values["spelled"] = [search.spelled for search in searches]
-        order = (
-            "(held.vector <=> asked.vector) + 0" if scans else _order(values["numbers"].shape[-1])
-        )
-        value = SQL(f"CASE WHEN pg_column_size(value) <= {_SHORT} THEN value::text END")
-        parts = {"condition": condition, "order": SQL(order), "value": value, "times": _TIMES}
+        order = _order(values["numbers"].shape[-1])
+        if scans or not self._has_graphs:  # by no index; to compute all signs would take long
+            order = "(held.vector <=> asked.vector) + 0"
+        parts = {"condition": condition, "order": SQL(order), "value": _SHORT, "times": _TIMES}
         rows = sorted(self._run(_SEARCH, values, vector=vector, **parts), key=lambda row: row[-1])
         hits = [Hits([], [], {}) for _ in searches]
         vectors = _received([row[4] for row in rows])

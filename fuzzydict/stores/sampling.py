@@ -149,7 +149,7 @@ class StoreLookup(Lookup):
         self._values: dict[str, Any] | None = None
 
     def into(self, values: dict[str, Any]) -> Self:
-        """Return a lookup that adds to some values those that a store reads with the keys."""
+        """Return a copy that adds to ``values`` those that the store reads with the keys."""
         new = copy(self)
         new._values = values
         return new

@@ -197,7 +197,7 @@ def test_a_read_takes_two_round_trips_or_three_and_all_else_one(
             (0, lambda: direct.keep_counts(Counts(1003, {"color": 1}))),
             (3, lambda: d["colour"]),  # with what was counted
             (2, lambda: d.pool(["colour", "brnd"])),
-            (1, lambda: d.update({"color": "long" * 100})),
+            (1, lambda: d.update({"color": "long" * 1000})),
             (3, lambda: d["colour"]),  # the last for the value
             (1, lambda: d.__delitem__("color")),
         ]
