@@ -18,8 +18,7 @@ import pytest
 from hypothesis import is_hypothesis_test, settings
 
 from fuzzydict import Brown, WordVectors
-from fuzzydict.embedding.word2vec import Model, brown_sentences
-from fuzzydict.errors import MissingCorpusError
+from fuzzydict.embedding.word2vec import Model
 from tests.support.properties import ALL, SLOW, SOME
 
 #: What a test file imports that does something beside the test, or at a moment of its own.
@@ -105,14 +104,6 @@ settings.load_profile("untimed")
 @pytest.fixture(scope="session")
 def brown() -> WordVectors:
     return Brown()
-
-
-@pytest.fixture(scope="session")
-def brown_corpus() -> list[list[str]]:
-    try:
-        return brown_sentences()
-    except MissingCorpusError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")
