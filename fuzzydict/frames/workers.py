@@ -33,7 +33,7 @@ from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
 from fuzzydict.search.neighbours import use_threads
 from fuzzydict.stores.base import is_address
-from fuzzydict.stores.remote import RemoteDict
+from fuzzydict.stores.remote import AnyDict
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -144,7 +144,7 @@ class Matcher:
         cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
         return f"{type(self).__name__}({self.place!r}{cutoff})"
 
-    def open(self) -> FuzzyDict[Any] | RemoteDict:
+    def open(self) -> AnyDict:
         """Return the dict, which a process opens once; nobody may write into it."""
         from multiprocessing import parent_process
 
@@ -160,7 +160,7 @@ class Matcher:
                 _opened[self._key] = d
             return d
 
-    def _load(self) -> FuzzyDict[Any] | RemoteDict:
+    def _load(self) -> AnyDict:
         if is_address(self.path):
             from fuzzydict.stores.remote import connect
 
@@ -189,7 +189,7 @@ class Matcher:
 # ---- what a process keeps ---------------------------------------------------------------------
 
 #: The dicts that this process has opened, by path, digest of the file and of the embedding.
-_opened: dict[tuple[str, str, str], FuzzyDict[Any] | RemoteDict] = {}
+_opened: dict[tuple[str, str, str], AnyDict] = {}
 atexit.register(_opened.clear)  # while connections can be closed
 _opening = RLock()
 

@@ -21,7 +21,6 @@ from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
 from fuzzydict.io.review import (
-    AnyDict,
     DecidedFile,
     Doubt,
     Review,
@@ -32,6 +31,7 @@ from fuzzydict.io.review import (
 from fuzzydict.io.tables import checked_format, open_table
 from fuzzydict.io.text_tables import Block, Reading, Table
 from fuzzydict.results.answers import Match
+from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import plain, same_text
 
 #: The least score of a match that is not doubtful, if none is given.

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
@@ -32,8 +32,7 @@ from fuzzydict.io.text_tables import (
     delimiter_advice,
     format_by_ending,
 )
-from fuzzydict.mapping import FuzzyDict
-from fuzzydict.stores.remote import RemoteDict
+from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import same_text
 
 #: The columns of a review; a table that has them all is one.
@@ -177,10 +176,6 @@ class _Examples:
 
 
 # ---- what was decided ---------------------------------------------------------------------
-
-
-#: What a column is matched with.
-AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
 
 
 class DecidedFile(_Examples):

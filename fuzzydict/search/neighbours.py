@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict.errors import MissingExtraError, OptionError, quoted
+from fuzzydict.errors import MissingExtraError, OptionError, needing, quoted
 from fuzzydict.search.keys import Keys
 
 #: What ``index=`` takes: whether all keys are compared with a query, or those that a graph finds.
@@ -144,13 +144,9 @@ def _rounded(points: NDArray[np.float32]) -> NDArray[np.int8]:
 
 def _empty(size: int) -> Any:
     """Return a graph without vectors, which are to have so many numbers."""
-    try:
+    instead = "usearch, or set the dict's index to 'exact'"
+    with needing("index='usearch' needs usearch", instead):
         from usearch import index
-    except ImportError as error:
-        raise MissingExtraError(
-            "index='usearch' needs usearch, which is not installed; install it with: "
-            "pip install usearch, or set the dict's index to 'exact'"
-        ) from error
     wide: Any = {"expansion_add": _WIDTH, "expansion_search": _WIDTH}
     return index.Index(ndim=size, metric="ip", dtype="i8", connectivity=_CONNECTIVITY, **wide)
 

@@ -41,7 +41,7 @@ def best_of_one(
     x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES)), np.float32)
     if vector is None:
         vector = meaning.vector_of(query, weights)
-    slots = _retrieve(x, query, share, vector, keys, meaning)
+    slots = _retrieve(x, query, share, sure, vector, keys, meaning)
     counts = keys.counts[slots]
     width = int(np.maximum.reduce(counts))
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
@@ -65,13 +65,7 @@ def best_of_one(
         other = keys.weights[columns]
         other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
         told *= columns > 0
-        tables = told.swapaxes(1, 2)[:, None]  # (4, 1, C, w, W), as a block has it
-        of_block = [
-            one if one is None else one.reshape(told.shape[1:]).swapaxes(0, 1)[None]
-            for one in against
-        ]
-        table = a.Table(tables[:3], tables[3], *of_block)
-        block = a.Block(x[None], [query], keys, slots[None], columns[None], table)
+        block = _block_of(x, query, keys, slots, columns, told, against)
         a.match_several(block, judge.pair)
         a.compare_wholes(block)
         a.oppose(block)
@@ -100,6 +94,7 @@ def _retrieve(
     x: NDArray[np.float32],
     query: Query,
     share: list[float],
+    sure: float,
     vector: NDArray[np.float32],
     keys: Keys,
     meaning: Meaning,
@@ -107,7 +102,6 @@ def _retrieve(
     """Return the slots of the candidates, (C,), and set the features of n-grams and nearness."""
     weights, words = meaning.judge.glance.tolist(), query.words
     trust = sum([one * word.trust for one, word in zip(share, words, strict=True)])
-    sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
     of_ngrams = keys.postings.likeness([ngrams(query.text)])[0]
     odds = of_ngrams * (weights[0] + weights[1] * of_ngrams)
     near = np.zeros(len(keys), np.float32)
@@ -131,6 +125,24 @@ def _retrieve(
     for place, near, above, _, part in told:
         x[:, place], x[:, place + 1] = near[slots] * part, above[slots] / 10 * part
     return slots
+
+
+def _block_of(
+    x: NDArray[np.float32],
+    query: Query,
+    keys: Keys,
+    slots: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    told: NDArray[np.float32],
+    against: list[NDArray[np.float32] | None],
+) -> a.Block:
+    """Return the query as a block of one, whose features are ``x`` itself; see `_compare`."""
+    tables = told.swapaxes(1, 2)[:, None]  # (4, 1, C, w, W)
+    of_block = [
+        one if one is None else one.reshape(told.shape[1:]).swapaxes(0, 1)[None] for one in against
+    ]
+    table = a.Table(tables[:3], tables[3], *of_block)
+    return a.Block(x[None], [query], keys, slots[None], columns[None], table)
 
 
 class _Theirs(NamedTuple):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct, idct
 
-from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
+from fuzzydict.errors import OptionError, StoreError, needing, quoted
 from fuzzydict.stores.base import (
     MOST_KEYS,
     SAMPLE,
@@ -39,18 +39,13 @@ from fuzzydict.stores.base import (
 )
 from fuzzydict.stores.values import Condition
 
-try:
+with needing("PostgreSQL needs psycopg", "'psycopg[binary]'"):
     import psycopg
     from psycopg import Connection, errors
     from psycopg.adapt import Dumper
     from psycopg.conninfo import conninfo_to_dict
     from psycopg.pq import Format, TransactionStatus
     from psycopg.sql import SQL, Composed, Identifier, Literal
-except ImportError as error:
-    raise MissingExtraError(
-        "PostgreSQL needs psycopg, which is not installed; install it with: "
-        "pip install 'psycopg[binary]'"
-    ) from error
 
 Session: TypeAlias = "Connection[tuple[Any, ...]]"
 

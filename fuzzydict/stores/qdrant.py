@@ -25,7 +25,7 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from fuzzydict._arrays import slices
-from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
+from fuzzydict.errors import OptionError, StoreError, needing, quoted
 from fuzzydict.stores.base import (
     SAMPLE,
     Alias,
@@ -43,16 +43,11 @@ from fuzzydict.stores.base import (
 from fuzzydict.stores.values import Condition, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 
-try:
+with needing("Qdrant needs qdrant-client", "qdrant-client"):
     from grpc import RpcError
     from httpx import TimeoutException, TransportError
     from qdrant_client import QdrantClient, models
     from qdrant_client.http.exceptions import UnexpectedResponse
-except ImportError as error:
-    raise MissingExtraError(
-        "Qdrant needs qdrant-client, which is not installed; install it with: "
-        "pip install qdrant-client"
-    ) from error
 
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
 # A field that only points have that are no keys.

@@ -17,7 +17,7 @@ from collections.abc import (
 from functools import partial
 from itertools import chain, islice
 from threading import RLock
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -595,6 +595,10 @@ class RemoteAliases(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._store.place!r})"
+
+
+#: A dict with its keys here, or in a database.
+AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
 
 
 # ---- opening ----------------------------------------------------------------------------------
