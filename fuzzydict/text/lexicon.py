@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -28,9 +28,8 @@ class Entry(NamedTuple):
     member: str  # which member of the class it is; "" outside
     unit: int  # the number of the unit that it stands for, as "s" may, or 0; see `other_units`
     is_filler: bool  # whether it says little: a legal form of firms, or a function word
-    is_legal: bool
+    is_function: bool  # whether it is a function word, such as "of"
     denies: bool  # whether it denies other words
-    is_number: bool  # whether it is digits or a number word
     has_digit: bool
     is_common: bool  # whether it is a word that texts often have
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites; see `denials_of`
@@ -39,11 +38,6 @@ class Entry(NamedTuple):
         """Return the same without terms, which are a matter of meaning."""
         return self if self.group < _TERM_CLASSES else self._replace(group=-1, member="")
 
-    @property
-    def is_function(self) -> bool:
-        """Whether it is a function word, such as "of"."""
-        return self.is_filler and not self.is_legal
-
 
 @lru_cache(maxsize=1 << 16)
 def look_up(word: str) -> Entry:
@@ -51,71 +45,33 @@ def look_up(word: str) -> Entry:
 
     >>> look_up("colours").form, look_up("colours").stem, look_up("mon").member
     ('colors', 'color', 'monday')
-    >>> look_up("twelve").form, look_up("kg").form, look_up("ltd").is_legal
+    >>> look_up("twelve").form, look_up("kg").form, look_up("ltd").is_filler
     ('12', 'kilogram', True)
     """
-    form, kinds, pairs = _forms().get(word, word), _table("kinds").get(word, ()), _opposites()
-    of_class = _classes().get(word) or _classes().get(form) or _one_word_terms().get(form)
-    stem, (group, member) = _stem(form), of_class or (-1, "")
-    is_legal, denies = "legal" in kinds, "denial" in kinds or word.endswith("n't")
-    has_digit = not word.isalpha() and any(map(str.isdigit, word))
-    flags = is_legal or "function" in kinds, is_legal, denies, form.isdigit(), has_digit
-    is_common = not _table("common").keys().isdisjoint((word, form, word.removesuffix("s")))
-    opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
-    all_of_them = frozenset(denials_of(word)).union(*opposites) - {stem}
-    units = {} if flags[0] else _units()  # "a" is no ampere
-    unit = units.get(word) or units.get(stem, 0)
-    return Entry(word, form, stem, group, member, unit, *flags, is_common, all_of_them)
-
-
-#: What is denied by each prefix; "un", "de" and "dis" also undo what common words do.
-_DENIABLE = {
-    "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
-    "non": re.compile(r"[^\W\d_]{4,}"),
-}
-_UNDOING = ("un", "de", "dis")
-_SHORTEST_UNDONE = 4  # letters
-
-
-def denials_of(word: str) -> list[str]:
-    """Return what a word denies or undoes by a prefix, or what denies it; some are no words.
-
-    >>> denials_of("unshipped"), denials_of("deregister"), denials_of("register")
-    (['shipped'], ['register'], ['nonregister', 'unregister', 'deregister', 'disregister'])
-    """
-    for prefix, deniable in _DENIABLE.items():
-        if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
-            return [word.removeprefix(prefix)]
-    found = [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
-    if not _is_common(word):
-        bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
-        return [one for one in bare if len(one) >= _SHORTEST_UNDONE and _is_common(one)] or found
-    if len(word) >= _SHORTEST_UNDONE:
-        undone = [prefix + word for prefix in _UNDOING]
-        found += [one for one in undone if one not in found and not _is_common(one)]
-    return found
-
-
-def _is_common(word: str) -> bool:
-    """Tell whether a word, or what it is a form of, is common."""
-    return not _table("common").keys().isdisjoint((word, stem_of(word)))
+    form, stem = _forms().get(word, word), stem_of(word)
+    kinds, common = _table("kinds").get(word, ()), _table("common")
+    group = _classes().get(word) or _classes().get(form) or _terms()[0].get(form) or (-1, "")
+    is_filler = "legal" in kinds or "function" in kinds
+    units = {} if is_filler else _units()[0]  # "a" is no ampere
+    opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
+    return Entry(
+        *(word, form, stem, *group, units.get(word) or units.get(stem, 0)),
+        is_filler=is_filler,
+        is_function=is_filler and "legal" not in kinds,
+        denies="denial" in kinds or word.endswith("n't"),
+        has_digit=not word.isalpha() and any(map(str.isdigit, word)),
+        is_common=word in common or form in common or word.removesuffix("s") in common,
+        opposites=frozenset(denials_of(word)).union(*opposites) - {stem},
+    )
 
 
 @cache
-def _table(name: str) -> dict[str, list[str]]:
-    """Return the lines of a table by their first words."""
-    return {word: rest for word, *rest in word_list(name)}
+def _table(*names: str) -> dict[str, list[str]]:
+    """Return the lines of tables by their first words."""
+    return {word: rest for name in names for word, *rest in word_list(name)}
 
 
-def _by_first(lines: Iterable[Sequence[str]]) -> dict[str, set[str]]:
-    """Return what follows each first word on all lines that begin with it."""
-    found = defaultdict[str, set[str]](set)
-    for word, *rest in lines:
-        found[word].update(rest)
-    return dict(found)
-
-
-# ---- forms, classes and opposites ---------------------------------------------------------------
+# ---- forms --------------------------------------------------------------------------------------
 
 _VOWEL = re.compile(r"[aeiouy]")
 _ORDINAL = re.compile(r"[0-9]+(?=(?:st|nd|rd|th)$)")
@@ -124,36 +80,20 @@ _ORDINAL = re.compile(r"[0-9]+(?=(?:st|nd|rd|th)$)")
 @cache
 def _forms() -> dict[str, str]:
     """Return the first spellings of words, and the units of symbols that mean nothing else."""
-    none = 0, ""
-    units = {
-        symbol: unit
-        for symbol, (unit, *others) in _table("units").items()
-        if not others and _shorts()[symbol] == {unit} and _classes().get(symbol, none)[1] == unit
-    }
-    spelled = _table("variants") | _table("numbers")
-    return units | {word: form for word, (form,) in spelled.items()}
-
-
-@cache
-def _bases() -> dict[str, str]:
-    """Return what words are forms of where their endings do not tell; a few, of themselves."""
-    return {line[0]: line[1] for name in ("irregular", "forms") for line in word_list(name)}
+    forms = {}
+    for symbol, unit in _table("units").items():
+        member = _classes().get(symbol, (0, ""))[1]
+        if [member] == unit and _shorts()[symbol] == {member}:
+            forms[symbol] = member
+    return forms | {word: form for word, (form,) in _table("variants", "numbers").items()}
 
 
 def stem_of(word: str) -> str:
-    """Return the stem of a plain word, as `look_up` does.
-
-    >>> stem_of("colours")
-    'color'
-    """
-    return _stem(_forms().get(word, word))
-
-
-def _stem(word: str) -> str:
-    """Return the base of a word, or the base of that: of "payments" "payment", and so "pay"."""
-    bases, forms, last = _bases(), _forms(), ""
+    """Return the base of a plain word, or the base of that: of "payments" "payment", so "pay"."""
+    forms, bases, last = _forms(), _table("irregular", "forms"), ""
+    word = forms.get(word, word)
     while last != word:
-        last, base = word, bases.get(word) or without_ending(word)
+        last, base = word, bases[word][0] if word in bases else without_ending(word)
         word = forms.get(base, base)
     return word
 
@@ -171,111 +111,6 @@ def without_ending(word: str) -> str:
         if (base := endings.get(word[start:])) is not None:
             return word[:start] + "".join(base) if _VOWEL.search(word, 0, start) else word
     return word
-
-
-@cache
-def _classes() -> dict[str, tuple[int, str]]:
-    """Return the first class that lists a word or its plural, and which member the word is."""
-    found, numbers = dict[str, tuple[int, str]](), dict[str, int]()
-    for kind, member, *others in word_list("classes"):
-        number = numbers.setdefault(kind, len(numbers))
-        for word in (member, *others, *([f"{member}s"] if len(member) > 1 else [])):
-            found.setdefault(word, (number, member))
-    units = {symbol: " ".join(names) for symbol, names in _table("units").items()}
-    return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
-
-
-@cache
-def _units_by_name() -> dict[str, frozenset[int]]:
-    """Return which units, by number, each name or symbol stands for: "m" for several."""
-    found = defaultdict[str, set[int]](set)
-    for number, (_, *names) in enumerate(one for one in word_list("classes") if one[0] == "unit"):
-        for name in names:
-            found[name].add(number)
-    for symbol, names in _table("units").items():
-        found[symbol] |= found.get(" ".join(names), set())
-    return {name: frozenset(units) for name, units in found.items() if units}
-
-
-@cache
-def _units() -> dict[str, int]:
-    """Return a number, from 1 on, of what each name or symbol of units stands for."""
-    different = list(dict.fromkeys(_units_by_name().values()))
-    return {name: different.index(units) + 1 for name, units in _units_by_name().items()}
-
-
-@cache
-def other_units() -> NDArray[np.bool_]:
-    """Return which units, by the number of an `Entry`, are others than which, (n, n)."""
-    different = [frozenset[int](), *dict.fromkeys(_units_by_name().values())]
-    return np.array([[bool(a and b) and a.isdisjoint(b) for b in different] for a in different])
-
-
-_TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
-
-
-@cache
-def _terms() -> list[list[list[str]]]:
-    """Return the words of each of the terms on each line, which mean the same."""
-    lines = [" ".join(line).split(" = ") for line in word_list("terms")]
-    return [[[_forms().get(word, word) for word in term.split()] for term in one] for one in lines]
-
-
-@cache
-def _one_word_terms() -> dict[str, tuple[int, str]]:
-    """Return a class of its own for each term, of which its words are one member."""
-    found = dict[str, tuple[int, str]]()
-    for number, line in enumerate(_terms(), _TERM_CLASSES):
-        for words in line:
-            if len(words) == 1:
-                found.setdefault(words[0], (number, " ".join(line[0])))
-    return found
-
-
-@cache
-def _same_terms() -> tuple[dict[tuple[str, ...], list[tuple[str, ...]]], set[str]]:
-    """Return by the stems of a term those of the others of its line; and all first stems."""
-    found = defaultdict[tuple[str, ...], list[tuple[str, ...]]](list)
-    for line in _terms():
-        stems = [tuple(map(_stem, words)) for words in line]
-        for one in stems:
-            found[one] += [
-                other for other in stems if max(len(one), len(other)) > 1 and other != one
-            ]
-    return dict(found), {one[0] for one in found}
-
-
-def same_terms(stems: Sequence[str]) -> Iterator[tuple[int, int, list[tuple[str, ...]]]]:
-    """Yield the terms among words, given their stems, that have other names.
-
-    Each is the place of its first word, how many it has, and the stems of the others.
-
-    >>> list(same_terms(["my", "postal", "code"]))[0][:2]
-    (1, 2)
-    """
-    others, firsts = _same_terms()
-    for start in [place for place, stem in enumerate(stems) if stem in firsts]:
-        for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
-            if found := others.get(tuple(stems[start:end])):
-                yield start, end - start, found
-
-
-_LONGEST_TERM = 6  # words
-
-
-@cache
-def _opposites() -> dict[str, set[str]]:
-    """Return the opposites of words; of a short form, those of the one word it stands for."""
-    lines = [*word_list("opposites"), *word_list("opposite_terms"), *word_list("negated")]
-    spelled = [[_forms().get(word, word) for word in line] for line in lines]
-    pairs = [(one, other) for one, *others in (*lines, *spelled) for other in others]
-    pairs += [(other, one) for one, other in pairs]
-    shorts = defaultdict[str, list[str]](list)
-    for short, *words in word_list("abbreviations"):
-        if len(words) == 1:
-            shorts[words[0]].append(short)
-    short_pairs = [(short, other) for one, other in pairs for short in shorts.get(one, ())]
-    return _by_first([*pairs, *short_pairs, *((other, one) for one, other in short_pairs)])
 
 
 _SHORTEST_PART = 3  # letters
@@ -313,12 +148,175 @@ def part_of(part: str, word: str) -> Part:
     return Part.OF_ANOTHER if is_other else Part.NONE
 
 
+# ---- closed classes, units and terms ------------------------------------------------------------
+
+_TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
+_LONGEST_TERM = 6  # words
+
+
+@cache
+def _classes() -> dict[str, tuple[int, str]]:
+    """Return the first class that lists a word or its plural, and which member the word is."""
+    found, numbers = dict[str, tuple[int, str]](), dict[str, int]()
+    for kind, member, *others in word_list("classes"):
+        number = numbers.setdefault(kind, len(numbers))
+        for word in (member, *others, *([f"{member}s"] if len(member) > 1 else [])):
+            found.setdefault(word, (number, member))
+    units = {symbol: " ".join(names) for symbol, names in _table("units").items()}
+    return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
+
+
+@cache
+def _units() -> tuple[dict[str, int], NDArray[np.bool_]]:
+    """Return which units, as a number from 1 on, a name or a symbol stands for: "m" for several.
+
+    Of two such numbers, (n, n), the array tells whether they have no unit in common.
+    """
+    found = defaultdict[str, set[int]](set)
+    for number, (_, *names) in enumerate(one for one in word_list("classes") if one[0] == "unit"):
+        for name in names:
+            found[name].add(number)
+    for symbol, names in _table("units").items():
+        found[symbol] |= found.get(" ".join(names), set())
+    some = [frozenset[int](), *dict.fromkeys(frozenset(units) for units in found.values() if units)]
+    others = [[bool(a and b) and a.isdisjoint(b) for b in some] for a in some]
+    return {name: some.index(frozenset(units)) for name, units in found.items()}, np.array(others)
+
+
+def other_units() -> NDArray[np.bool_]:
+    """Return which units, by the number of an `Entry`, are others than which, (n, n)."""
+    return _units()[1]
+
+
+_Stems = tuple[str, ...]
+
+
+@cache
+def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[_Stems]]]:
+    """Return the class and the member of terms of one word; and of all, the others of their line.
+
+    Each line is a class, of which its terms are one member. The others are given by stems.
+    """
+    forms, words = _forms(), dict[str, tuple[int, str]]()
+    others = defaultdict[_Stems, list[_Stems]](list)
+    for number, line in enumerate(word_list("terms"), _TERM_CLASSES):
+        split = [term.split() for term in " ".join(line).split(" = ")]
+        terms = [[forms.get(word, word) for word in term] for term in split]
+        for term in terms:
+            if len(term) == 1:
+                words.setdefault(term[0], (number, " ".join(terms[0])))
+        stems = [tuple(map(stem_of, term)) for term in terms]
+        for one in stems:
+            others[one] += [other for other in stems if other != one and len(one + other) > 2]
+    return words, others
+
+
+def same_terms(stems: Sequence[str]) -> Iterator[tuple[int, int, list[_Stems]]]:
+    """Yield the terms among words, given their stems, that have other names.
+
+    Each is the place of its first word, how many it has, and the stems of the others.
+
+    >>> list(same_terms(["my", "postal", "code"]))[0][:2]
+    (1, 2)
+    """
+    _, others = _terms()
+    for start in range(len(stems)):
+        for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
+            if found := others.get(tuple(stems[start:end])):
+                yield start, end - start, found
+
+
+# ---- opposites ----------------------------------------------------------------------------------
+
+
+@cache
+def _opposites() -> dict[str, set[str]]:
+    """Return the opposites of words; of a short form, those of the one word it stands for."""
+    forms, shorts = _forms(), defaultdict[str, list[str]](list)
+    for short, *words in word_list("abbreviations"):
+        if len(words) == 1:
+            shorts[words[0]].append(short)
+    found = defaultdict[str, set[str]](set)
+    for line in (*word_list("opposites"), *word_list("opposite_terms"), *word_list("negated")):
+        for one, *others in (line, [forms.get(word, word) for word in line]):
+            for a, b in [*((one, other) for other in others), *((other, one) for other in others)]:
+                for name in (a, *shorts.get(a, ())):
+                    found[name].add(b)
+                    found[b].add(name)
+    return found
+
+
+#: What is denied by each prefix; "un", "de" and "dis" also undo what common words do.
+_DENIABLE = {
+    "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
+    "non": re.compile(r"[^\W\d_]{4,}"),
+}
+_UNDOING = ("un", "de", "dis")
+_SHORTEST_UNDONE = 4  # letters
+
+
+def denials_of(word: str) -> list[str]:
+    """Return what a word denies or undoes by a prefix, or what denies it; some are no words.
+
+    >>> denials_of("unshipped"), denials_of("deregister"), denials_of("register")
+    (['shipped'], ['register'], ['nonregister', 'unregister', 'deregister', 'disregister'])
+    """
+
+    def is_common(word: str) -> bool:
+        return word in _table("common") or stem_of(word) in _table("common")
+
+    for prefix, deniable in _DENIABLE.items():
+        if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
+            return [word.removeprefix(prefix)]
+    found = [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
+    if not is_common(word):
+        bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
+        return [one for one in bare if len(one) >= _SHORTEST_UNDONE and is_common(one)] or found
+    undone = [prefix + word for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE]
+    return found + [one for one in undone if one not in found and not is_common(one)]
+
+
 # ---- abbreviations ------------------------------------------------------------------------------
 
 _SHORTEST = 3  # letters of an abbreviation that is not listed; two are too often chance
 _INNER_VOWELS = re.compile(r"(?<!^)[aeiou]"), re.compile(r"(?<!^)[aeiouy]")
+_NUMERONYM = re.compile("[a-z]([1-9][0-9]?)[a-z]")
 
 
+@cache
+def _shorts() -> dict[str, set[str]]:
+    """Return what listed short forms stand for: abbreviations, units, members of classes."""
+    found = defaultdict[str, set[str]](set)
+    for short, *words in word_list("abbreviations") + word_list("units"):
+        found[short].update(words)
+    for _, member, *shorts in word_list("classes"):
+        for short in shorts:
+            found[short].add(member)
+    return dict(found)
+
+
+@cache
+def _ordinary() -> set[str]:
+    """Return the words that abbreviate no others but those listed."""
+    often = [word for word, (n,) in _table("common").items() if int(n) > 2 and len(word) < 8]
+    members = [member for _, member in _classes().values()]
+    return {*members, *often, *_table("kinds", "numbers")}
+
+
+def is_numeronym(word: str) -> bool:
+    """Tell whether a plain word may count the letters of another, as "i18n" does."""
+    return bool(_NUMERONYM.fullmatch(word))
+
+
+def is_short_form(word: str) -> bool:
+    """Tell whether a plain word may stand for another.
+
+    It, or that of which it is a plural, is listed as a short form, or it counts letters.
+    """
+    return word in _shorts() or word[:-1] in _shorts() or is_numeronym(word)
+
+
+@lru_cache(maxsize=1 << 16)
 def abbreviates(short: str, long: str) -> int:
     """Return how one of two plain words, in whichever order, abbreviates the other.
 
@@ -332,8 +330,10 @@ def abbreviates(short: str, long: str) -> int:
     ...     "dvlpr developer", "frmr farmers", "car carpet")]
     [1, 2, 3, 3, 0]
     """
+    shorts = _shorts()
     for one, other in ((short, long), (long, short)):
-        if is_short_form(one) and _stands_for(one, other):
+        listed = shorts.get(one) or (shorts.get(one[:-1]) if one.endswith("s") else None)
+        if listed and (other in listed or stem_of(other) in map(stem_of, listed)):
             return 1
     if len(short) > len(long):
         short, long = long, short
@@ -346,66 +346,19 @@ def abbreviates(short: str, long: str) -> int:
         place = long.find(letter, place) + 1
         if not place:
             return 0
-    return _abbreviates(short, long)
-
-
-_NUMERONYM = re.compile("[a-z]([1-9][0-9]?)[a-z]")
-
-
-def is_numeronym(word: str) -> bool:
-    """Tell whether a plain word may count the letters of another, as "i18n" does."""
-    return bool(_NUMERONYM.fullmatch(word))
-
-
-@lru_cache(maxsize=1 << 14)
-def is_short_form(word: str) -> bool:
-    """Tell whether a plain word may stand for another.
-
-    It, or that of which it is a plural, is listed as a short form, or it counts letters.
-    """
-    shorts = _shorts()
-    return word in shorts or word[:-1] in shorts or is_numeronym(word)
-
-
-@lru_cache(maxsize=1 << 14)
-def _abbreviates(short: str, long: str) -> int:
-    """Return what `abbreviates` does, of two words of which the second has all letters in order."""
     if not short.isalpha() or short in _ordinary():
         return 0
     consonants = [vowels.sub("", long) for vowels in _INNER_VOWELS]
     if short in consonants and len(short) > 1:
         return 3
     # A letter more or less is a form or a slip.
-    if len(short) < _SHORTEST or len(long) - len(short) < 2 or _stem(short) == _stem(long):
+    if len(short) < _SHORTEST or len(long) - len(short) < 2 or stem_of(short) == stem_of(long):
         return 0
     if long.startswith(short):
         return 2
     if any(one.startswith(short) for one in consonants):
         return 3
-    is_contraction = short[-1] == long[-1] or not _INNER_VOWELS[0].search(short)
-    return 4 if is_contraction else 0
-
-
-@lru_cache(maxsize=1 << 14)
-def _stands_for(short: str, long: str) -> bool:
-    shorts = _shorts()
-    words = shorts.get(short) or (shorts.get(short[:-1]) if short.endswith("s") else None)
-    return words is not None and (long in words or _stem(long) in map(_stem, words))
-
-
-@cache
-def _shorts() -> dict[str, set[str]]:
-    """Return what listed short forms stand for: abbreviations, units, members of classes."""
-    members = ([short, member] for _, member, *shorts in word_list("classes") for short in shorts)
-    return _by_first([*word_list("abbreviations"), *word_list("units"), *members])
-
-
-@cache
-def _ordinary() -> set[str]:
-    """Return the words that abbreviate no others but those listed."""
-    members = {member for _, member in _classes().values()}
-    often = [word for word, (n,) in _table("common").items() if int(n) > 2 and len(word) < 8]
-    return members.union(often, *map(_table, ("kinds", "numbers")))
+    return 4 if short[-1] == long[-1] or not _INNER_VOWELS[0].search(short) else 0
 
 
 # ---- texts --------------------------------------------------------------------------------------
@@ -414,8 +367,28 @@ _SIGN = re.compile("[/&%€£¥]")
 _SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
-_TURNS = frozenset("/>→⇒")
 _TURNED = re.compile(r"[^\W\d_]\s*(?:/|[-=]?>|→|⇒)\s*[^\W\d_]")
+
+
+@cache
+def _written() -> dict[str, str]:
+    """Return how signs and words are written: "in active" as "inactive"."""
+    written = {
+        f"{first} {word}": other
+        for word, other in word_list("negated")
+        if other.endswith(word)
+        for first in ("not", "non", other.removesuffix(word))
+    }
+    lines = [" ".join(line).split(" = ") for line in word_list("written")]
+    return written | dict(lines)
+
+
+def _spelled_out(text: str) -> str:
+    """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
+    written, text = _written(), text[:LONGEST]
+    if not _SIGN.search(text):
+        return text
+    return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)
 
 
 def words_of(text: str) -> list[str]:
@@ -426,12 +399,22 @@ def words_of(text: str) -> list[str]:
     >>> words_of("price w/o tax"), words_of("In-active users"), words_of("10kg"), words_of("5 g")
     (['price', 'without', 'tax'], ['inactive', 'users'], ['10', 'kg'], ['5', 'gram'])
     """
-    text, (_, first) = _POSSESSIVE.sub("s", plain(_spelled_out(text))), _written()
-    words = _NUMBER_AND_UNIT.sub(_parted, text).split()
-    for i in range(1, len(words)):
-        if len(words[i]) == 1 and words[i - 1].isdigit():  # "5 g", where "g" alone is a letter
-            words[i] = _table("units").get(words[i], words[i : i + 1])[0]
-    return (words if first.isdisjoint(words) else _rewritten(words))[:MOST_READ]
+    units, written, found = _table("units"), _written(), list[str]()
+
+    def parted(stuck: re.Match[str]) -> str:  # a number and a unit; but codes stay as they are
+        is_unit = stuck[2] in units or "unit" in _table("kinds").get(stuck[2], ())
+        return " ".join(stuck.groups()) if is_unit and stuck[0] not in _classes() else stuck[0]
+
+    text = _POSSESSIVE.sub("s", plain(_spelled_out(text)))
+    for word in _NUMBER_AND_UNIT.sub(parted, text).split():
+        is_unit = len(word) == 1 and word in units and found[-1:] and found[-1].isdigit()
+        found.append(units[word][0] if is_unit else word)  # "5 g", where "g" alone is a letter
+        while (some := " ".join(found[-2:])) in written or (some := found[-1]) in written:
+            found[-1 - some.count(" ") :] = written[some].split()
+    if found[:1] == ["no"] and found[1:]:  # "no tax", but not "order no", "no 5", "no of items"
+        after = look_up(found[1])
+        found[0] = "no" if after.has_digit or after.is_filler else "without"
+    return found[:MOST_READ]
 
 
 def is_directed(text: str) -> bool:
@@ -442,44 +425,7 @@ def is_directed(text: str) -> bool:
     """
     text, kinds = _spelled_out(text), _table("kinds")
     inner = plain(text).split(" ")[1:-1]
-    is_turned = not _TURNS.isdisjoint(text) and _TURNED.search(text)
-    return bool(is_turned) or any("direction" in kinds.get(one, ()) for one in inner)
-
-
-@cache
-def _written() -> tuple[dict[str, str], frozenset[str]]:
-    """Return how signs and words are written, "in active" as "inactive", and the first words."""
-    negated = [(word, other) for word, other in word_list("negated") if other.endswith(word)]
-    joined = (
-        [first, word, "=", other]
-        for word, other in negated
-        for first in ("not", "non", other.removesuffix(word))
-    )
-    lines = [" ".join(line).split(" = ") for line in (*joined, *word_list("written"))]
-    return dict(lines), frozenset(("no", *(left.split()[0] for left, _ in lines)))
-
-
-def _spelled_out(text: str) -> str:
-    """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
-    (written, _), text = _written(), text[:LONGEST]
-    if not _SIGN.search(text):
-        return text
-    return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)
-
-
-def _rewritten(words: list[str]) -> list[str]:
-    (written, _), found = _written(), list[str]()
-    for word in words:
-        found.append(word)
-        last = ""
-        while last != found[-1]:
-            last = found[-1]
-            size = 2 if " ".join(found[-2:]) in written else 1
-            found[-size:] = written.get(" ".join(found[-size:]), last).split()
-    if found[0] == "no" and found[1:]:  # "no tax", but not "order no", "no 5" and "no of items"
-        after = look_up(found[1])
-        found[0] = found[0] if after.has_digit or after.is_filler else "without"
-    return found
+    return bool(_TURNED.search(text)) or any("direction" in kinds.get(one, ()) for one in inner)
 
 
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
@@ -507,17 +453,30 @@ def is_one_text(text: str, other: str) -> bool:
 _WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[0-9]+(?:\.[0-9]+)*(?![0-9])")
 
 
+@lru_cache(maxsize=1 << 12)
+def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
+    """Return how many numbers of a text have a minus, and the parts of those with points.
+
+    These are the parts of a version or a date that are not zero, in whichever order they are.
+    """
+    numbers, versions = _WRITTEN_NUMBER.findall(text), set[tuple[str, ...]]()
+    for number in numbers:
+        if "." in number:
+            parts = [part.lstrip(" -0") for part in number.split(".")]
+            versions.add(tuple(sorted(filter(None, parts))))
+    return sum("-" in number for number in numbers), versions
+
+
 def other_number(text: str, other: str) -> bool:
     """Tell whether texts as written have numbers that differ by a sign, or as versions do.
 
     >>> other_number("-15 C", "15 C"), other_number("v 1.1.2", "v 1.2"), other_number("3.0", "3")
     (True, True, False)
     """
-    (ours, our_versions), (theirs, their_versions) = (
-        _signs_and_versions(one[:LONGEST]) for one in (text, other)
-    )
-    have_both = our_versions and their_versions
-    return ours != theirs or bool(have_both and our_versions != their_versions)
+    signs, versions = _signs_and_versions(text[:LONGEST])
+    their_signs, their_versions = _signs_and_versions(other[:LONGEST])
+    have_both = versions and their_versions
+    return signs != their_signs or bool(have_both and versions != their_versions)
 
 
 _CODE = re.compile(r"\b([a-z]{1,3})0*([0-9]+)\b")
@@ -532,26 +491,18 @@ def other_code(text: str, other: str) -> bool:
     ours = {number: letters for letters, number in _CODE.findall(text)}
     theirs = {number: letters for letters, number in _CODE.findall(other)}
     return any(
-        letters != theirs[number] and len(letters) == len(theirs[number])
-        for number, letters in ours.items()
-        if number in theirs
+        ours[number] != theirs[number] and len(ours[number]) == len(theirs[number])
+        for number in ours.keys() & theirs.keys()
     )
 
 
-@lru_cache(maxsize=1 << 12)
-def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
-    """Return how many numbers of a text have a minus, and the parts of those with points."""
-    numbers = _WRITTEN_NUMBER.findall(text)
-    signs = sum("-" in number for number in numbers)
-    return signs, {_parts(number) for number in numbers if "." in number}
-
-
-def _parts(number: str) -> tuple[str, ...]:
-    """Return the parts of a version or a date that are not zero, in whichever order they are."""
-    return tuple(sorted(part for one in number.split(".") if (part := one.lstrip(" -0"))))
-
-
 _TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
+
+
+@cache
+def _months() -> dict[str, str]:
+    lines = [words for kind, *words in word_list("classes") if kind == "month"]
+    return {word: str(number) for number, words in enumerate(lines, 1) for word in words}
 
 
 def numbers_of(text: str) -> list[str]:
@@ -562,25 +513,12 @@ def numbers_of(text: str) -> list[str]:
     >>> numbers_of("5 jan 2024"), numbers_of("9 30 pm"), numbers_of("gate b07"), numbers_of("may")
     (['5', '1', '2024'], ['21', '30'], ['7'], [])
     """
+
+    def of_24_hours(time: re.Match[str]) -> str:
+        return f"{int(time[1]) % 12 + 12 * (time[3] == 'p')} {time[2] or '0'}"
+
     if not any(map(str.isdigit, text)):
         return []
-    words = [_months().get(word, word) for word in _TIME.sub(_of_24_hours, text).split()]
+    words = [_months().get(word, word) for word in _TIME.sub(of_24_hours, text).split()]
     parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
     return [part.lstrip("0") or "0" for part in parts]
-
-
-def _of_24_hours(time: re.Match[str]) -> str:
-    hour, minute, half = time.groups()
-    return f"{int(hour) % 12 + 12 * (half == 'p')} {minute or '0'}"
-
-
-@cache
-def _months() -> dict[str, str]:
-    lines = [words for kind, *words in word_list("classes") if kind == "month"]
-    return {word: str(number) for number, words in enumerate(lines, 1) for word in words}
-
-
-def _parted(stuck: re.Match[str]) -> str:
-    """Return a number and a unit that are stuck together as two words, but codes as they are."""
-    is_unit = stuck[2] in _table("units") or "unit" in _table("kinds").get(stuck[2], ())
-    return " ".join(stuck.groups()) if is_unit and stuck[0] not in _classes() else stuck[0]
