@@ -309,11 +309,9 @@ def is_numeronym(word: str) -> bool:
 
 
 def is_short_form(word: str) -> bool:
-    """Tell whether a plain word may stand for another.
-
-    It, or that of which it is a plural, is listed as a short form, or it counts letters.
-    """
-    return word in _shorts() or word[:-1] in _shorts() or is_numeronym(word)
+    """Tell whether a plain word, or what it is a plural of, is listed as short, or a numeronym."""
+    shorts = _shorts()
+    return word in shorts or word[:-1] in shorts or bool(_NUMERONYM.fullmatch(word))
 
 
 @lru_cache(maxsize=1 << 16)

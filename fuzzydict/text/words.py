@@ -21,21 +21,9 @@ _INITIALS = re.compile(r"(?<![^\W_])[^\W\d_](?:[.&][^\W\d_](?![^\W_]))+\.?")
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
 # Letters that are no others with an accent, as they are written where they are missing.
 _SPELLED_OUT = str.maketrans(
-    {
-        "æ": "ae",
-        "œ": "oe",
-        "ø": "o",
-        "ł": "l",
-        "đ": "d",
-        "ð": "d",
-        "þ": "th",
-        "ħ": "h",
-        "\u0131": "i",
-    }
+    dict(zip("æœøłđðþħ\u0131", ["ae", "oe", "o", "l", "d", "d", "th", "h", "i"], strict=True))
 )
-_FEW_LETTERS = 64  # characters that are brought to their compatible form at a time
-_MOST_MARKS = 30
-_MARKS = re.compile(r"[^\w\s]{31,}")  # marks, and signs
+_MARKS = re.compile(r"([^\w\s]{30})([^\w\s]+)")  # marks, and signs
 _SIGN = re.compile(r"[+#%$€£¥]|(?<=\w)-(?!\w)")  # C++ and C#, $ 5 and 5 %, A+ and A-
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
@@ -62,14 +50,17 @@ def words(text: str) -> list[str]:
     if not text.isascii():
         text = _compatible(text)  # before humps are sought: "É" may be "E\u0301"
     if "." in text or "&" in text:
-        text = _INITIALS.sub(_joined, text)
+        text = _INITIALS.sub(lambda initials: re.sub("[.&]", "", initials[0]), text)
     text = _HUMP.sub(" ", text)
-    parts = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
-    return [word for part in parts.split() if (word := part.strip("'"))]
-
-
-def _joined(initials: re.Match[str]) -> str:
-    return initials[0].replace(".", "").replace("&", "")
+    if text.isascii():
+        text = _NOT_A_WORD.sub(" ", text.lower())
+    else:
+        decomposed = caseless(unicodedata.normalize("NFKD", text))
+        parts = "".join(map(_plain, decomposed)).split()
+        # A vowel sign with no letter to carry it is not a word.
+        kept = " ".join(part for part in parts if any(map(str.isalnum, part)))
+        text = unicodedata.normalize("NFC", kept)
+    return [word for part in text.split() if (word := part.strip("'"))]
 
 
 def plain(text: str) -> str:
@@ -84,9 +75,8 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=1024)  # a text is read for its words, its spelling and its vector
 def _plain_words(text: str) -> str:
-    if not text.isascii():
-        text = _compatible_beginning(text)
-    return " ".join(words(text))[:LONGEST].rstrip()
+    compatible = text if text.isascii() else _compatible(text)[:LONGEST]
+    return " ".join(words(compatible))[:LONGEST].rstrip()
 
 
 def same_text(text: str) -> str:
@@ -140,42 +130,17 @@ def word_list(name: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()]
 
 
-def _compatible_beginning(text: str) -> str:
-    """Return the first characters of a text in the form NFKC.
-
-    No more of the text is read than these need, since one letter may become 18.
-    """
-    size = _FEW_LETTERS
-    while size < len(text):
-        found = _compatible(text[:size])
-        if len(found) >= LONGEST:
-            return found[:LONGEST]
-        size *= 2
-    return _compatible(text)[:LONGEST]
-
-
 def _compatible(text: str) -> str:
     """Return a text in the form NFKC, with no more than 30 marks on a letter.
 
     No language has more (Unicode Standard Annex 15, "Stream-Safe Text Format"), and the time to
     put them in order grows with their square.
     """
-    return unicodedata.normalize("NFKC", _MARKS.sub(_first_marks, text))
 
+    def without_marks(run: re.Match[str]) -> str:
+        return run[1] + "".join([one for one in run[2] if not unicodedata.combining(one)])
 
-def _first_marks(run: re.Match[str]) -> str:
-    marks = run[0]
-    rest = "".join([one for one in marks[_MOST_MARKS:] if not unicodedata.combining(one)])
-    return marks[:_MOST_MARKS] + rest
-
-
-def _fold(text: str) -> str:
-    """Bring text beyond ASCII to plain lower-case letters, digits, apostrophes and blanks."""
-    decomposed = caseless(unicodedata.normalize("NFKD", text))
-    parts = "".join(map(_plain, decomposed)).split()
-    # A vowel sign with no letter to carry it is not a word.
-    kept = " ".join(part for part in parts if any(map(str.isalnum, part)))
-    return unicodedata.normalize("NFC", kept)
+    return unicodedata.normalize("NFKC", _MARKS.sub(without_marks, text))
 
 
 @lru_cache(maxsize=4096)
@@ -186,11 +151,8 @@ def _plain(character: str) -> str:
     if character.isalnum():
         return character
     category = unicodedata.category(character)
+    is_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
     # Accents and points (classes from 10 up) go; vowel signs, viramas and voicing marks stay.
-    if category == "Cf" or unicodedata.combining(character) >= 10 or _is_selector(character):
+    if category == "Cf" or unicodedata.combining(character) >= 10 or is_selector:
         return ""
     return character if category.startswith("M") else " "
-
-
-def _is_selector(character: str) -> bool:
-    return "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
