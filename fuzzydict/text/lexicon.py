@@ -308,13 +308,13 @@ def is_numeronym(word: str) -> bool:
     return bool(_NUMERONYM.fullmatch(word))
 
 
+@lru_cache(maxsize=1 << 14)
 def is_short_form(word: str) -> bool:
     """Tell whether a plain word, or what it is a plural of, is listed as short, or a numeronym."""
     shorts = _shorts()
     return word in shorts or word[:-1] in shorts or bool(_NUMERONYM.fullmatch(word))
 
 
-@lru_cache(maxsize=1 << 16)
 def abbreviates(short: str, long: str) -> int:
     """Return how one of two plain words, in whichever order, abbreviates the other.
 
@@ -331,7 +331,7 @@ def abbreviates(short: str, long: str) -> int:
     shorts = _shorts()
     for one, other in ((short, long), (long, short)):
         listed = shorts.get(one) or (shorts.get(one[:-1]) if one.endswith("s") else None)
-        if listed and (other in listed or stem_of(other) in map(stem_of, listed)):
+        if listed and (other in listed or look_up(other).stem in map(stem_of, listed)):
             return 1
     if len(short) > len(long):
         short, long = long, short
@@ -349,8 +349,9 @@ def abbreviates(short: str, long: str) -> int:
     consonants = [vowels.sub("", long) for vowels in _INNER_VOWELS]
     if short in consonants and len(short) > 1:
         return 3
-    # A letter more or less is a form or a slip.
-    if len(short) < _SHORTEST or len(long) - len(short) < 2 or stem_of(short) == stem_of(long):
+    if len(short) < _SHORTEST or len(long) - len(short) < 2:  # a letter less is a slip
+        return 0
+    if look_up(short).stem == look_up(long).stem:
         return 0
     if long.startswith(short):
         return 2
