@@ -6,22 +6,14 @@ import errno
 import functools
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
 
-from fuzzydict import (
-    ArgumentTypeError,
-    FileFormatError,
-    FuzzyDict,
-    OptionError,
-    RemoteDict,
-    WordVectors,
-    connect,
-)
+from fuzzydict import FuzzyDict, FuzzyDictError, OptionError, WordVectors, connect
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
@@ -30,15 +22,13 @@ from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING, is_probability
 from fuzzydict.search.taught import SynonymRules
 from fuzzydict.stores.base import is_address
+from fuzzydict.stores.remote import AnyDict
 
-from ._output import Command, is_watched, one_of, telling_if_slow
+from ._output import Command, is_watched, telling_if_slow
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-#: What a command that only reads may get as DICT.
-AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
-#: Endings of files that are neither dicts nor tables.
-_OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
-_OTHER_ENDINGS[".htm"] = "html"
+#: Endings of files whose format is known.
+_KNOWN = {*ENDINGS, ".html", ".htm", ".png", ".projections", ".svg", ".vectors"}
 
 
 # ---- files --------------------------------------------------------------------------------
@@ -56,19 +46,14 @@ class _File(click.Path):
         if is_address(value):
             if self._or_else == "a store":
                 return str(value)
-            problem = (
-                "expected a file, got the address of a store, which only DICT of attend, explain, "
-                "explore, lookup and map may be"
-            )
-            self.fail(problem, param, ctx)
-        is_name = False
+            self.fail("expected a file, got the address of a store", param, ctx)
+        is_name = value == self._or_else
         with suppress(UnicodeError):
-            is_name = value not in ("", "-") and b"\0" not in os.fsencode(value)
-        if not is_name and value != self._or_else:
+            is_name |= value not in ("", "-") and b"\0" not in os.fsencode(value)
+        if not is_name:
             self.fail(f"expected the name of a file, got {quoted(value)}", param, ctx)
-        path = Path(value)
-        ends_as_folder = os.path.split(value)[1] in ("", os.curdir)
-        if ends_as_folder and not path.is_dir() and self._or_else != "a folder":
+        path, last = Path(value), os.path.split(value)[1]
+        if last in ("", os.curdir) and not path.is_dir() and self._or_else != "a folder":
             self.fail(f"{quoted(value)} names a folder, and there is none", param, ctx)
         return path
 
@@ -77,20 +62,25 @@ class _File(click.Path):
 FILE, FOLDER, TABLE = _File(), _File("a folder"), _File("-")
 
 
-def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
+def is_same(path: Path, other: Path | str | None) -> bool:
+    """Return whether two paths lead to one file; a store, which is a text, is none."""
+    return isinstance(other, Path) and path.exists() and other.exists() and path.samefile(other)
+
+
+def check_place(output: Path, *sources: Path | str | None) -> None:
     """Check before any work that ``output`` can be written and is none of ``sources``."""
     with suppress(FileNotFoundError):
         output.stat()  # or say that it is in a file, in a loop of links, or where nobody may look
     output.parent.stat()  # or say that there is no such folder
     if output.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
-    if any(output.exists() and source.exists() and output.samefile(source) for source in sources):
-        raise click.UsageError(f"{output} is one of the files to read; save elsewhere (-o)")
+    if any(is_same(output, source) for source in sources):
+        raise click.UsageError(f"{output} is one of the files to read; save elsewhere")
 
 
 def check_ending(output: Path, content: str, own: str) -> None:
-    """Refuse an output file whose ending names another format than ``own``."""
-    if (ENDINGS | _OTHER_ENDINGS).get(output.suffix.lower(), own) != own:
+    """Refuse an output file whose ending names another format than ``own`` does."""
+    if output.suffix.lower() in _KNOWN - {own}:
         raise click.UsageError(f"{output} would hold {content}, but its ending says otherwise")
 
 
@@ -98,8 +88,8 @@ def check_picture(option: str, output: Path, *kinds: str) -> str:
     """Return the kind of a picture to be drawn, once it is one of some and can be drawn."""
     kind = output.suffix[1:].lower()
     if kind not in kinds:
-        endings = " or ".join([", ".join(f".{one}" for one in kinds[:-1]), f".{kinds[-1]}"])
-        raise click.UsageError(f"{option}: {output}: expected a name that ends in {endings}")
+        expected = f"expected a name that ends in {', '.join(f'.{one}' for one in kinds)}"
+        raise click.UsageError(f"{option}: {output}: {expected}")
     check_place(output)
     if kind != "html":  # into files, whatever window other programs draw to
         os.environ["MPLBACKEND"] = "agg"
@@ -121,26 +111,6 @@ def option(written: str, text: str, **settings: Any) -> Decorator:
     if last.isupper():
         return click.option(*words, metavar=last, help=text, **settings)
     return click.option(*words, last, help=text, **settings)
-
-
-class Integer(click.IntRange):
-    """An option that takes an integer in a range, and says so in plain words."""
-
-    name = "integer"
-
-
-class Number(click.FloatRange):
-    """An option that takes a number in a range."""
-
-    name = "number"
-
-
-class Choice(click.Choice[str]):
-    """An option that takes one of a few names."""
-
-    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """Return what is wrong, and which names are right."""
-        return f"{quoted(value)}{one_of(value, self.choices)}"
 
 
 def check_limits(scorer: Any) -> None:
@@ -175,15 +145,15 @@ SCORER = option(
     "--scorer",
     "How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
     "and identifiers.",
-    type=Choice([SPELLING, *SCORERS]),
+    type=click.Choice([SPELLING, *SCORERS]),
 )
-SEED = Integer(0, 2**32 - 1)
+SEED = click.IntRange(0, 2**32 - 1)
 _OF_DICT = (
     option(
         "--format",
         "Format of DICT; by default what its ending says, or else JSON. A saved dict is "
         "recognized.",
-        type=Choice(FORMATS),
+        type=click.Choice(FORMATS),
     ),
     option("--key NAME", "Column of the keys in a CSV, TSV, JSON Lines or .xlsx file."),
     option("--value NAME", "Column of the values."),
@@ -221,14 +191,7 @@ def embedding_of(embedding: Path | None) -> WordVectors | None:
     """Return what ``--embedding`` names; None for the default."""
     if embedding is None:
         return None
-    if str(embedding) == ENGLISH:
-        return English()
-    if not embedding.exists():
-        raise OptionError(
-            f"--embedding: {embedding}: No such file; name one that `fuzzydict train` made, or "
-            f"`{ENGLISH}`"
-        )
-    return WordVectors.load(embedding)
+    return English() if str(embedding) == ENGLISH else WordVectors.load(embedding)
 
 
 def synonyms_of(synonyms: Path | None) -> dict[str, str]:
@@ -237,17 +200,15 @@ def synonyms_of(synonyms: Path | None) -> dict[str, str]:
         return {}
     try:
         found = read_dict(synonyms).items()
-    except FileFormatError as error:  # which tells of options that are for DICT
-        what = str(error).partition("; ")[0]
-        raise OptionError(
-            f"--synonyms: {what}; give rows of a word and its text, such as KST,cost center, or a "
-            f'JSON object, such as {{"KST": "cost center", "Ltd": ""}}'
-        ) from None
-    texts = {name: str(text) if type(text) in (int, float) else text for name, text in found}
-    try:
+        texts = {word: str(text) if type(text) in (int, float) else text for word, text in found}
         return SynonymRules(texts).given
-    except (ArgumentTypeError, OptionError) as error:
-        raise OptionError(f"{synonyms}: {error}") from None
+    except FuzzyDictError as error:
+        what = str(error).partition("; ")[0]  # the rest tells of options that are for DICT
+        file = "" if what.startswith(str(synonyms)) else f"{synonyms}: "
+        raise OptionError(
+            f"--synonyms: {file}{what}; give rows of a word and its text, such as KST,cost center, "
+            f'or a JSON object, such as {{"KST": "cost center", "Ltd": ""}}'
+        ) from None
 
 
 # ---- DICT ---------------------------------------------------------------------------------
@@ -258,28 +219,25 @@ def dict_command(
     example: str,
     *,
     takes_store: bool = False,
-    has_cutoff: bool = True,
     beside_table: bool = False,
-    is_scored: bool = True,
+    scored_by: tuple[Decorator, ...] = (CUTOFF, SCORER),
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Return what makes a command of a function that gets the dict which DICT names.
 
     The dict may be beside a table, which then has the options without a side.
     """
     side = "dict-" if beside_table else ""
-    shared = [CUTOFF] if has_cutoff else []
-    shared += [*_OF_DICT, EMBEDDING, SYNONYMS, *([SCORER] if is_scored else [])]
-    shared += reading_options("dict", side)
+    shared = [*scored_by, *_OF_DICT, EMBEDDING, SYNONYMS, *reading_options("dict", side)]
     shared += reading_options("table") if beside_table else []
 
     def decorate(asked: Callable[..., None]) -> click.Command:
         @click.argument("dict_file", metavar="DICT", type=_File("a store" if takes_store else ""))
         @functools.wraps(asked)
         def run(dict_file: Path | str, **given: Any) -> None:
-            d = _opened(dict_file, given, side)
-            check_limits(d.scorer)
-            if is_scored and is_watched() and isinstance(d, FuzzyDict):  # before another bar
-                with telling_if_slow("loading the word vectors, and encoding the keys"):
+            with telling_if_slow("opening the dict"):
+                d = _opened(dict_file, given, side)
+                check_limits(d.scorer)
+                if scored_by and is_watched() and isinstance(d, FuzzyDict):  # before another bar
                     d.nearest(["first of all"], default=None)
             asked(d, **given)
 
@@ -293,16 +251,14 @@ def dict_command(
 
 def _opened(dict_file: Path | str, given: dict[str, Any], side: str) -> AnyDict:
     """Open a file, or the store at an address, as options say, which are taken out of ``given``."""
-    reading = {name: given.pop(name) for name in ("format", "key", "value")}
-    reading |= taken(given, side)
+    reading = {name: given.pop(name) for name in ("format", "key", "value")} | taken(given, side)
     embedding = embedding_of(given.pop("embedding"))
-    options = {name: given.pop(name, None) for name in ("scorer", "score_cutoff")}
     synonyms = synonyms_of(given.pop("synonyms"))
+    options = {name: given.pop(name, None) for name in ("scorer", "score_cutoff")}
     if not isinstance(dict_file, str):
-        with telling_if_slow(f"reading {dict_file}"):
-            d = open_dict(dict_file, Reading(**reading, side=side), embedding=embedding, **options)
-            if synonyms:
-                d.synonyms.update(synonyms)
+        d = open_dict(dict_file, Reading(**reading, side=side), embedding=embedding, **options)
+        if synonyms:
+            d.synonyms.update(synonyms)
         return d
     for name, value in reading.items():
         if value is not None:

@@ -8,11 +8,11 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from threading import Timer
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -20,7 +20,6 @@ from fuzzydict import FuzzyDictError, NoMatchError
 from fuzzydict.errors import printable, quoted
 from fuzzydict.mapping import suggestion
 
-STANDARD_OUTPUT = "standard output"  # as errors name it
 _STEPS = 1000  # of a whole bar
 _PATIENCE = 2.0  # seconds
 # Exit codes; 130 is 128 plus the number of the signal, as in shells.
@@ -47,10 +46,10 @@ def echo(*lines: str, err: bool = False, now: bool = True) -> None:
             print(printable(line, keep="\t"), file=stream)
         if now:
             stream.flush()
-    except OSError as error:
-        is_lost(stream)
+    except OSError:
         if not err:
-            raise OSError(error.errno, error.strerror, STANDARD_OUTPUT) from error
+            raise
+        is_lost(stream)
 
 
 def echo_text(text: str) -> None:
@@ -58,29 +57,9 @@ def echo_text(text: str) -> None:
     echo(*text.split("\n"))
 
 
-def is_lost(stream: TextIO | None) -> bool:
-    """Tell whether a stream cannot be written; then it takes no more, and the exit is quiet."""
-    if stream is None:
-        return False
-    try:
-        stream.flush()
-    except OSError:  # throw away what it has kept: Python would fail to write it on exit
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
-        return True
-    return False
-
-
-def prepare_streams() -> None:
-    """Let the standard streams write any character, and standard output all that it is given."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    raw = getattr(sys.stdout, "buffer", None)
-    if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: it would write a part, and not say so
-        encoding, errors = sys.stdout.encoding, sys.stdout.errors
-        sys.stdout = os.fdopen(raw.fileno(), "w", -1, encoding, errors, closefd=False)
+def reason(error: NoMatchError) -> str:
+    """Return why nothing matches, without the advice for programs."""
+    return error.message.partition("; to forget it, ")[0]
 
 
 # ---- progress, for terminals only ---------------------------------------------------------
@@ -112,13 +91,90 @@ def telling_if_slow(what: str) -> Iterator[None]:
         timer.cancel()
 
 
+# ---- problems -----------------------------------------------------------------------------
+
+
+@contextmanager
+def reporting_problems() -> Iterator[None]:
+    """Print errors and warnings in one line each; exit with 2 for bad input, 3 for a bug.
+
+    ``FUZZYDICT_DEBUG=1`` in the environment shows the traceback as well.
+    """
+    _prepare_streams()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: echo(
+                f"Warning: {' '.join(str(message).split())}", err=True
+            )
+            yield
+    except (click.exceptions.Exit, click.Abort, click.exceptions.NoArgsIsHelpError):
+        raise  # click handles these
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:  # the reader has enough, and has closed the pipe
+        is_lost(sys.stdout)
+        sys.exit(0)
+    except Exception as error:
+        told, code = _told(error)
+        if os.environ.get("FUZZYDICT_DEBUG"):
+            echo(*map(_without_secrets, traceback.format_exc().rstrip().split("\n")), err=True)
+        echo("Error: " + " ".join(told.split()), err=True)
+        sys.exit(code)
+
+
+def _prepare_streams() -> None:
+    """Let the standard streams write any character, and standard output all that it is given."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: it would write a part, and not say so
+        encoding, errors = sys.stdout.encoding, sys.stdout.errors
+        sys.stdout = os.fdopen(raw.fileno(), "w", -1, encoding, errors, closefd=False)
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """Return what is told of an error, and the exit code."""
+    match error:
+        case click.ClickException():
+            ctx = getattr(error, "ctx", None)  # of an error about arguments
+            hint = "" if ctx is None else f" (see {ctx.command_path} --help)"
+            return _without_secrets(error.format_message()).rstrip(".") + hint, _USAGE
+        case FuzzyDictError():
+            return str(error), _USAGE
+        case OSError():
+            name = "standard output" if is_lost(sys.stdout) else error.filename
+            return f"{name or ''}: {error.strerror or error}".removeprefix(": "), _USAGE
+        case RecursionError():
+            return "a value is nested too deeply to be printed; flatten it", _USAGE
+        case MemoryError():
+            return "not enough memory for this file; use a smaller one", _USAGE
+    bug = _without_secrets(f"{type(error).__name__}: {error}")
+    report = "please report it with the traceback that FUZZYDICT_DEBUG=1 shows"
+    return f"this is a bug in fuzzydict ({bug}); {report}", _BUG
+
+
+def _without_secrets(message: str) -> str:
+    """Return a message without the user and password of an address that somebody typed."""
+    return _SECRETS.sub(lambda found: "...@" if found[0].endswith("@") else "...", message)
+
+
+def is_lost(stream: TextIO | None) -> bool:
+    """Tell whether a stream cannot be written; then it takes no more, and the exit is quiet."""
+    if stream is None:
+        return False
+    try:
+        stream.flush()
+    except OSError:  # throw away what it has kept: Python would fail to write it on exit
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+        return True
+    return False
+
+
 # ---- commands -----------------------------------------------------------------------------
-
-
-def one_of(name: str, valid: Iterable[str]) -> str:
-    """Return what follows a wrong name in an error: the name that was meant, and all valid ones."""
-    valid = list(valid)
-    return f"{suggestion(name, valid)}; valid are {', '.join(valid)}"
 
 
 class Command(click.Command):
@@ -128,27 +184,20 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self._example = example
 
+    @reporting_problems()
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> click.Context:
-        """Read the arguments."""
-        with nullcontext() if parent else reporting_problems():
-            return super().make_context(info_name, args, parent, **extra)
+        """Read the arguments, and keep them as they were given."""
+        given = [*args]
+        ctx = super().make_context(info_name, args, parent, **extra)
+        ctx.meta[GIVEN] = given
+        return ctx
 
+    @reporting_problems()
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with nullcontext() if ctx.parent else reporting_problems():
-            return super().invoke(ctx)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; an error about an option names the valid ones."""
-        ctx.meta[GIVEN] = [*args]
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            valid = sorted(name for p in self.get_params(ctx) for name in p.opts if name[:1] == "-")
-            told = f"No such option: {error.option_name}{one_of(error.option_name, valid)}"
-            raise click.UsageError(told, ctx) from error
+        return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
@@ -163,7 +212,7 @@ class Group(Command, click.Group):
     """
 
     def __init__(
-        self, *args: Any, members: Mapping[str, str], kind: str = "command", **kwargs: Any
+        self, *args: Any, members: dict[str, str], kind: str = "command", **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
         self._members, self._kind = members, kind
@@ -177,67 +226,6 @@ class Group(Command, click.Group):
             command: click.Command = getattr(import_module(module), name)
             return command
         if not ctx.resilient_parsing:  # else a shell completes a command line
-            meant = one_of(cmd_name, self._members)
-            ctx.fail(f"No such {self._kind} {quoted(cmd_name)}{meant}")
+            meant, valid = suggestion(cmd_name, self._members), ", ".join(self._members)
+            ctx.fail(f"No such {self._kind} {quoted(cmd_name)}{meant}; valid are {valid}")
         return None
-
-
-@contextmanager
-def reporting_problems() -> Iterator[None]:
-    """Print errors and warnings in one line each; exit with 2 for bad input, 3 for a bug.
-
-    ``FUZZYDICT_DEBUG=1`` in the environment shows the traceback as well.
-    """
-    prepare_streams()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *_, **__: echo(
-                f"Warning: {' '.join(str(message).split())}", err=True
-            )
-            yield
-    except click.exceptions.NoArgsIsHelpError as error:
-        echo(*error.format_message().split("\n"), err=True)
-        sys.exit(_USAGE)
-    except click.ClickException as error:
-        ctx = getattr(error, "ctx", None)  # of an error about arguments
-        hint = "" if ctx is None else f" (see {ctx.command_path} --help)"
-        _exit(_without_secrets(error.format_message()).rstrip(".") + hint)
-    except (click.exceptions.Exit, click.Abort):
-        raise  # click handles these
-    except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
-    except BrokenPipeError:  # the reader has enough, and has closed the pipe
-        is_lost(sys.stdout)
-        sys.exit(0)
-    except FuzzyDictError as error:
-        _exit(str(error))
-    except OSError as error:
-        why = error.strerror or str(error)
-        name = STANDARD_OUTPUT if is_lost(sys.stdout) else error.filename
-        _exit(f"{name}: {why}" if name else why)
-    except RecursionError:
-        _exit("a value is nested too deeply to be printed; flatten it")
-    except MemoryError:
-        _exit("not enough memory for this file; use a smaller one")
-    except Exception as error:
-        bug = _without_secrets(f"{type(error).__name__}: {error}")
-        report = "please report it with the traceback that FUZZYDICT_DEBUG=1 shows"
-        _exit(f"this is a bug in fuzzydict ({bug}); {report}", _BUG)
-
-
-def _without_secrets(message: str) -> str:
-    """Return a message without the user and password of an address that somebody typed."""
-    return _SECRETS.sub(lambda found: "...@" if found[0].endswith("@") else "...", message)
-
-
-def _exit(message: str, code: int = _USAGE) -> NoReturn:
-    if os.environ.get("FUZZYDICT_DEBUG"):
-        echo(*map(_without_secrets, traceback.format_exc().rstrip().split("\n")), err=True)
-    echo("Error: " + " ".join(message.split()), err=True)
-    sys.exit(code)
-
-
-def reason(error: NoMatchError) -> str:
-    """Return why nothing matches, without the advice for programs."""
-    return error.message.partition("; to forget it, ")[0]

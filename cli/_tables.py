@@ -10,13 +10,13 @@ from typing import Any, BinaryIO, NoReturn
 
 import click
 
-from fuzzydict.io.columns import Cleaned
+from fuzzydict.io.columns import Cleaned, Source
 from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
+from fuzzydict.io.text_tables import Reading
 
-from ._options import Choice, Decorator, check_place, option
+from ._options import Decorator, check_place, option, taken
 from ._output import echo
 
-STANDARD = Path("-")  # standard input
 _BEGINNINGS = {b"PK\3\4": "xlsx", b"PAR1": "parquet"}
 
 fail_option = option("--fail-unmatched", "Exit with 1 if a row matches nothing.", is_flag=True)
@@ -25,27 +25,23 @@ fail_option = option("--fail-unmatched", "Exit with 1 if a row matches nothing."
 def format_option(name: str, table: str) -> Decorator:
     """Return the option that names the format of a table."""
     text = f"Format of {table}; by default what its ending says."
-    return option(name, text, type=Choice(TABLES))
+    return option(name, text, type=click.Choice(TABLES))
 
 
-def opened(table: Path, form: str | None, option: str) -> tuple[Path | BinaryIO, str]:
-    """Return the file of a table, or the bytes of standard input, and its format.
+def opened(table: Path, column: str, option: str, given: dict[str, Any], side: str = "") -> Source:
+    """Return the column of a table, a folder of tables, or standard input for `-`.
 
     An option gives the format; otherwise the ending tells it, or the first line of standard input.
+    This and what `reading_options` say are taken out of the options that are given.
     """
-    if table == STANDARD:
-        return _standard_input(form)
-    form = form or table_format(table)
-    if form is None and table.suffix.lower() == ".xls":
-        raise click.UsageError(
-            f"{str(table)!r}: .xls is not read; save the workbook as .xlsx, or give {option}"
-        )
-    if form is None:
-        raise click.UsageError(f"the ending of {str(table)!r} names no table format; give {option}")
-    return table, form
-
-
-def _standard_input(form: str | None) -> tuple[BinaryIO, str]:
+    form = given.pop(option[2:].replace("-", "_"))
+    reading = {**taken(given, side), "side": side}
+    if table != Path("-"):
+        form = form or table_format(table)
+        if form is None and not table.is_dir():
+            told = f"the ending of {str(table)!r} names no table format; give {option}"
+            raise click.UsageError(told)
+        return Source(table, column, Reading(form, **reading))
     # Standard streams are None if they were closed before the start.
     stream: Any = BytesIO() if sys.stdin is None else sys.stdin.buffer
     if form is None:
@@ -58,41 +54,25 @@ def _standard_input(form: str | None) -> tuple[BinaryIO, str]:
             form = "tsv"
     if form in FILES_ONLY:
         raise click.UsageError(f"{form} cannot be read from standard input; name a file")
-    return stream, form
+    return Source(stream, column, Reading(form, **reading))
 
 
-def place_of(output: Path | None) -> Path | BinaryIO:
-    """Return the file to write a table to, or the bytes of standard output if none is named."""
-    if output is not None:
-        return output
-    # Standard streams are None if they were closed before the start.
-    return Path(os.devnull).open("wb") if sys.stdout is None else sys.stdout.buffer
+def place_of(source: Source, output: Path | None, *others: Path | str) -> Path | BinaryIO:
+    """Return where a table is written: a file, or standard output if none is named.
 
-
-def on_terminal(output: Path | None) -> bool:
-    """Return whether the table is printed to the terminal, where a bar would mix with it."""
-    return output is None and sys.stdout is not None and sys.stdout.isatty()
-
-
-def check_tables(form: str, table: Path, output: Path | None, other: Path | str, what: str) -> None:
-    """Check before any work that a table of a format can be written to ``output``.
-
-    That may be the table itself, but not another file that is read.
+    Before any work it checks that this can be done. The file may be the table itself, but none of
+    the others that are read.
     """
+    form = str(source.reading.format)
     if output is None:
         if form in FILES_ONLY:
             raise click.UsageError(f"{form} needs a file to be written to (-o)")
-        return
-    check_output(output, table, form)
-    if is_same(output, other):
-        raise click.UsageError(f"{output} is the {what}; write the table elsewhere (-o)")
+        # Standard streams are None if they were closed before the start.
+        return Path(os.devnull).open("wb") if sys.stdout is None else sys.stdout.buffer
+    check_output(output, source.table if isinstance(source.table, Path) else Path("-"), form)
     given = click.get_current_context().params
-    check_place(output, [given[name] for name in ("embedding", "synonyms") if given[name]])
-
-
-def is_same(path: Path, other: Path | str) -> bool:
-    """Return whether two paths lead to one file; a store, which is a text, is none."""
-    return isinstance(other, Path) and path.exists() and other.exists() and path.samefile(other)
+    check_place(output, *others, given["embedding"], given["synonyms"])
+    return output
 
 
 def finish(
@@ -102,10 +82,10 @@ def finish(
     if not isinstance(place, Path):
         place.flush()  # so that a closed pipe is handled as one
     refused = f"{counts.refused} without a key as decided, " if counts.refused else ""
-    rows = "1 row" if counts.rows == 1 else f"{counts.rows} rows"
     told = (
-        f"{rows}: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
-        f"below {sure:g}), {counts.unmatched} unmatched, {refused}{counts.blank} blank"
+        f"{counts.rows} row{'s' * (counts.rows != 1)}: {counts.matched} matched "
+        f"({counts.doubtful} doubtful, with a score below {sure:g}), "
+        f"{counts.unmatched} unmatched, {refused}{counts.blank} blank"
     )
     echo(told, *more, err=True)
     sys.exit(1 if fails and counts.unmatched else 0)

@@ -11,8 +11,9 @@ import click
 from fuzzydict import NoMatchError, RemoteDict
 from fuzzydict.errors import quoted
 from fuzzydict.mapping import suggestion
+from fuzzydict.stores.remote import AnyDict
 
-from ._options import AnyDict, Integer, check_picture, dict_command, option
+from ._options import SCORER, check_picture, dict_command, option
 from ._output import echo, echo_text, reason
 
 _PAGE = """<!DOCTYPE html>
@@ -24,13 +25,16 @@ _PAGE = """<!DOCTYPE html>
 
 
 @dict_command(
-    "attend", "fuzzydict attend data/car.json performance -n 3", has_cutoff=False, takes_store=True
+    "attend",
+    "fuzzydict attend data/car.json performance -n 3",
+    takes_store=True,
+    scored_by=(SCORER,),
 )
 @click.argument("query")
 @option(
     "-n --topn",
     "Show this many keys, those with the largest weights.",
-    type=Integer(min=1),
+    type=click.IntRange(1),
     default=10,
 )
 @option("--temperature", "Divide the scores by this before the softmax.", type=float)
@@ -62,9 +66,7 @@ def command(
             raise click.UsageError(
                 f"--mask: {quoted(key)} is not a key of the dict{meant}; give a key exactly"
             )
-    kind = ""
-    if plot is not None:
-        kind = check_picture("--plot", plot, "png", "svg", "html")
+    kind = check_picture("--plot", plot, "png", "svg", "html") if plot else ""
     if temperature is not None:
         d.temperature = temperature
     try:

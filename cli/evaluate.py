@@ -22,7 +22,7 @@ from fuzzydict.evaluation.evaluate import (
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, sentence_encoder
 from fuzzydict.io.text_tables import as_json
 
-from ._options import EMBEDDING, FILE, Choice, embedding_of, option
+from ._options import EMBEDDING, FILE, embedding_of, option
 from ._output import GIVEN, Command, echo, echo_text, progress_bar
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
@@ -41,14 +41,14 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     "--peer peers",
     "Measure only this other system beside FuzzyDict; may be repeated. By default all that "
     "are installed.",
-    type=Choice(list(PEERS)),
+    type=click.Choice(list(PEERS)),
     multiple=True,
 )
 @option("--no-peers", "Measure only FuzzyDict.", is_flag=True)
 @option(
     "--format form",
     "Output format; JSON has unrounded numbers.",
-    type=Choice([*_TABLES, "json"]),
+    type=click.Choice([*_TABLES, "json"]),
     default="table",
 )
 @option(

@@ -13,16 +13,16 @@ from fuzzydict.io.dict_files import is_saved_dict
 from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.io.explore.teaching import saved_as
 from fuzzydict.saving import check_items
+from fuzzydict.stores.remote import AnyDict
 
-from ._options import AnyDict, Integer, check_place, dict_command, option
+from ._options import check_place, dict_command, is_same, option
 from ._output import echo
-from ._tables import is_same
 
 _MOST = 100_000  # keys of a store that are read into memory
 
 
 @dict_command("explore", "fuzzydict explore data/car.json", takes_store=True)
-@option("--port", "Where to serve; by default any free port.", type=Integer(1024, 65535))
+@option("--port", "Where to serve; by default any free port.", type=click.IntRange(1024, 65535))
 @option("--no-browser", "Print the address, and open nothing.", is_flag=True)
 @option("--title TEXT", "What the page is called; by default as its file.")
 @option(
@@ -42,9 +42,9 @@ def command(
     by the address that is printed, which has a random token. If DICT is a store, its keys are read
     into memory, and nothing is written to it.
     """
-    given = click.get_current_context().params
-    dict_file: Path | str = given["dict_file"]
-    called = printable(title or (d.place if isinstance(d, RemoteDict) else Path(dict_file).stem))
+    if title is None:
+        file = Path(click.get_current_context().params["dict_file"])
+        title = d.place if isinstance(d, RemoteDict) else file.stem
     if isinstance(d, RemoteDict):
         if len(d) > _MOST:
             raise click.UsageError(
@@ -53,9 +53,9 @@ def command(
             )
         d = d.copy()
     if output is not None:
-        _check_output(output, d, dict_file, given["embedding"])
+        _check_output(output, d)
     try:
-        server = ExploreServer(d, title=called, port=port or 0, output=output)
+        server = ExploreServer(d, title=printable(title), port=port or 0, output=output)
     except OSError as error:
         if error.filename is not None:  # the output
             raise
@@ -71,26 +71,24 @@ def command(
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            number = len(server.teaching)
-            names = "1 name that was taught" if number == 1 else f"{number} names that were taught"
             kept = "not saved, as -o was not given" if output is None else f"in {output}"
-            echo(f"ended; {names}: {kept}" if number else "ended", err=True)
+            told = f": {len(server.teaching)} taught, {kept}" if server.teaching else ""
+            echo(f"ended{told}", err=True)
 
 
-def _check_output(
-    output: Path, d: FuzzyDict[Any], dict_file: Path | str, vectors: Path | None
-) -> None:
+def _check_output(output: Path, d: FuzzyDict[Any]) -> None:
     """Refuse before any work what cannot be saved, or would overwrite what is read."""
-    form, is_own = saved_as(output), is_same(output, dict_file)
+    given = click.get_current_context().params
+    form, is_own = saved_as(output), is_same(output, given["dict_file"])
     if is_own and not (form == "fuzzydict" and is_saved_dict(output)):
         raise click.UsageError(
             f"{output} is the dict, which was read and not saved by fuzzydict; save elsewhere (-o)"
         )
-    check_place(output, [] if vectors is None else [vectors])
+    check_place(output, given["embedding"], given["synonyms"])
+    if form == "fuzzydict" and output.exists() and not is_own:
+        raise click.UsageError(
+            f"{output} exists, and what it was taught would be lost; go on with it: "
+            f"fuzzydict explore {output} -o {output}, or save elsewhere (-o)"
+        )
     if form == "fuzzydict":
-        if output.exists() and not is_own:
-            raise click.UsageError(
-                f"{output} exists, and what it was taught would be lost; go on with it: "
-                f"fuzzydict explore {output} -o {output}, or save elsewhere (-o)"
-            )
         check_items(d)

@@ -14,12 +14,14 @@ from fuzzydict.io.review import is_undecided, read_examples
 from fuzzydict.mapping import suggestion
 from fuzzydict.saving import check_items
 
-from ._options import FILE, SEED, Integer, Number, check_ending, check_place, dict_command, option
+from ._options import FILE, SCORER, SEED, check_ending, check_place, dict_command, option
 from ._output import echo, echo_text, progress_bar
 
 
 @dict_command(
-    "fit", "fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict", has_cutoff=False
+    "fit",
+    "fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
+    scored_by=(SCORER,),
 )
 @click.argument("examples_file", metavar="EXAMPLES", type=FILE)
 @option("-o --output FILE", "File to write (.fuzzydict).", required=True)
@@ -33,9 +35,11 @@ from ._output import echo, echo_text, progress_bar
     "Share of the examples to hold out for deciding whether what is learned is kept; by "
     "default 0.2. With 0 the examples learned from decide. If it is given, fewer than 100 examples "
     "are learned from, too.",
-    type=Number(0, 0.5),
+    type=click.FloatRange(0, 0.5),
 )
-@option("--epochs", "Maximum number of passes over the examples; by default 15.", type=Integer(1))
+@option(
+    "--epochs", "Maximum number of passes over the examples; by default 15.", type=click.IntRange(1)
+)
 @option("--seed", "Seed of the random numbers.", type=SEED, default=0)
 def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any) -> None:
     """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.
@@ -49,17 +53,17 @@ def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any
     nothing was remembered and nothing kept; then the exit code is 1.
     """
     given = click.get_current_context().params
-    read = [given[name] for name in ("dict_file", "embedding", "synonyms") if given[name]]
-    check_place(output, [examples_file, *read])
-    check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
+    check_place(output, examples_file, *map(given.get, ("dict_file", "embedding", "synonyms")))
+    check_ending(output, "a saved dict (.fuzzydict)", ".fuzzydict")
     targets = _targets(d, examples_file)
     check_items(d)  # before the work, not after it
     with progress_bar("learning") as progress:
         report = d.fit(targets, progress=progress, **options)
-    if report.kept or report.remembered:
+    is_better = report.kept or report.remembered
+    if is_better:
         d.save(output)  # before a reader of the report may leave
     echo_text(str(report))
-    if not report.kept and not report.remembered:
+    if not is_better:
         echo(f"nothing was saved to {output}: the dict did not get better", err=True)
         sys.exit(1)
     echo(f"saved: {output} ({output.stat().st_size / 1e3:,.0f} kB)")
@@ -70,21 +74,16 @@ def _targets(d: FuzzyDict[Any], examples_file: Path) -> dict[str, list[str] | No
     examples = read_examples(examples_file)
     if not examples:
         raise OptionError(f"{examples_file}: has no examples; add some")
-    unknown = [(query, key) for query, key in examples if key is not None and key not in d]
-    undecided = [(query, key) for query, key in unknown if is_undecided(key)]
-    for query, key in undecided[:1]:
-        are = "1 target is" if len(undecided) == 1 else f"{len(undecided)} targets are"
-        raise OptionError(
-            f"{examples_file}: {are} undecided, first {quoted(key)} for {quoted(query)}; write "
-            f"the right key, without the question mark, or nothing if none is right, or remove "
-            f"the line"
-        )
-    for query, key in unknown[:1]:
-        raise OptionError(
-            f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is not a key of the "
-            f"dict{suggestion(key, d)}; write one of its keys, or nothing if none is right"
-        )
     targets: dict[str, list[str] | None] = {}
-    for query, right in examples:
-        targets[query] = None if right is None else [*(targets.get(query) or ()), right]
+    for query, key in examples:
+        if key is not None and key not in d:
+            count = sum(one is not None and is_undecided(one) for _, one in examples)
+            told = f"is not a key of the dict{suggestion(key, d)}; write one of its keys"
+            if is_undecided(key):
+                told = f"is undecided, as {count} in all; write the right key"
+            raise OptionError(
+                f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, {told}, or "
+                f"nothing if none is right"
+            )
+        targets[query] = None if key is None else [*(targets.get(query) or ()), key]
     return targets

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from fuzzydict.frames.match import HOWS, SUFFIX
-from fuzzydict.io.columns import SURE, Source, join_tables
-from fuzzydict.io.text_tables import Reading
+from fuzzydict.io.columns import SURE, join_tables
 
 from ._options import (
     CUTOFF,
@@ -18,16 +17,14 @@ from ._options import (
     SCORER,
     SYNONYMS,
     TABLE,
-    Choice,
     check_limits,
     embedding_of,
     option,
     reading_options,
     synonyms_of,
-    taken,
 )
 from ._output import Command, progress_bar
-from ._tables import check_tables, fail_option, finish, format_option, on_terminal, opened, place_of
+from ._tables import fail_option, finish, format_option, opened, place_of
 
 
 @click.command(
@@ -44,7 +41,7 @@ from ._tables import check_tables, fail_option, finish, format_option, on_termin
     "--how",
     "Which rows of LEFT are written: all, those that match, or those that match nothing, as "
     "they are.",
-    type=Choice(HOWS),
+    type=click.Choice(HOWS),
     default="left",
 )
 @option(
@@ -75,21 +72,17 @@ def command(
     on, left_on, right_on = (given.pop(name) for name in ("on", "left_on", "right_on"))
     if on is not None and (left_on is not None or right_on is not None):
         raise click.UsageError("--on names a column of both; drop it, or --left-on and --right-on")
-    columns = (left_on, right_on) if on is None else (on, on)
-    if None in columns:
+    left_on, right_on = (left_on, right_on) if on is None else (on, on)
+    if left_on is None or right_on is None:
         raise click.UsageError("no column to join on; give --on, or --left-on and --right-on")
     check_limits(given["scorer"])
-    sources = []
-    for side, table, column in zip(("left", "right"), (left, right), columns, strict=True):
-        source, form = opened(table, given.pop(f"{side}_format"), f"--{side}-format")
-        reading = Reading(form, **taken(given, f"{side}-"), side=f"{side}-")
-        sources.append(Source(source, column, reading))
-    of_left, of_right = sources
-    check_tables(str(of_left.reading.format), left, output, right, "right table")
-    place = place_of(output)
+    of_left = opened(left, left_on, "--left-format", given, "left-")
+    of_right = opened(right, right_on, "--right-format", given, "right-")
+    place = place_of(of_left, output, right)
     given["embedding"] = embedding_of(given["embedding"])
     given["synonyms"] = synonyms_of(given["synonyms"])
-    with progress_bar("joining", shown=not on_terminal(output)) as progress:
+    shown = isinstance(place, Path) or not place.isatty()
+    with progress_bar("joining", shown=shown) as progress:
         counts = join_tables(
             of_left, of_right, place, add_score=not no_score, progress=progress, **given
         )

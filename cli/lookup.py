@@ -6,19 +6,17 @@ import math
 import sys
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
 import click
 
 from fuzzydict import Match, NoMatchError
 from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.text_tables import MAX_LINE, as_json, as_line
+from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import plain
 
-from ._options import AnyDict, Integer, dict_command, option
-from ._output import echo, reason
-
-_STANDARD_INPUT = "standard input"
+from ._options import dict_command, option
+from ._output import echo, is_watched, reason
 
 
 @dict_command("lookup", "fuzzydict lookup data/car.json colour", takes_store=True)
@@ -27,7 +25,7 @@ _STANDARD_INPUT = "standard input"
     "-n --topn",
     "Print this many keys per query, best first, one a line. Without --score-cutoff low "
     "scores are printed, too.",
-    type=Integer(min=1),
+    type=click.IntRange(1),
 )
 @option("--json in_json", "Print query, key, score and value as JSON.", is_flag=True)
 @option(
@@ -52,10 +50,11 @@ def command(
     queries = () if queries == ("-",) else queries
     mixed = len(queries) != 1 and (topn or 1) > 1  # a line's query cannot be counted
     for query in queries or _lines():
+        matches: list[Match | None] = [None]
         try:
-            matches: list[Match | None] = _matches(d, query, topn or 1)
+            matches = _matches(d, query, topn or 1)
         except NoMatchError as error:
-            matches, missed, problem = [None], missed + 1, reason(error)
+            missed, problem = 1, reason(error)
             if error.key is not None:
                 problem = (
                     f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with "
@@ -70,11 +69,11 @@ def command(
             if in_json:
                 line = as_json({"query": query, "key": key, "score": score, "value": value})
             elif match is not None and verbose:
-                fields = [_field(value), _field(key), f"{score:.3f}", *[_field(query)] * mixed]
-                line = "\t".join(fields)
+                fields = [line, as_line(key), f"{score:.3f}", *([query] if mixed else [])]
+                line = "\t".join(as_json(one) if "\t" in one else one for one in fields)
             echo(line, now=False)
     echo()
-    sys.exit(1 if missed else 0)
+    sys.exit(missed)
 
 
 def _matches(d: AnyDict, query: str, topn: int) -> list[Match | None]:
@@ -86,26 +85,21 @@ def _matches(d: AnyDict, query: str, topn: int) -> list[Match | None]:
     return [nearest, *(match for match in others[: topn - 1] if match.matches)]
 
 
-def _field(part: Any) -> str:
-    text = as_line(part)
-    return as_json(text) if "\t" in text else text
-
-
 def _lines() -> Iterator[str]:
     """Yield the lines of standard input, each as soon as it is there."""
     if sys.stdin is None:  # it was closed before the start
         return
-    if sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty():
+    if sys.stdin.isatty() and is_watched():
         echo("Type a query on each line; end with Ctrl-D.", err=True)
     for number in count(1):
         try:
             line = sys.stdin.buffer.readline(MAX_LINE + 1)
         except OSError as error:
-            raise OSError(error.errno, error.strerror, _STANDARD_INPUT) from error
+            raise OSError(error.errno, error.strerror, "standard input") from error
         if len(line) > MAX_LINE:
             raise FileFormatError(
-                f"{_STANDARD_INPUT}: line {number} has more than {MAX_LINE} bytes; expected a "
-                f"query on each line"
+                f"standard input: line {number} has more than {MAX_LINE} bytes; expected a query "
+                f"on each line"
             )
         if not line:
             return

@@ -4,37 +4,28 @@ from __future__ import annotations
 
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
-from fuzzydict import Matcher, OptionError, RemoteDict
+from fuzzydict import Matcher, RemoteDict
 from fuzzydict.frames.dask import LOCAL
 from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.dict_files import dict_format
 from fuzzydict.io.folders import Workers, map_parts
 from fuzzydict.io.text_tables import Reading
 from fuzzydict.stores.base import is_address
+from fuzzydict.stores.remote import AnyDict
 
-from . import _tables
-from ._options import (
-    FILE,
-    FOLDER,
-    TABLE,
-    AnyDict,
-    Choice,
-    Integer,
-    check_place,
-    dict_command,
-    option,
-    taken,
-)
+from ._options import FILE, FOLDER, TABLE, check_place, dict_command, option
 from ._output import echo, progress_bar
+from ._tables import fail_option, finish, format_option, opened, place_of
 
-_PROCESSES, _DASK = "processes", "dask"
 #: What says how DICT is read, on which all answers depend; `map_parts` knows the rest.
-_OF_DICT = {"format", "key", "value", "dict_sheet", "dict_delimiter", "dict_encoding"}
-_OF_DICT |= {"embedding", "scorer", "score_cutoff"}
+_OF_DICT = (
+    *("format", "key", "value", "dict_sheet", "dict_delimiter", "dict_encoding"),
+    *("embedding", "scorer", "score_cutoff"),
+)
 
 
 def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> Any:
@@ -57,8 +48,8 @@ def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> A
     "a folder, a new one.",
     callback=_output,
 )
-@_tables.fail_option
-@_tables.format_option("--table-format", "TABLE")
+@fail_option
+@format_option("--table-format", "TABLE")
 @option("--prefix", "Prefix of the names of the new columns; by default NAME and `_`.")
 @option(
     "--review FILE",
@@ -72,12 +63,12 @@ def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> A
     type=float,
     default=SURE,
 )
-@option("--jobs N", "Look texts up in N processes.", type=Integer(1))
+@option("--jobs N", "Look texts up in N processes.", type=click.IntRange(1))
 @option(
     "--engine",
     "Who looks texts up: processes of this machine, or the workers of a Dask cluster. By "
     "default this process alone.",
-    type=Choice([_PROCESSES, _DASK]),
+    type=click.Choice(["processes", "dask"]),
 )
 @option(
     "--scheduler ADDRESS",
@@ -90,7 +81,6 @@ def command(
     column: str,
     output: Path | None,
     fail_unmatched: bool,
-    table_format: str | None,
     prefix: str | None,
     review: Path | None,
     decisions: Path | None,
@@ -98,7 +88,7 @@ def command(
     jobs: int | None,
     engine: str | None,
     scheduler: str | None,
-    **reading: Any,
+    **given: Any,
 ) -> None:
     """Add the matching key of DICT, its value and its score to each row of TABLE.
 
@@ -116,76 +106,50 @@ def command(
     right key, or by nothing if no key is right. Run the command again: what was decided holds, and
     only what is new is asked. `fuzzydict fit` learns from the file.
     """
-    deciding = Deciding(decisions, review, sure)
-    _check_files(deciding, dict_file := click.get_current_context().params["dict_file"])
-    workers = _workers(d, jobs, engine, scheduler)
-    form, place = table_format, _tables.place_of(output)
-    source: Path | BinaryIO = table
-    if not table.is_dir():
-        source, form = _tables.opened(table, table_format, "--table-format")
-    asked = Source(source, column, Reading(form, **taken(reading)))
-    common: dict[str, Any] = {"prefix": prefix, "deciding": deciding}
-    if table.is_dir() or workers is not None:
-        common["workers"] = workers or Workers()
-        counts = _map_parts(d, asked, output, dict_file, common)
-    else:
-        _tables.check_tables(str(form), table, output, dict_file, "dict")
-        with progress_bar("matching", shown=not _tables.on_terminal(output)) as progress:
-            counts = clean_column(d, asked, place, **common, progress=progress)
-    texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
-    more = [f"{review}: {texts} to decide on"] if review else []
-    _tables.finish(place, counts, sure, *more, fails=fail_unmatched)
-
-
-def _check_files(deciding: Deciding, dict_file: Path | str) -> None:
-    """Check that reviews are, or can be written, in files of their own."""
-    decisions, review = deciding.decisions, deciding.review
-    for name, path in (("review", review), ("decisions", decisions)):
-        if path is not None and _tables.is_same(path, dict_file):
-            raise OptionError(f"{path} is the dict; name another file as --{name}")
+    dict_file = click.get_current_context().params["dict_file"]
     if review is not None:
-        check_place(review)
-    if decisions is not None and not decisions.exists():
-        raise OptionError(
-            f"{decisions}: No such file; name one that `--review` wrote, or one with the columns "
-            f"query and target"
-        )
+        check_place(review, dict_file)
+    parallel = (jobs, engine, scheduler) != (None, None, None)
+    workers = _workers(d, jobs, engine, scheduler) if parallel else Workers()
+    source = opened(table, column, "--table-format", given)
+    place: Any = output if table.is_dir() else place_of(source, output, dict_file)
+    common: dict[str, Any] = {"prefix": prefix, "deciding": Deciding(decisions, review, sure)}
+    if table.is_dir() or parallel:
+        counts = _map_parts(d, source, output, workers, common)
+    else:
+        shown = isinstance(place, Path) or not place.isatty()
+        with progress_bar("matching", shown=shown) as progress:
+            counts = clean_column(d, source, place, **common, progress=progress)
+    texts = f"{counts.undecided or 'no'} text{'s' * (counts.undecided != 1)}"
+    more = [f"{review}: {texts} to decide on"] if review else []
+    finish(place, counts, sure, *more, fails=fail_unmatched)
 
 
-def _workers(
-    d: AnyDict, jobs: int | None, engine: str | None, scheduler: str | None
-) -> Workers | None:
+def _workers(d: AnyDict, jobs: int | None, engine: str | None, scheduler: str | None) -> Workers:
     """Return who looks texts up, if an option says so.
 
     Other processes open DICT by themselves, if it is a store, or a file of `FuzzyDict.save` as it
     stands.
     """
-    if jobs is None and engine is None and scheduler is None:
-        return None
-    if scheduler is not None and engine != _DASK:
-        raise click.UsageError(f"--scheduler is of Dask; give --engine {_DASK}, too")
+    if scheduler is not None and engine != "dask":
+        raise click.UsageError("--scheduler is of Dask; give --engine dask, too")
     if scheduler is not None and jobs is not None:
         raise click.UsageError("--jobs: the cluster has its own number of workers; leave it out")
-    if engine == _DASK:
-        scheduler = scheduler or LOCAL
     given, matcher = click.get_current_context().params, None
-    file, is_changed = given["dict_file"], given["scorer"] or given["synonyms"]
+    file = given["dict_file"]
     is_saved = is_address(file) or dict_format(file, Reading(given["format"])) == "fuzzydict"
-    if is_saved and not is_changed:
+    if is_saved and not given["scorer"] and not given["synonyms"]:
         embedding: Any = None if given["embedding"] is None else d.embedding
         matcher = Matcher(file, score_cutoff=given["score_cutoff"], embedding=embedding)
-    return Workers(jobs, scheduler, matcher)
+    return Workers(jobs, scheduler or (LOCAL if engine == "dask" else None), matcher)
 
 
 def _map_parts(
-    d: AnyDict,
-    source: Source,
-    output: Path | None,
-    dict_file: Path | str,
-    common: dict[str, Any],
+    d: AnyDict, source: Source, output: Path | None, workers: Workers, common: dict[str, Any]
 ) -> Cleaned:
     """Match the column of all tables in a folder, or of one, in several processes."""
     ctx, table = click.get_current_context(), source.table
+    dict_file = ctx.params["dict_file"]
     if output is None:
         ctx.fail("no place to write to; name one (-o)")
     if not isinstance(table, Path):
@@ -194,12 +158,9 @@ def _map_parts(
         ctx.fail(f"{dict_file} is no regular file; save the dict in one")
     if table.is_dir() and output.is_file():
         ctx.fail(f"{output} is a file; name a folder for those of {table}")
-    if not table.is_dir():
-        _tables.check_tables(str(source.reading.format), table, output, dict_file, "dict")
-    elif not output.exists():
+    if table.is_dir() and not output.exists():
         check_place(output)
-    options = [one for one in ctx.command.params if one.name in _OF_DICT]
-    basis = {f"the option {one.opts[-1]}": ctx.params[str(one.name)] for one in options}
+    basis = {f"the option --{name.replace('_', '-')}": ctx.params[name] for name in _OF_DICT}
     basis["the option --synonyms"] = dict(d.synonyms)
     if isinstance(d, RemoteDict):
         basis["the dict"] = d.place
@@ -208,12 +169,12 @@ def _map_parts(
             basis["the dict"] = file_digest(file, "blake2b").hexdigest()
     try:
         with progress_bar("matching") as progress:
-            return map_parts(d, source, output, **common, basis=basis, progress=progress)
+            return map_parts(
+                d, source, output, **common, workers=workers, basis=basis, progress=progress
+            )
     except KeyboardInterrupt:
-        told = f"interrupted; {output} is as it was"
-        if table.is_dir():
-            told = "interrupted; the same command goes on after the parts that are written"
-            if common["deciding"].review is not None:  # for which all texts must come up
-                told = "interrupted; the same command maps all parts again, for the review"
-        echo(told, err=True)
+        # A review is about all parts, so that all are mapped again for it.
+        is_kept = table.is_dir() and common["deciding"].review is None
+        then = "goes on after the parts that are written" if is_kept else "begins again"
+        echo(f"interrupted; the same command {then}", err=True)
         raise

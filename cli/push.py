@@ -25,8 +25,7 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
 @dict_command(
     "push",
     "fuzzydict push data/countries.csv 'postgresql://localhost/names?table=countries'",
-    has_cutoff=False,
-    is_scored=False,
+    scored_by=(),
 )
 @click.argument("url", callback=_address)
 @option(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ._options import FILE, SEED, Integer, check_ending, check_place, option
+from ._options import FILE, SEED, check_ending, check_place, option
 from ._output import Command, echo, progress_bar
 
 _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
@@ -29,7 +29,7 @@ _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
     type=FILE,
 )
 @option("--seed", "Seed of the random numbers.", type=SEED, default=1)
-@option("--min-count", "Leave out words that occur fewer times.", type=Integer(min=1), default=2)
+@option("--min-count", "Leave out words that occur fewer times.", type=click.IntRange(1), default=2)
 def command(
     files: tuple[Path, ...],
     corpus: tuple[Path, ...],
@@ -54,8 +54,8 @@ def command(
         )
     texts_from = corpus + files
     output = output or Path("words.vectors" if corpus else "brown.vectors")
-    check_place(output, texts_from)
-    check_ending(output, "word vectors", "vectors")
+    check_place(output, *texts_from)
+    check_ending(output, "word vectors", ".vectors")
     from fuzzydict import MissingCorpusError, WordVectors
     from fuzzydict.embedding.word2vec import brown_sentences, read_sentences
 

@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 
+import click
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from fuzzydict import Additive
 from fuzzydict._arrays import Array, glorot, linear, linear_backward
-from fuzzydict.cli._options import Integer, option
+from fuzzydict.cli._options import option
 from fuzzydict.cli.demos import Picture, demo, echo
 from fuzzydict.learning.train import Adam
 from fuzzydict.nn.attention import attention_forward
@@ -159,8 +160,8 @@ def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[s
 
 
 @demo
-@option("--steps", "Of learning.", type=Integer(min=1), default=200)
-@option("--seed", "Other dates and parameters.", type=Integer(0), default=0)
+@option("--steps", "Of learning.", type=click.IntRange(1), default=200)
+@option("--seed", "Other dates and parameters.", type=click.IntRange(0), default=0)
 def main(steps: int, seed: int) -> Picture:
     """A decoder that learns to read dates, in about ten seconds."""
     # 1. Examples. The days to test are not among those to learn from.

@@ -69,7 +69,7 @@ def test_the_page_is_served_and_teaches_until_ctrl_c(car: Path, ending: str) -> 
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=20)
     where = f"in {output}" if ending else "not saved, as -o was not given"
-    taught = f"ended; 1 name that was taught: {where}\n"
+    taught = f"ended: 1 taught, {where}\n"
     assert (process.returncode, out, errors) == (0, f"{about['licence']}\n", taught)
     assert not ending or FuzzyDict.load(output)["varnish"] == "black"
 

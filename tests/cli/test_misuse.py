@@ -20,7 +20,7 @@ BEGIN = {
 }
 #: A command, and a part of what is said of it.
 MISUSE = """
---versoin -> No such option: --versoin (did you mean '--version'?); valid are --help,
+--versoin -> Did you mean '--version'?
 lookup qdrant://h/a --format=json x -> --format is for a file; DICT is a store, so leave it out
 lookup qdrant://h/a --key=a x -> --key is for a file; DICT is a store, so leave it out
 lookup qdrant://h/a --sheet=a x -> --sheet is for a file; DICT is a store, so leave it out
@@ -28,17 +28,17 @@ map qdrant://h/a t.csv --column a --dict-encoding=a -> --dict-encoding is for a 
 lookpu car.json -> No such command 'lookpu' (did you mean 'lookup'?); valid are attend
 lookup -> Missing argument 'DICT'
 lookup no.json/ colour -> Invalid value for 'DICT': 'no.json/' names a folder
-lookup car.json -q -> No such option: -q; valid are --delimiter, --
+lookup car.json -q -> No such option '-q'
 lookup car.json colour --score-cutoff -1 -> '--score-cutoff': expected a number from 0 to 1, got -1
 lookup car.json colour --score-cutoff nan -> score_cutoff must be a number, None, or inf
 lookup - colour -> 'DICT': expected the name of a file, got '-'
 lookup car.json hue --synonyms one.csv -> --synonyms: one.csv: line 1 has 1 cell
-lookup car.json --format tomll -> 'tomll' (did you mean 'toml'?); valid are json, toml
+lookup car.json --format tomll -> 'tomll' is not one of 'json', 'toml'
 attend car.json colour speed -> Got unexpected extra argument (speed)
 attend car.json colour --temperature 0 -> temperature
-attend car.json colour -n x -> '-n' / '--topn': 'x' is not a valid integer (
+attend car.json colour -n x -> '-n' / '--topn': 'x' is not a valid integer
 attend car.json x --mask colour -> not a key of the dict (did you mean 'color'?); give
-attend car.json x --plot w.pdf -> w.pdf: expected a name that ends in .png, .svg or
+attend car.json x --plot w.pdf -> w.pdf: expected a name that ends in .png, .svg
 evaluate --no-pairs -> nothing to measure; name a retrieval set
 evaluate --no-peers --peer difflib -> drop one
 train notes.txt -> unexpected argument 'notes.txt'; put --corpus before
@@ -59,16 +59,16 @@ EXPLORE named.fuzzydict --format json -o named.fuzzydict -> is the dict, which w
 EXPLORE car.json -o named.fuzzydict -> go on with it: fuzzydict explore named.fuzzydict -o named.fuz
 EXPLORE built.toml -o built.fuzzydict -> 'built'
 map car.json t.csv -> Missing option '--column'
-map car.json t.csv --colum=x -> No such option: --colum (did you mean '--column'?)
+map car.json t.csv --colum=x -> No such option '--colum'. Did you mean '--column'?
 MAP t.txt -> names no table format; give --table-format
 MAP t.parquet -> parquet needs a file to be written to (-o)
 MAP t.csv -o t.tsv -> t.tsv would hold csv, but its ending says otherwise
 MAP t.csv -o - -> '--output': expected the name of a file, got '-'
-MAP t.csv -o codes.csv -> codes.csv is the dict; write the table elsewhere
+MAP t.csv -o codes.csv -> codes.csv is one of the files to read; save elsewhere
 MAP - --table-format parquet -o o.parquet -> parquet cannot be read from standard input
 MAP t.csv --review r.csv --sure 2 -> '--sure': expected a number from 0 to 1, got 2
-MAP t.csv --review codes.csv -> codes.csv is the dict; name another file as --review
-MAP t.csv --decisions codes.csv -> codes.csv is the dict; name another file as --decisions
+MAP t.csv --review codes.csv -> codes.csv is one of the files to read; save elsewhere
+MAP t.csv --decisions codes.csv -> codes.csv: has no column 'query'
 MAP t.csv --column cuontry -> has no column 'cuontry' (did you mean 'country'?)
 MAP tables -> no place to write to; name one (-o)
 MAP tables -o tables/out -> in it or around it; write to another folder
@@ -78,7 +78,7 @@ MAP t.csv --scheduler tcp://x:1 -o o.csv -> give --engine dask, too
 MAP t.csv --engine dask --scheduler tcp://x:1 --jobs 2 -o o.csv -> its own number of workers; leave
 join t.csv right.csv -> no column to join on; give --on, or --left-on and --right-on
 JOIN t.csv right.csv --left-on n -> --on names a column of both; drop it, or --l
-JOIN t.csv right.csv -o right.csv -> right.csv is the right table; write the
+JOIN t.csv right.csv -o right.csv -> right.csv is one of the files to read; save elsewhere
 JOIN t.csv right.csv --synonyms s.csv -o s.csv -> s.csv is one of the files to read; save elsewhere
 JOIN t.csv - -> 'RIGHT': expected the name of a file, got '-'
 JOIN t.csv right.csv --score-cutoff 2 -> '--score-cutoff': expected a number from 0 to 1, got 2

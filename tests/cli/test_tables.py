@@ -78,7 +78,7 @@ def test_synonyms_are_taken_from_a_file(codes: Path) -> None:
     assert run("lookup", saved, "BRD", "--synonyms", codes.parent / name).stdout == "DE\n"
     (codes.parent / "s.json").write_text('{"a": "b", "b": "c", "c": "a"}')
     line = refused("lookup", saved, "BRD", "--synonyms", codes.parent / "s.json")
-    assert line.startswith(f"Error: {codes.parent / 's.json'}: synonyms: ")
+    assert line.startswith(f"Error: --synonyms: {codes.parent / 's.json'}: synonyms: ")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="files are kept small as Linux does it")
