@@ -32,8 +32,8 @@ _SECRETS = re.compile(
 GIVEN = "fuzzydict.given"
 
 
-def echo(*lines: str, err: bool = False, now: bool = True) -> None:
-    """Print lines on standard output, or on standard error if ``err``; flush them if ``now``.
+def echo(*lines: str, err: bool = False) -> None:
+    """Print lines on standard output, or on standard error if ``err``, at once.
 
     Escapes replace what a terminal would obey, except for tabs. If nobody reads standard error any
     more, its lines are dropped, and the command goes on.
@@ -44,8 +44,7 @@ def echo(*lines: str, err: bool = False, now: bool = True) -> None:
     try:
         for line in lines:
             print(printable(line, keep="\t"), file=stream)
-        if now:
-            stream.flush()
+        stream.flush()
     except OSError:
         if not err:
             raise
@@ -181,8 +180,7 @@ class Command(click.Command):
     """A command that reports its problems, and ends its help with an example."""
 
     def __init__(self, *args: Any, example: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._example = example
+        super().__init__(*args, epilog=f"\b\nFor example:\n  {example}", **kwargs)
 
     @reporting_problems()
     def make_context(
@@ -198,11 +196,6 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         return super().invoke(ctx)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        super().format_epilog(ctx, formatter)
-        with formatter.section("For example"):
-            formatter.write(f"  {self._example}\n")
 
 
 class Group(Command, click.Group):

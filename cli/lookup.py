@@ -61,7 +61,6 @@ def command(
                     f"score {error.score:.3f}, below the cutoff {error.cutoff:.3f} "
                     f"(--score-cutoff sets it)"
                 )
-            echo()  # keeps answers and messages in order on a terminal
             echo(problem, err=True)
         for match in matches:
             key, value, score = match or (None, None, None)
@@ -71,8 +70,7 @@ def command(
             elif match is not None and verbose:
                 fields = [line, as_line(key), f"{score:.3f}", *([query] if mixed else [])]
                 line = "\t".join(as_json(one) if "\t" in one else one for one in fields)
-            echo(line, now=False)
-    echo()
+            echo(line)
     sys.exit(missed)
 
 
@@ -105,4 +103,3 @@ def _lines() -> Iterator[str]:
             return
         # Bytes that are not UTF-8 must not stop the answers to other lines.
         yield line.decode("utf-8", "replace").removesuffix("\n").rstrip("\r")
-        echo()  # the answer, before the next line is waited for
