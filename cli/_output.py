@@ -180,7 +180,8 @@ class Command(click.Command):
     """A command that reports its problems, and ends its help with an example."""
 
     def __init__(self, *args: Any, example: str, **kwargs: Any) -> None:
-        super().__init__(*args, epilog=f"\b\nFor example:\n  {example}", **kwargs)
+        kwargs["epilog"] = f"\b\nFor example:\n  {example}"
+        super().__init__(*args, **kwargs)
 
     @reporting_problems()
     def make_context(

@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import (
     Array,
@@ -27,7 +27,7 @@ from fuzzydict._arrays import (
     unbroadcast,
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.nn.scorers import ScaledDot, ScorerLike, as_scorer
+from fuzzydict.nn.scorers import ScaledDot, Scorer, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import centred, finite_tops, normalize, warn_of_empty_rows
 
 
@@ -43,6 +43,13 @@ class AttentionGradients(NamedTuple):
 
 #: From the gradient for the output (..., L, Ev) to those for the inputs.
 AttentionBackward: TypeAlias = Callable[[Array], AttentionGradients]
+
+
+# Block sizes by measurement: smaller blocks cost calls, larger ones do not fit into the cache.
+_ROWS, _KEYS, _SCORES = 256, 1 << 15, 1 << 21
+# BLAS multiplies one query with this many numbers on one core: waiting for a second core on a busy
+# machine can take a hundred times as long as the product.
+_NUMBERS = 3 << 17
 
 
 def attention(
@@ -93,11 +100,30 @@ def attention(
     options: dict[str, Any] = {"scorer": scorer, "scale": scale, "attn_mask": attn_mask}
     options |= {"valid_lens": valid_lens, "is_causal": is_causal}
     temperature = positive("temperature", temperature)
-    if not need_weights and isinstance(normalizer, str) and normalizer == "softmax":
-        return _in_blocks(_Asked(query, key, value, **options), temperature)
-    options |= {"temperature": temperature, "normalizer": normalizer}
-    output, weights, _ = attention_forward(query, key, value, **options)
-    return (output, weights) if need_weights else output
+    if need_weights or not isinstance(normalizer, str) or normalizer != "softmax":
+        output, weights, _ = attention_forward(
+            query, key, value, temperature=temperature, normalizer=normalizer, **options
+        )
+        return (output, weights) if need_weights else output
+    by, (q, k, v), masked = _checked(query, key, value, **options)
+    lead = math.prod(broadcast_lead(query=q, key=k))
+    step = min(_KEYS, _SCORES // max(1, lead * min(q.shape[-2], _ROWS)))
+    if q.shape[-2] == 1:
+        step = min(step, _NUMBERS // max(k.shape[-1], v.shape[-1]))
+
+    def part(rows: slice, keys: slice) -> Partial:
+        scores = masked(by(q[..., rows, :], k[..., keys, :]), rows, keys)
+        return partial(scores, v[..., keys, :], temperature)
+
+    outputs = []
+    for rows in slices(q.shape[-2], _ROWS):
+        parts = (part(rows, keys) for keys in slices(k.shape[-2], max(step, 256)))
+        _, total, weighted = reduce(lambda a, b: merge(a, b, temperature), parts)
+        warn_of_empty_rows(total)
+        outputs.append(weighted / np.where(total == 0, total.dtype.type(1), total))
+    output = np.concatenate(outputs, axis=-2)
+    require_finite(output, value=v)
+    return output
 
 
 def attention_forward(
@@ -114,11 +140,10 @@ def attention_forward(
     Return the output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
     loss for the output to its ``AttentionGradients``.
     """
-    asked = _Asked(query, key, value, **options)
-    q, k, v = asked.inputs
-    scores, scorer_backward = asked.scorer.forward(q, k)
-    masked = asked.masked(scores, slice(None), slice(None))
-    weights, normalizer_backward = normalize(masked, temperature, normalizer)
+    scorer, (q, k, v), masked = _checked(query, key, value, **options)
+    scores, scorer_backward = scorer.forward(q, k)
+    whole = masked(scores, slice(0, None), slice(0, None))
+    weights, normalizer_backward = normalize(whole, temperature, normalizer)
     output = pool(weights, v)
 
     @ignore_invalid
@@ -132,55 +157,58 @@ def attention_forward(
     return output, weights, backward
 
 
-class _Asked:
-    """The arguments of attention, checked: a mask (..., L, S), and lengths (..., L, 1) of keys."""
+#: From the scores (..., rows, keys) of some queries and keys to those with -inf for a key left out.
+_Masked: TypeAlias = Callable[[Array, slice, slice], Array]
 
-    def __init__(
-        self,
-        query: ArrayLike,
-        key: ArrayLike,
-        value: ArrayLike,
-        scorer: ScorerLike = "scaled_dot",
-        scale: float | None = None,
-        attn_mask: ArrayLike | None = None,
-        valid_lens: ArrayLike | None = None,
-        is_causal: bool = False,
-    ) -> None:
-        self.scorer, self.is_causal = as_scorer(scorer), bool(is_causal)
-        if scale is not None:
-            if not isinstance(self.scorer, ScaledDot):
-                why = f"scale is for the scorer 'scaled_dot'; {self.scorer!r} has none"
-                raise OptionError(f"{why}: use temperature")
-            self.scorer = ScaledDot(scale)
-        q, k, v = self.inputs = as_floats(query=query, key=key, value=value)
-        check_matrices(q, k, same_size=self.scorer.same_size)
-        if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
-            what = f"(..., S, Ev) with a row for each key, of which there are S = {k.shape[-2]}"
-            raise ShapeError(f"value must have shape {what}, got value {v.shape}")
-        broadcast_lead(query=q, key=k, value=v)
-        shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
-        self.mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
-        self.lengths = None if valid_lens is None else _checked_lengths(valid_lens, shape)
 
-    def masked(self, scores: Array, rows: slice, columns: slice) -> Array:
-        """Return the scores of a block (..., rows, columns), -inf where a key is left out."""
-        out, mask = np.array(-np.inf, scores.dtype), self.mask
+def _checked(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    scorer: ScorerLike = "scaled_dot",
+    scale: float | None = None,
+    attn_mask: ArrayLike | None = None,
+    valid_lens: ArrayLike | None = None,
+    is_causal: bool = False,
+) -> tuple[Scorer, tuple[Array, ...], _Masked]:
+    """Return the scorer, the query, key and value as arrays that fit, and what masks scores."""
+    by = as_scorer(scorer)
+    if scale is not None:
+        if not isinstance(by, ScaledDot):
+            why = f"scale is for the scorer 'scaled_dot'; {by!r} has none"
+            raise OptionError(f"{why}: use temperature")
+        by = ScaledDot(scale)
+    q, k, v = as_floats(query=query, key=key, value=value)
+    check_matrices(q, k, same_size=by.same_size)
+    if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
+        what = f"(..., S, Ev) with a row for each key, of which there are S = {k.shape[-2]}"
+        raise ShapeError(f"value must have shape {what}, got value {v.shape}")
+    broadcast_lead(query=q, key=k, value=v)
+    shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
+    mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
+    # How many of the first keys each query may see, (..., L, 1).
+    limits = None if valid_lens is None else _checked_lengths(valid_lens, shape)
+    if is_causal:
+        limits = np.minimum(shape[-1] if limits is None else limits, np.c_[1 : shape[-2] + 1])
+
+    def masked(scores: Array, rows: slice, keys: slice) -> Array:
+        out = scores.dtype.type(-np.inf)
         if mask is not None and mask.dtype.kind == "b":
-            scores = np.where(mask[..., rows, columns], scores, out)
+            scores = np.where(mask[..., rows, keys], scores, out)
         elif mask is not None:
             with np.errstate(over="ignore"):  # softmax refuses +inf
-                block = mask[..., rows, columns].astype(scores.dtype, copy=False)
-                scores = np.add(scores, block, order="C")
-        keys = (columns.start or 0) + np.arange(scores.shape[-1])
-        if self.lengths is not None:
-            scores = np.where(keys < self.lengths[..., rows, :], scores, out)
-        if self.is_causal:
-            queries = (rows.start or 0) + np.arange(scores.shape[-2])
-            scores = np.where(keys <= queries[:, None], scores, out)
+                added = mask[..., rows, keys].astype(scores.dtype, copy=False)
+                scores = np.add(scores, added, order="C")
+        if limits is not None:
+            places = keys.start + np.arange(scores.shape[-1])
+            scores = np.where(places < limits[..., rows, :], scores, out)
         return scores
 
+    return by, (q, k, v), masked
 
-def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+
+def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> Any:
+    """Return a mask of bools or numbers as one (..., L, S)."""
     mask = as_array("attn_mask", attn_mask)
     if mask.dtype.kind not in "bf":
         raise ArgumentTypeError(
@@ -197,7 +225,7 @@ def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
         ) from None
 
 
-def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> Any:
     """Return lengths given by batch (...) or by query (..., L) as (..., L, 1)."""
     lengths = as_array("valid_lens", valid_lens)
     if lengths.dtype.kind not in "iu":
@@ -214,31 +242,15 @@ def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[A
     return each[..., None]
 
 
-def pool(weights: ArrayLike, value: ArrayLike) -> Array:
+# ---- weighted sums, of all keys or of some -------------------------------------------------
+
+
+def pool(weights: Array, value: Array) -> Array:
     """Return the weighted sums (..., L, Ev) of the values (..., S, Ev), by weights (..., L, S)."""
-    w, v = _pooling(weights=weights, value=value)
     with np.errstate(over="ignore", invalid="ignore"):
-        output: Array = w @ v
-    require_finite(output, weights=w, value=v)
+        output: Array = weights @ value
+    require_finite(output, weights=weights, value=value)
     return output
-
-
-def _pooling(**given: ArrayLike) -> tuple[Array, Array]:
-    """Return weights or scores (..., L, S) and values (..., S, Ev) as arrays that fit."""
-    weights, value = as_floats(**given)
-    name = next(iter(given))
-    if weights.ndim < 2 or value.ndim < 2 or weights.shape[-1] != value.shape[-2]:
-        got = f"{name} {weights.shape} and value {value.shape}"
-        raise ShapeError(f"{name} (..., L, S) and value (..., S, Ev) must have one S, got {got}")
-    broadcast_lead(**{name: weights, "value": value})
-    return weights, value
-
-
-# Block sizes by measurement: smaller blocks cost calls, larger ones do not fit into the cache.
-_ROWS, _KEYS, _SCORES = 256, 1 << 15, 1 << 21
-# BLAS multiplies one query with this many numbers on one core: waiting for a second core on a busy
-# machine can take a hundred times as long as the product.
-_NUMBERS = 3 << 17
 
 
 class Partial(NamedTuple):
@@ -249,15 +261,14 @@ class Partial(NamedTuple):
     weighted: Array  # (..., L, Ev), the sum of exp((score - max) / temperature) * value
 
 
-def partial(scores: ArrayLike, value: ArrayLike, temperature: float = 1.0) -> Partial:
+def partial(scores: Array, value: Array, temperature: float = 1.0) -> Partial:
     """Return softmax attention over some keys, from scores (..., L, S) and values (..., S, Ev)."""
-    s, v = _pooling(scores=scores, value=value)
-    tops = finite_tops(s)
-    weights = centred(s, tops, as_divisor(temperature, s.dtype))
+    tops = finite_tops(scores)
+    weights = centred(scores, tops, as_divisor(temperature, scores.dtype))
     np.exp(weights, out=weights)
     total = weights.sum(-1, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        weighted = weights @ v
+        weighted = weights @ value
     return Partial(np.where(total == 0, tops.dtype.type(-np.inf), tops), total, weighted)
 
 
@@ -268,31 +279,3 @@ def merge(a: Partial, b: Partial, temperature: float = 1.0) -> Partial:
     divisor = as_divisor(temperature, top.dtype)
     to_a, to_b = (np.exp(centred(one.max, base, divisor)) for one in (a, b))
     return Partial(top, a.sum * to_a + b.sum * to_b, a.weighted * to_a + b.weighted * to_b)
-
-
-def finish(part: Partial) -> Array:
-    """Return the output (..., L, Ev) of attention over all merged keys; 0 where there are none."""
-    warn_of_empty_rows(part.sum)
-    output: Array = part.weighted / np.where(part.sum == 0, part.sum.dtype.type(1), part.sum)
-    return output
-
-
-def _in_blocks(asked: _Asked, temperature: float) -> Array:
-    """Return the output (..., L, Ev) of softmax attention."""
-    query, key, value = asked.inputs
-    lead = math.prod(broadcast_lead(query=query, key=key))
-    step = min(_KEYS, _SCORES // max(1, lead * min(query.shape[-2], _ROWS)))
-    if query.shape[-2] == 1:
-        step = min(step, _NUMBERS // max(key.shape[-1], value.shape[-1]))
-
-    def part(rows: slice, keys: slice) -> Partial:
-        scores = asked.scorer(query[..., rows, :], key[..., keys, :])
-        return partial(asked.masked(scores, rows, keys), value[..., keys, :], temperature)
-
-    outputs = []
-    for rows in slices(query.shape[-2], _ROWS):
-        parts = (part(rows, keys) for keys in slices(key.shape[-2], max(step, 256)))
-        outputs.append(finish(reduce(lambda a, b: merge(a, b, temperature), parts)))
-    output = np.concatenate(outputs, axis=-2)
-    require_finite(output, value=value)
-    return output

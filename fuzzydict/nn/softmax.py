@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from fuzzydict._arrays import Array, as_divisor, as_floats, positive
 from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError, quoted
 
+NORMALIZERS = ("softmax", "sparsemax")
 #: From the gradient for the weights to those for the scores and for the temperature.
 NormalizerBackward: TypeAlias = Callable[[Array], tuple[Array, float]]
 _HOT = 1e30  # a temperature over which scores are divided by it first
@@ -39,48 +40,32 @@ def normalize(scores: ArrayLike, temperature: float, name: str) -> tuple[Array, 
         raise ShapeError("scores must have shape (..., S), got a single number")
     divisor = as_divisor(positive("temperature", temperature), array.dtype)
     scaled = centred(array, finite_tops(array), divisor)
-    weights, inner = NORMALIZERS[name](scaled)
+    if name == "softmax":
+        weights = np.exp(scaled)
+        total = weights.sum(-1, keepdims=True)
+        weights /= np.where(total == 0, 1, total)
+        support = shares = weights
+    else:  # the nearest point of the simplex (Martins and Astudillo 2016, algorithm 1)
+        best_first = -np.sort(-scaled, axis=-1)
+        ranks = np.arange(1, scaled.shape[-1] + 1, dtype=scaled.dtype)
+        with np.errstate(over="ignore"):
+            sums = best_first.cumsum(-1)
+            total = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), of keys
+        top_sum = np.where(ranks <= total, best_first, 0).sum(-1, keepdims=True)
+        threshold = ((top_sum - 1) / np.maximum(total, 1)).astype(scaled.dtype)
+        weights = np.maximum(scaled - threshold, 0)
+        support = (weights > 0).astype(weights.dtype)
+        shares = support / np.maximum(support.sum(-1, keepdims=True), 1)
+    warn_of_empty_rows(total)
 
     def backward(d_weights: Array) -> tuple[Array, float]:
         reached = np.where(np.isneginf(scaled), 0, scaled)  # 0 * -inf is NaN
         with np.errstate(over="ignore", invalid="ignore"):
-            d_scores = inner(d_weights) / divisor
+            mean = (d_weights * shares).sum(-1, keepdims=True)
+            d_scores = support * (d_weights - mean) / divisor
             return d_scores, -float((d_scores * reached).sum())
 
     return weights, backward
-
-
-def _softmax(scaled: Array) -> tuple[Array, Callable[[Array], Array]]:
-    weights = np.exp(scaled)
-    total = weights.sum(-1, keepdims=True)
-    warn_of_empty_rows(total)
-    weights /= np.where(total == 0, 1, total)
-    return weights, lambda d: weights * (d - (d * weights).sum(-1, keepdims=True))
-
-
-def _sparsemax(scaled: Array) -> tuple[Array, Callable[[Array], Array]]:
-    # The nearest point of the simplex (Martins and Astudillo 2016, algorithm 1).
-    best_first = -np.sort(-scaled, axis=-1)
-    ranks = np.arange(1, scaled.shape[-1] + 1, dtype=scaled.dtype)
-    with np.errstate(over="ignore"):
-        sums = best_first.cumsum(-1)
-        count = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), of the support
-    warn_of_empty_rows(count)
-    support_sum = np.where(ranks <= count, best_first, 0).sum(-1, keepdims=True)
-    threshold = (support_sum - 1) / np.maximum(count, 1)
-    weights: Array = np.maximum(scaled - threshold.astype(scaled.dtype, copy=False), 0)
-
-    def backward(d_weights: Array) -> Array:
-        support = weights > 0
-        inside = np.where(support, d_weights, 0)
-        mean = inside.sum(-1, keepdims=True) / np.maximum(support.sum(-1, keepdims=True), 1)
-        return np.where(support, inside - mean, 0).astype(weights.dtype, copy=False)
-
-    return weights, backward
-
-
-#: From scores below 0, divided by the temperature, to weights and the backward function.
-NORMALIZERS = {"softmax": _softmax, "sparsemax": _sparsemax}
 
 
 def centred(scores: Array, tops: Array, temperature: float) -> Array:

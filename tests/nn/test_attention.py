@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
-from fuzzydict.nn.attention import attention, attention_forward, pool
+from fuzzydict.nn.attention import attention, attention_forward
 from fuzzydict.nn.scorers import Additive, Bilinear, Gaussian
 from fuzzydict.nn.softmax import normalize, softmax
 from tests.support.gradients import check_gradients
@@ -202,7 +202,6 @@ REFUSED: Refused = {
             lambda: normalize([[0.0], [np.inf]], 1.0, "sparsemax"),
         ],
         "single number": [lambda: softmax(3.0), lambda: normalize(3.0, 1.0, "sparsemax")],
-        r"weights \(2, 3\) and": lambda: pool(np.ones((2, 3)), np.ones((4, 2))),
     },
     ArgumentTypeError: {
         r"int64.*astype\(bool\)": lambda: attention(Q, K, VALUE, attn_mask=np.ones((4, 5), int)),
