@@ -10,8 +10,6 @@ theirs. If none does, all colours count a little, and the answer is greyish. A t
 moves the weights towards the best colour; a temperature above 1 evens them out.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

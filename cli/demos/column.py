@@ -5,8 +5,6 @@ accepted, those with a lower one are looked at, and those that match nothing are
 of 1 - score over the accepted cells is the expected number of mistakes among them.
 """
 
-from __future__ import annotations
-
 from fuzzydict import FuzzyDict
 from fuzzydict.cli.demos import Picture, demo, echo
 from fuzzydict.results.plotting import plot_heatmap

@@ -15,8 +15,6 @@ matrices are learned from pairs of texts.
 Axes: B dates, S characters read, T = 10 characters written, V symbols, D the size of h and s.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 
@@ -49,9 +47,6 @@ ENDINGS = {1: "st", 21: "st", 31: "st", 2: "nd", 22: "nd", 3: "rd", 23: "rd"}  #
 EXAMPLE = "Sunday, the 3rd of May, 1998"
 
 
-# ---- the data -----------------------------------------------------------------------------
-
-
 def date_examples(count: int, seed: int) -> tuple[list[str], list[str]]:
     """Return different days of 1900 to 2099, as people write them and in ISO format."""
     random, first = np.random.default_rng(seed), date(1900, 1, 1)
@@ -70,20 +65,15 @@ def one_hot(texts: list[str], alphabet: str) -> Array:
     return vectors
 
 
-# ---- the network --------------------------------------------------------------------------
-
-
 def new_parameters(seed: int) -> dict[str, Array]:
     """Draw the parameters to begin with."""
     random, asked = np.random.default_rng(seed), LENGTH + len(WRITTEN)
-
-    def drawn(outputs: int, inputs: int) -> Array:
-        return glorot(random, outputs, inputs, np.float32)
-
-    p = {"W_h": drawn(SIZE, (2 * NEIGHBOURS + 1) * len(READ)), "W_q": drawn(SIZE, asked)}
-    p |= {"W_k": drawn(SIZE, SIZE), "w": drawn(1, SIZE)[0], "W_s": drawn(SIZE, asked + SIZE)}
-    p |= {"W_y": drawn(len(WRITTEN), SIZE)}
-    return p | {f"b_{name}": np.zeros(len(p[f"W_{name}"]), np.float32) for name in "hsy"}
+    shapes = {"W_h": (SIZE, (2 * NEIGHBOURS + 1) * len(READ)), "W_q": (SIZE, asked)}
+    shapes |= {"W_k": (SIZE, SIZE), "w": (1, SIZE), "W_s": (SIZE, asked + SIZE)}
+    shapes |= {"W_y": (len(WRITTEN), SIZE)}
+    p = {name: glorot(random, *shape, np.float32) for name, shape in shapes.items()}
+    biases = {f"b_{name}": np.zeros(len(p[f"W_{name}"]), np.float32) for name in "hsy"}
+    return p | {"w": p["w"][0]} | biases
 
 
 def forward(
@@ -100,6 +90,7 @@ def forward(
     x = beside.swapaxes(2, 3).reshape(*beside.shape[:2], -1).astype(p["W_h"].dtype)
     h = np.tanh(linear(x, p["W_h"], p["b_h"]))
 
+    # The decoder: it attends to all h, and writes by what it found.
     places = np.broadcast_to(np.eye(LENGTH), (len(texts), LENGTH, LENGTH))
     query = np.concatenate([places, before], axis=-1).astype(h.dtype)
     scorer = Additive(W_q=p["W_q"], W_k=p["W_k"], w=p["w"])
@@ -142,23 +133,6 @@ def write(p: Mapping[str, Array], texts: list[str]) -> tuple[list[str], Array]:
     return answers, weights
 
 
-def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[str, Array]:
-    """Return parameters that were adapted to some of the examples at each step."""
-    p, random = new_parameters(seed), np.random.default_rng(seed)
-    adam = Adam(p, RATE)
-    for number in range(steps):
-        some = random.integers(len(texts), size=BATCH)
-        loss, gradients = loss_and_gradients(p, *([of[i] for i in some] for of in (texts, answers)))
-        adam.learning_rate = RATE * (1 - number / steps)
-        adam.step(gradients)
-        if number % 50 == 0:
-            echo(f"step {number}: loss {loss:.4f}", err=True)
-    return p
-
-
-# ---- the lesson ---------------------------------------------------------------------------
-
-
 @demo
 @option("--steps", "Of learning.", type=click.IntRange(1), default=200)
 @option("--seed", "Other dates and parameters.", type=click.IntRange(0), default=0)
@@ -171,8 +145,17 @@ def main(steps: int, seed: int) -> Picture:
 
     # 2. Learning, by one thread: for matrices as small as these, several wait for each other.
     echo(f"learning by {steps} steps of {BATCH} dates; 200 take 3 to 15 seconds", err=True)
+    p, random = new_parameters(seed), np.random.default_rng(seed)
+    adam = Adam(p, RATE)
     with threadpool_limits(1, user_api="blas"):
-        p = learn(texts[:LEARNED], answers[:LEARNED], steps, seed)
+        for number in range(steps):
+            some = random.integers(LEARNED, size=BATCH)
+            batch = [texts[i] for i in some], [answers[i] for i in some]
+            loss, gradients = loss_and_gradients(p, *batch)
+            adam.learning_rate = RATE * (1 - number / steps)
+            adam.step(gradients)
+            if number % 50 == 0:
+                echo(f"step {number}: loss {loss:.4f}", err=True)
 
     # 3. Testing: an answer is right if all of its characters are.
     tested, truths = texts[LEARNED:], answers[LEARNED:]

@@ -8,8 +8,6 @@ with all keys, gives each a weight, and returns the weighted sum of all values:
 The weights sum to 1. If one key has all the weight, the answer is its value, as in a dict.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fuzzydict import FuzzyDict, NoMatchError

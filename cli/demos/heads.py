@@ -13,8 +13,6 @@ own word and copies their words: what came next last time? Such pairs of heads a
 language models, where they are called induction heads (Olsson et al. 2022).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Python knows the phrase of each code. The reversed dict finds codes by phrases t
 A list of queries is answered in one pass over the keys, which is faster than a loop.
 """
 
-from __future__ import annotations
-
 from http import HTTPStatus
 
 from fuzzydict import Attention, FuzzyDict

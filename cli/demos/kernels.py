@@ -14,8 +14,6 @@ nearest example, a wide one gives the mean of all. The width can be learned: the
 each example best from all the others.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

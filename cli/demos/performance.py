@@ -13,8 +13,6 @@ right for it. A dozen examples say too little about other queries to prove that 
 `fit` would only remember them. Here it learns from them all the same, and holds none out.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from fuzzydict import FuzzyDict

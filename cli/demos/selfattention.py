@@ -8,8 +8,6 @@ to a query, what it looks for; to a key, what it is found by; to a value, what i
 Vaswani et al. 2017, equation 1, without the division by sqrt(E), which is the last step here.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

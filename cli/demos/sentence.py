@@ -10,8 +10,6 @@ what the queries and keys are:
     masked (causal)     attention(x, x, x, is_causal=True)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -66,7 +66,10 @@ class Scorer(ABC):
         """
         q, k = as_floats(query=query, key=key)
         check_matrices(q, k, same_size=self.same_size)
-        scores, inner = self._checked(q, k)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores, inner = self._forward(q, k)
+        if self.is_finite:
+            require_finite(scores, query=q, key=k, **self._parameters)
 
         @ignore_invalid
         def backward(d_scores: Array) -> ScorerGradients:
@@ -75,14 +78,6 @@ class Scorer(ABC):
                 unbroadcast(d_query, q.shape), unbroadcast(d_key, k.shape), d_parameters
             )
 
-        return scores, backward
-
-    def _checked(self, query: Array, key: Array, *known: Array) -> tuple[Array, ScorerBackward]:
-        """Return what `_forward` does; ShapeError if it is not finite."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores, backward = self._forward(query, key, *known)
-        if self.is_finite:
-            require_finite(scores, query=query, key=key, **self._parameters)
         return scores, backward
 
     @abstractmethod
@@ -97,7 +92,7 @@ class Scorer(ABC):
     def __repr__(self) -> str:
         shown = [
             f"{name}=" + (f"{value.item():g}" if value.ndim == 0 else f"<array {value.shape}>")
-            for name, value in self.parameters.items()
+            for name, value in self._parameters.items()
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -191,7 +186,6 @@ class Bilinear(Scorer):
             given = f"query {query.shape} and key {key.shape}"
             raise ShapeError(f"M has shape {self.M.shape} (Eq, Ek), which does not fit {given}")
         projected = linear(query, self.M.T)  # (..., L, Ek)
-        scores = projected @ key.swapaxes(-1, -2)
 
         def backward(d_scores: Array) -> ScorerGradients:
             d_projected = unbroadcast(d_scores @ key, projected.shape)
@@ -199,7 +193,7 @@ class Bilinear(Scorer):
             d_key = d_scores.swapaxes(-1, -2) @ projected
             return ScorerGradients(d_query, d_key, {"M": d_transposed.T})
 
-        return scores, backward
+        return projected @ key.swapaxes(-1, -2), backward
 
 
 class Cosine(Scorer):
@@ -214,7 +208,10 @@ class Cosine(Scorer):
     def with_lengths(self, query: Array, key: Array, k_inverse: Array) -> Array:
         """Score keys whose ``1 / |k|`` (S,), 0 for the zero vector, is known."""
         check_matrices(query, key)
-        return self._checked(query, key, k_inverse)[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores, _ = self._forward(query, key, k_inverse)
+        require_finite(scores, query=query, key=key)
+        return scores
 
     def _forward(
         self, query: Array, key: Array, known: Array | None = None
