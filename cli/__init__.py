@@ -1,7 +1,5 @@
 """The ``fuzzydict`` command. Each subcommand is a module here, imported when it is used."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading

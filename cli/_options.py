@@ -1,7 +1,5 @@
 """What commands share: files as arguments, the options of each, and DICT, opened as these say."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import math
@@ -102,12 +100,10 @@ def check_picture(option: str, output: Path, *kinds: str) -> str:
 # ---- options ------------------------------------------------------------------------------
 
 
-def option(written: str, text: str, **settings: Any) -> Decorator:
+def option(written: str, text: str, kind: Any = None, **settings: Any) -> Decorator:
     """Return what adds an option, written as the help shows it: "-o --output FILE", a path."""
     *words, last = written.split()
-    if last == "FILE":
-        settings.setdefault("type", FILE)
-    settings["show_default"] = "default" in settings
+    settings |= {"type": FILE if last == "FILE" else kind, "show_default": "default" in settings}
     if last.isupper():
         return click.option(*words, metavar=last, help=text, **settings)
     return click.option(*words, last, help=text, **settings)
@@ -125,45 +121,30 @@ def check_limits(scorer: Any) -> None:
             raise click.BadParameter(expected, ctx, param_hint=hint)
 
 
-CUTOFF = option(
-    "--score-cutoff",
-    "Lowest score that counts as a match; by default 0.5, more likely right than not.",
-    type=float,
-)
+CUTOFF = option("--score-cutoff", "Lowest score that counts as a match; by default 0.5.", float)
 EMBEDDING = option(
     "--embedding NAME",
     f"`{ENGLISH}`, which is free for commercial use, or a file of word vectors that "
     f"`fuzzydict train` made; by default the Brown vectors, which are for non-commercial use.",
-    type=FILE,
+    FILE,
 )
 SYNONYMS = option(
-    "--synonyms FILE",
-    "Words, and the text that stands for each in all texts, or nothing: a CSV file of two "
-    "columns without a header, or a JSON object.",
+    "--synonyms FILE", "Words, and the text that stands for each: CSV without a header, or JSON."
 )
 SCORER = option(
     "--scorer",
-    "How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
-    "and identifiers.",
-    type=click.Choice([SPELLING, *SCORERS]),
+    "How keys are scored; by default by meaning and spelling.",
+    click.Choice([SPELLING, *SCORERS]),
 )
-SEED = click.IntRange(0, 2**32 - 1)
 _OF_DICT = (
-    option(
-        "--format",
-        "Format of DICT; by default what its ending says, or else JSON. A saved dict is "
-        "recognized.",
-        type=click.Choice(FORMATS),
-    ),
+    option("--format", "Format of DICT; by default as its ending says.", click.Choice(FORMATS)),
     option("--key NAME", "Column of the keys in a CSV, TSV, JSON Lines or .xlsx file."),
     option("--value NAME", "Column of the values."),
 )
 _READING = {
     "sheet": "Sheet of an .xlsx workbook; by default the first that is not hidden.",
-    "delimiter": "What is between cells of CSV: one character, `comma`, `semicolon`, `tab` or "
-    "`pipe`; by default a guess, which is told.",
-    "encoding": "Encoding of CSV, such as windows-1252; by default UTF-8, or a guess, which is "
-    "told.",
+    "delimiter": "A character, `comma`, `semicolon`, `tab` or `pipe`; by default it is guessed.",
+    "encoding": "Encoding of CSV, such as windows-1252; by default it is guessed.",
 }
 
 

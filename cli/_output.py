@@ -1,7 +1,5 @@
 """What people read of a command: its lines, progress, and each error and warning in one line."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

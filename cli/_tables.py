@@ -1,7 +1,5 @@
 """What commands share that write a table: where it comes from and goes to, and the last line."""
 
-from __future__ import annotations
-
 import os
 import sys
 from io import BufferedReader, BytesIO
@@ -24,8 +22,7 @@ fail_option = option("--fail-unmatched", "Exit with 1 if a row matches nothing."
 
 def format_option(name: str, table: str) -> Decorator:
     """Return the option that names the format of a table."""
-    text = f"Format of {table}; by default what its ending says."
-    return option(name, text, type=click.Choice(TABLES))
+    return option(name, f"Format of {table}; by default as its ending says.", click.Choice(TABLES))
 
 
 def opened(table: Path, column: str, option: str, given: dict[str, Any], side: str = "") -> Source:

@@ -1,7 +1,5 @@
 """``fuzzydict attend``: the attention weights of a query."""
 
-from __future__ import annotations
-
 import sys
 from html import escape
 from pathlib import Path
@@ -31,18 +29,10 @@ _PAGE = """<!DOCTYPE html>
     scored_by=(SCORER,),
 )
 @click.argument("query")
-@option(
-    "-n --topn",
-    "Show this many keys, those with the largest weights.",
-    type=click.IntRange(1),
-    default=10,
-)
-@option("--temperature", "Divide the scores by this before the softmax.", type=float)
+@option("-n --topn N", "Show the N keys with the largest weights.", click.IntRange(1), default=10)
+@option("--temperature", "Divide the scores by this before the softmax.", float)
 @option("--mask KEY", "Leave out this key; may be repeated.", multiple=True)
-@option(
-    "--plot FILE",
-    "Draw the weights to a .png or .svg file (both need matplotlib) or an .html file.",
-)
+@option("--plot FILE", "Draw the weights to a .html file, or with matplotlib to .png or .svg.")
 def command(
     d: AnyDict,
     query: str,

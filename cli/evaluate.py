@@ -1,7 +1,5 @@
 """``fuzzydict evaluate``: retrieval quality and speed of FuzzyDict and other libraries."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from dataclasses import asdict
@@ -39,23 +37,13 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
 @option("--encoder", f"Also measure FuzzyDict with {ENCODER_NAME}.", is_flag=True)
 @option(
     "--peer peers",
-    "Measure only this other system beside FuzzyDict; may be repeated. By default all that "
-    "are installed.",
-    type=click.Choice(list(PEERS)),
+    "Another system to measure; may be repeated. By default all that are installed.",
+    click.Choice(list(PEERS)),
     multiple=True,
 )
 @option("--no-peers", "Measure only FuzzyDict.", is_flag=True)
-@option(
-    "--format form",
-    "Output format; JSON has unrounded numbers.",
-    type=click.Choice([*_TABLES, "json"]),
-    default="table",
-)
-@option(
-    "--pairs/--no-pairs",
-    "Measure the rank correlation with human judgement on WordSim-353 and SimLex-999.",
-    default=True,
-)
+@option("--format form", "JSON is unrounded.", click.Choice([*_TABLES, "json"]), default="table")
+@option("--pairs/--no-pairs", "Measure WordSim-353 and SimLex-999, too.", default=True)
 def command(
     paths: tuple[Path, ...],
     embedding: Path | None,

@@ -1,7 +1,5 @@
 """``fuzzydict explain``: why a query finds a key, or none."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``fuzzydict explore``: a page in the browser that asks a dict."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +20,12 @@ _MOST = 100_000  # keys of a store that are read into memory
 
 
 @dict_command("explore", "fuzzydict explore data/car.json", takes_store=True)
-@option("--port", "Where to serve; by default any free port.", type=click.IntRange(1024, 65535))
+@option("--port", "Where to serve; by default any free port.", click.IntRange(1024, 65535))
 @option("--no-browser", "Print the address, and open nothing.", is_flag=True)
 @option("--title TEXT", "What the page is called; by default as its file.")
 @option(
     "-o --output FILE",
-    "Save at once what the page teaches: the dict in a .fuzzydict file, or decisions for "
-    "`fuzzydict map` in a .csv, .tsv or .jsonl file.",
+    "Save at once what is taught: the dict (.fuzzydict), or decisions (.csv, .tsv or .jsonl).",
 )
 def command(
     d: AnyDict, port: int | None, no_browser: bool, title: str | None, output: Path | None

@@ -1,7 +1,5 @@
 """``fuzzydict fit``: remember examples and learn from them."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from fuzzydict.io.review import is_undecided, read_examples
 from fuzzydict.mapping import suggestion
 from fuzzydict.saving import check_items
 
-from ._options import FILE, SCORER, SEED, check_ending, check_place, dict_command, option
+from ._options import FILE, SCORER, check_ending, check_place, dict_command, option
 from ._output import echo, echo_text, progress_bar
 
 
@@ -25,22 +23,15 @@ from ._output import echo, echo_text, progress_bar
 )
 @click.argument("examples_file", metavar="EXAMPLES", type=FILE)
 @option("-o --output FILE", "File to write (.fuzzydict).", required=True)
-@option(
-    "--remember/--no-remember",
-    "Whether the dict answers each example as shown from now on.",
-    default=True,
-)
+@option("--remember/--no-remember", "Whether each example is answered as shown.", default=True)
 @option(
     "--validation SHARE",
-    "Share of the examples to hold out for deciding whether what is learned is kept; by "
-    "default 0.2. With 0 the examples learned from decide. If it is given, fewer than 100 examples "
-    "are learned from, too.",
-    type=click.FloatRange(0, 0.5),
+    "Share of the examples that decide whether what is learned is kept; by default 0.2. With 0 "
+    "all decide. If it is given, fewer than 100 examples are learned from, too.",
+    click.FloatRange(0, 0.5),
 )
-@option(
-    "--epochs", "Maximum number of passes over the examples; by default 15.", type=click.IntRange(1)
-)
-@option("--seed", "Seed of the random numbers.", type=SEED, default=0)
+@option("--epochs", "Most passes over the examples; by default 15.", click.IntRange(1))
+@option("--seed", "Seed of the random numbers.", click.IntRange(0, 2**32 - 1), default=0)
 def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any) -> None:
     """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.
 

@@ -1,7 +1,5 @@
 """``fuzzydict join``: add to each row of a table the row of another that means the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -39,22 +37,13 @@ from ._tables import fail_option, finish, format_option, opened, place_of
 @option("--right-on NAME", "The column of RIGHT, whose texts are the keys. Each comes once.")
 @option(
     "--how",
-    "Which rows of LEFT are written: all, those that match, or those that match nothing, as "
-    "they are.",
-    type=click.Choice(HOWS),
+    "Write all rows of LEFT, those that match, or those that match nothing.",
+    click.Choice(HOWS),
     default="left",
 )
-@option(
-    "-o --output OUT",
-    "File to write the table to, which may be LEFT; by default standard output.",
-    type=FILE,
-)
+@option("-o --output FILE", "Write to a file, which may be LEFT; by default to standard output.")
 @fail_option
-@option(
-    "--suffix",
-    "What is added to the names of columns of RIGHT that LEFT has as well.",
-    default=SUFFIX,
-)
+@option("--suffix", "Goes after names of columns of RIGHT that LEFT has as well.", default=SUFFIX)
 @option("--no-score", "Leave out the column `score`.", is_flag=True)
 @format_option("--left-format", "LEFT")
 @format_option("--right-format", "RIGHT")

@@ -1,7 +1,5 @@
 """``fuzzydict lookup``: the value of the key nearest to each query."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator
@@ -22,18 +20,10 @@ from ._output import echo, is_watched, reason
 @dict_command("lookup", "fuzzydict lookup data/car.json colour", takes_store=True)
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @option(
-    "-n --topn",
-    "Print this many keys per query, best first, one a line. Without --score-cutoff low "
-    "scores are printed, too.",
-    type=click.IntRange(1),
+    "-n --topn N", "Print N keys per query, best first, whatever their scores.", click.IntRange(1)
 )
 @option("--json in_json", "Print query, key, score and value as JSON.", is_flag=True)
-@option(
-    "-v --verbose",
-    "Print key and score after the value, separated by tabs; then the query, if there are "
-    "several with several keys each.",
-    is_flag=True,
-)
+@option("-v --verbose", "Print value, key and score, separated by tabs.", is_flag=True)
 def command(
     d: AnyDict, queries: tuple[str, ...], topn: int | None, in_json: bool, verbose: bool
 ) -> None:

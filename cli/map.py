@@ -1,7 +1,5 @@
 """``fuzzydict map``: match the cells of a column with the keys of a dict, in one table or many."""
 
-from __future__ import annotations
-
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -43,37 +41,23 @@ def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> A
 @click.argument("table", type=TABLE, is_eager=True)
 @option("--column NAME", "The column to match.", required=True)
 @option(
-    "-o --output OUT",
-    "File to write the table to, which may be TABLE; by default standard output. If TABLE is "
-    "a folder, a new one.",
-    callback=_output,
+    "-o --output OUT", "A file, which may be TABLE, or for a folder a new one.", callback=_output
 )
 @fail_option
 @format_option("--table-format", "TABLE")
 @option("--prefix", "Prefix of the names of the new columns; by default NAME and `_`.")
-@option(
-    "--review FILE",
-    "File (.csv, .tsv or .jsonl) for the doubtful queries, for a person to decide on. What is "
-    "decided in it holds, and stays.",
-)
+@option("--review FILE", "List doubtful texts in a .csv, .tsv or .jsonl file, to decide on.")
 @option("--decisions FILE", "A review to take decisions from. It is only read.")
 @option(
     "--sure",
-    "Matches with a lower score are doubtful: they are written, and go into the review.",
-    type=float,
+    "Matches with a lower score are doubtful, and go into the review.",
+    float,
     default=SURE,
 )
-@option("--jobs N", "Look texts up in N processes.", type=click.IntRange(1))
+@option("--jobs N", "Look texts up in N processes.", click.IntRange(1))
+@option("--engine", "Who looks texts up, if not this process.", click.Choice(["processes", "dask"]))
 @option(
-    "--engine",
-    "Who looks texts up: processes of this machine, or the workers of a Dask cluster. By "
-    "default this process alone.",
-    type=click.Choice(["processes", "dask"]),
-)
-@option(
-    "--scheduler ADDRESS",
-    "Address of the scheduler of a Dask cluster, such as tcp://host:8786; by default a "
-    "cluster is started on this machine, with N workers.",
+    "--scheduler ADDRESS", "As tcp://host:8786; by default a cluster with N workers is started."
 )
 def command(
     d: AnyDict,
@@ -93,9 +77,10 @@ def command(
     """Add the matching key of DICT, its value and its score to each row of TABLE.
 
     TABLE is a CSV, TSV, JSON Lines or Parquet file of any length, an .xlsx workbook, or - for
-    standard input (not Parquet or .xlsx). Rows keep their order and their text. If no key matches a
-    cell, the new cells are empty. Cells that are blank or say n/a, na, none, null, unknown, - or ?
-    are not looked up, unless a key says the same. If anything fails, no file is changed.
+    standard input (not Parquet or .xlsx); without -o it is printed. Rows keep their order and their
+    text. If no key matches a cell, the new cells are empty. Cells that are blank or say n/a, na,
+    none, null, unknown, - or ? are not looked up, unless a key says the same. If anything fails, no
+    file is changed.
 
     TABLE may be a folder of CSV, TSV, JSON Lines or Parquet files; each is written to OUT under its
     own name. Then, and with --jobs or --engine, each different text of all files is looked up once.

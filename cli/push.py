@@ -1,7 +1,5 @@
 """``fuzzydict push``: write the keys of a dict to a store."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
@@ -28,13 +26,7 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
     scored_by=(),
 )
 @click.argument("url", callback=_address)
-@option(
-    "--index",
-    "Afterwards build the index by which PostgreSQL finds keys among many, if there is none. "
-    "It may take minutes, while others read and write. Without one, a read compares with all keys. "
-    "Then count the words of all keys, on which scores depend.",
-    is_flag=True,
-)
+@option("--index", "Then build PostgreSQL's index of keys, which may take minutes.", is_flag=True)
 def command(d: FuzzyDict[Any], url: str, index: bool) -> None:
     """Write the keys, values, aliases and synonyms of DICT to the store at URL; the rest stays.
 

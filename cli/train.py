@@ -1,12 +1,10 @@
 """``fuzzydict train``: word vectors from the Brown corpus or other texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
 
-from ._options import FILE, SEED, check_ending, check_place, option
+from ._options import FILE, check_ending, check_place, option
 from ._output import Command, echo, progress_bar
 
 _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
@@ -16,20 +14,11 @@ _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
     "train", cls=Command, example="fuzzydict train --corpus notes.txt letters.txt -o mine.vectors"
 )
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=FILE)
-@option(
-    "--corpus FILE...",
-    "Train on these text files (UTF-8) instead of the Brown corpus.",
-    multiple=True,
-    type=FILE,
-)
+@option("--corpus FILE...", "Train on UTF-8 text, not on the Brown corpus.", FILE, multiple=True)
 @option("--download", "Download the Brown corpus if it is missing.", is_flag=True)
-@option(
-    "-o --output",
-    "File to write; by default brown.vectors, or words.vectors with --corpus.",
-    type=FILE,
-)
-@option("--seed", "Seed of the random numbers.", type=SEED, default=1)
-@option("--min-count", "Leave out words that occur fewer times.", type=click.IntRange(1), default=2)
+@option("-o --output FILE", "By default brown.vectors, or words.vectors with --corpus.")
+@option("--seed", "Seed of the random numbers.", click.IntRange(0, 2**32 - 1), default=1)
+@option("--min-count", "Leave out words that occur fewer times.", click.IntRange(1), default=2)
 def command(
     files: tuple[Path, ...],
     corpus: tuple[Path, ...],

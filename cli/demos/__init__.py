@@ -1,7 +1,5 @@
 """Demos: each file is a short lesson, to read and to run; ``--save`` draws its picture."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

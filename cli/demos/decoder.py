@@ -134,8 +134,8 @@ def write(p: Mapping[str, Array], texts: list[str]) -> tuple[list[str], Array]:
 
 
 @demo
-@option("--steps", "Of learning.", type=click.IntRange(1), default=200)
-@option("--seed", "Other dates and parameters.", type=click.IntRange(0), default=0)
+@option("--steps", "Of learning.", click.IntRange(1), default=200)
+@option("--seed", "Other dates and parameters.", click.IntRange(0), default=0)
 def main(steps: int, seed: int) -> Picture:
     """A decoder that learns to read dates, in about ten seconds."""
     # 1. Examples. The days to test are not among those to learn from.

@@ -20,7 +20,7 @@ BEGIN = {
 }
 #: A command, and a part of what is said of it.
 MISUSE = """
---versoin -> Did you mean '--version'?
+--versoin -> Did you mean
 lookup qdrant://h/a --format=json x -> --format is for a file; DICT is a store, so leave it out
 lookup qdrant://h/a --key=a x -> --key is for a file; DICT is a store, so leave it out
 lookup qdrant://h/a --sheet=a x -> --sheet is for a file; DICT is a store, so leave it out
@@ -28,7 +28,7 @@ map qdrant://h/a t.csv --column a --dict-encoding=a -> --dict-encoding is for a 
 lookpu car.json -> No such command 'lookpu' (did you mean 'lookup'?); valid are attend
 lookup -> Missing argument 'DICT'
 lookup no.json/ colour -> Invalid value for 'DICT': 'no.json/' names a folder
-lookup car.json -q -> No such option '-q'
+lookup car.json -q -> No such option
 lookup car.json colour --score-cutoff -1 -> '--score-cutoff': expected a number from 0 to 1, got -1
 lookup car.json colour --score-cutoff nan -> score_cutoff must be a number, None, or inf
 lookup - colour -> 'DICT': expected the name of a file, got '-'
@@ -59,7 +59,7 @@ EXPLORE named.fuzzydict --format json -o named.fuzzydict -> is the dict, which w
 EXPLORE car.json -o named.fuzzydict -> go on with it: fuzzydict explore named.fuzzydict -o named.fuz
 EXPLORE built.toml -o built.fuzzydict -> 'built'
 map car.json t.csv -> Missing option '--column'
-map car.json t.csv --colum=x -> No such option '--colum'. Did you mean '--column'?
+map car.json t.csv --colum=x -> Did you mean
 MAP t.txt -> names no table format; give --table-format
 MAP t.parquet -> parquet needs a file to be written to (-o)
 MAP t.csv -o t.tsv -> t.tsv would hold csv, but its ending says otherwise
