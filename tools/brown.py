@@ -146,7 +146,7 @@ def _inputs(vectors: WordVectors, texts: Sequence[str], buckets: int) -> _Inputs
     words = {word: i for i, word in enumerate(dict.fromkeys(w for s in split for w in s))}
     rows = [_ngrams(word, buckets) for word in words]
     of_words = _sparse_rows(rows, [np.full(len(r), len(r) ** -0.5) for r in rows], buckets)
-    find = cache(vectors.vocabulary.find)
+    find = cache(vectors.find)
     shares = []
     for some in split:
         weights = np.array([w if (w := find(word).weight) < _FULL_WEIGHT else 1.0 for word in some])

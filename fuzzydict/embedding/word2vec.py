@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ def read_sentences(paths: Iterable[Path]) -> list[str]:
     return [one for text in texts for part in _END.split(text) if (one := part.strip())]
 
 
-_OF_GENSIM = {"sg", "window", "vector_size", "epochs", "sample", "negative"}
+_OF_GENSIM = ("sg", "window", "vector_size", "epochs", "sample", "negative")
 
 
 @dataclass(frozen=True)
@@ -63,21 +62,17 @@ POWER = 0.75
 
 def train(
     sentences: Sequence[Sequence[str]],
-    recipe: Sequence[Model] = RECIPE,
-    *,
-    size: int | None = SIZE,
-    min_count: int = 2,
-    seed: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    recipe: Sequence[Model],
+    size: int | None,
+    min_count: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
 ) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64]]:
     """Train the models of a recipe; return V words, their vectors by `combine`, (V, E), and counts.
 
-    The models are trained at the same time, each in one thread, so that the same machine and seed
-    give the same vectors, to the bit. The arguments are those of `WordVectors.train`.
+    The arguments are those of `WordVectors.train`.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    runs = [(model, copy) for model in recipe for copy in range(model.copies)]
+    runs = [(model, (seed + copy) % 2**32) for model in recipe for copy in range(model.copies)]
     if not runs or min_count < 1 or not 0 <= seed < 2**32 or (size is not None and size < 1):
         got = f"{len(runs)} models, {size=}, {min_count=}, {seed=}"
         raise OptionError(
@@ -89,68 +84,64 @@ def train(
     if not words:
         what = f"none of their {len(occurrences)} different words occurs {min_count} times or more"
         raise ShapeError(f"sentences: {what}; give more text, or a smaller min_count")
-    stems: dict[str, str] = {}
+    texts = [(sentences, words)]  # and as stems, if a model is trained on these
     if any(model.stems for model in recipe):
         from nltk.stem.snowball import SnowballStemmer
 
         stem = SnowballStemmer("english").stem
         stems = {word: stem(word) for word in occurrences}
-    stemmed = [[stems[word] for word in sentence] for sentence in sentences] if stems else []
-    errors = list[BaseException]()
-    tell = _telling(progress, sum(model.epochs for model, _ in runs), errors)
-
-    def vectors(run: tuple[Model, int]) -> NDArray[np.float32]:
-        model, copy = run
-        text, names = (stemmed, [stems[w] for w in words]) if model.stems else (sentences, words)
-        trained = _word2vec(model, text, min_count, (seed + copy) % 2**32, tell)
-        return units(trained[names])
-
-    with ThreadPoolExecutor() as pool:
-        try:
-            parts = list(pool.map(vectors, runs))
-        except BaseException as error:  # also Ctrl-C; leaving the pool waits for its threads
-            errors.append(error)
-            raise
-    counts = np.array([occurrences[word] for word in words], np.int64)
+        stemmed = [[stems[word] for word in sentence] for sentence in sentences]
+        texts.append((stemmed, [stems[word] for word in words]))
+    parts = _of_models(
+        [(model, seed, *texts[model.stems]) for model, seed in runs], min_count, progress
+    )
     side_by_side = np.hstack(parts) / np.float32(len(parts) ** 0.5)
+    counts = np.array([occurrences[word] for word in words], np.int64)
     return words, side_by_side if size is None else combine(side_by_side, size), counts
 
 
-def _telling(
-    progress: Callable[[int, int], None] | None, total: int, errors: list[BaseException]
-) -> Callable[[], None]:
-    """Return what each thread calls after an epoch; an error of one ends the others, too."""
-    ended, lock = count(1), Lock()
+def _of_models(
+    runs: Sequence[tuple[Model, int, Sequence[Sequence[str]], list[str]]],
+    min_count: int,
+    progress: Callable[[int, int], None] | None,
+) -> list[NDArray[np.float32]]:
+    """Return what models make of words, (V, E) each, given their seeds, sentences and words.
 
-    def tell() -> None:
-        with lock:
-            if errors:
-                raise errors[0]
-            try:
-                done = next(ended)
-                if progress is not None:
-                    progress(done, total)
-            except BaseException as error:
-                errors.append(error)
-                raise
+    The models are trained at the same time, each by one worker: more would update in random order.
+    """
+    from concurrent.futures import ThreadPoolExecutor
 
-    return tell
-
-
-def _word2vec(
-    model: Model, text: Sequence[Sequence[str]], least: int, seed: int, tell: Callable[[], None]
-) -> Any:
-    """Return gensim's KeyedVectors, trained by one worker: more would update in random order."""
     from gensim.models import Word2Vec
     from gensim.models.callbacks import CallbackAny2Vec
 
+    errors, ended, lock = list[BaseException](), count(1), Lock()
+    total = sum(model.epochs for model, *_ in runs)
+
     class Tell(CallbackAny2Vec):  # type: ignore[misc]
         def on_epoch_end(self, model: object) -> None:  # noqa: ARG002
-            tell()
+            with lock:
+                if errors:  # of another thread, or Ctrl-C
+                    raise errors[0]
+                try:
+                    done = next(ended)
+                    if progress is not None:
+                        progress(done, total)
+                except BaseException as error:
+                    errors.append(error)
+                    raise
 
-    options = {name: value for name, value in vars(model).items() if name in _OF_GENSIM}
-    more = {"min_count": least, "seed": seed, "workers": 1, "callbacks": [Tell()]}
-    return Word2Vec(text, **options, **more).wv
+    def vectors(run: tuple[Model, int, Sequence[Sequence[str]], list[str]]) -> NDArray[np.float32]:
+        model, seed, text, words = run
+        options = {name: getattr(model, name) for name in _OF_GENSIM}
+        more = {"min_count": min_count, "seed": seed, "workers": 1, "callbacks": [Tell()]}
+        return units(Word2Vec(text, **options, **more).wv[words])
+
+    with ThreadPoolExecutor() as pool:
+        try:
+            return list(pool.map(vectors, runs))
+        except BaseException as error:  # leaving the pool waits for its threads
+            errors.append(error)
+            raise
 
 
 def combine(

@@ -1,36 +1,60 @@
-"""`WordVectors`: the vectors of words, and of texts made of them."""
+"""`WordVectors`: words and their vectors, what stands in for other words, and vectors of texts."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import OSA, Indel
+from rapidfuzz.process import cdist
 
-from fuzzydict._arrays import as_floats, slices, units_and_lengths
+from fuzzydict._arrays import as_array, as_floats, slices, units_and_lengths
 from fuzzydict._files import array_of, header_digest, read_arrays, texts_of, write_arrays
 from fuzzydict.embedding import word2vec as training
-from fuzzydict.embedding.vocabulary import Vocabulary
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
+from fuzzydict.text.lexicon import look_up
+from fuzzydict.text.words import LONGEST, plain
+from fuzzydict.text.words import words as words_of
 
 _KIND = "word vectors"
 _LARGEST = 1e30  # of the numbers of a vector: sums of many are below 3e38
-_BLOCK = 8192  # words of texts that are summed, and rows gathered, at a time, to save memory
+_TEXTS = 256  # texts that are encoded together, to save memory
+_SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
+_FREQUENT = 30_000  # the most frequent words, which a slip may have meant
+_SHORTEST = 5  # letters of a word in which a slip is looked for
+_REMEMBERED = 1 << 14  # words never seen whose stand-ins are kept
+_MOST_COUNTED = 1 << 62  # in all, so that sums of counts are exact
+_AMERICAN = re.compile(r"(?<=[iy])s(?=[aei])")  # "moisturiser", as far as no table lists it
 
 
 class Matrix:
-    """A matrix (V, E) of 32-bit numbers, or of 8-bit codes with a scale for each row, (V,)."""
+    """V rows of E numbers, in one table or in several whose rows stand side by side.
 
-    def __init__(self, codes: NDArray[Any], scales: NDArray[np.float32] | None = None) -> None:
-        self._codes, self._scales, self.size = codes, scales, int(codes.shape[1])
+    Args:
+        tables: each has rows of 32-bit numbers, (n, e); or 8-bit codes, and a scale a row, (n,).
+        places: which row of each table each row has, (tables, V + 1); -1 for zeros, which the last
+            is. By default they are those of one table.
+    """
+
+    def __init__(
+        self,
+        *tables: tuple[NDArray[Any], NDArray[np.float32] | None],
+        places: NDArray[np.integer[Any]] | None = None,
+    ) -> None:
+        self.tables, self.places = tables, places
+        self.size: int = sum(codes.shape[1] for codes, _ in tables)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], count: int) -> Matrix:
-        """Return the matrix of V = ``count`` rows with these `arrays`; codes are not read yet."""
+        """Return V = ``count`` rows of a file, or raise ValueError; codes are not read yet."""
         codes, scales = arrays["vectors"], arrays.get("scales")
         if codes.ndim != 2 or len(codes) != count or not codes.size:
             raise ValueError(f"its vectors are of shape {codes.shape} for {count} words")
@@ -42,68 +66,20 @@ class Matrix:
                 raise ValueError("its scales are below 0, or too large")
         elif not _are_in_range(codes):
             raise ValueError(f"its vectors are not finite, or beyond {_LARGEST:.0e}")
-        return cls(codes, scales)
-
-    def __len__(self) -> int:
-        return len(self._codes)
+        return cls((codes, scales))
 
     def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E); zeros where the number is -1."""
-        found = self._codes.take(rows, axis=0, mode="clip").astype(np.float32, copy=False)
-        if self._scales is not None:
-            found *= self._scales.take(rows, mode="clip")[:, None]
-        if np.count_nonzero(is_missing := rows < 0):
-            found[is_missing] = 0
-        return found
-
-    @cached_property
-    def whole(self) -> NDArray[np.float32]:
-        """All rows as 32-bit numbers, (V, E), read-only."""
-        if type(self) is Matrix and self._scales is None:
-            return self._codes
-        whole = np.empty((len(self), self.size), np.float32)
-        for some in slices(len(self), _BLOCK):
-            whole[some] = self.rows(np.arange(some.start, some.stop))
-        whole.flags.writeable = False
-        return whole
-
-    def rounded(self) -> Matrix:
-        """Return the matrix with each row rounded to 255 steps of its largest number."""
-        if self._scales is not None:
-            return self
-        largest = np.maximum(np.abs(self.whole).max(axis=1), np.float32(1e-9))
-        scales = largest / np.float32(127)
-        return Matrix(np.rint(self.whole / scales[:, None]).astype(np.int8), scales)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return its arrays by name, as a file holds them."""
-        if self._scales is None:
-            return {"vectors": self.whole}
-        return {"vectors": self._codes, "scales": self._scales}
-
-    def __getstate__(self) -> dict[str, Any]:
-        # without what can be computed again
-        return {name: part for name, part in self.__dict__.items() if name != "whole"}
-
-
-class _SideBySide(Matrix):
-    """Two matrices side by side; row i is made of those that ``places[i]`` names; -1 is zeros."""
-
-    _scales = None
-
-    def __init__(self, first: Matrix, second: Matrix, places: NDArray[np.integer[Any]]) -> None:
-        self._first, self._second, self._places = first, second, places
-        self.size = first.size + second.size
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        places = self._places.take(rows, axis=0, mode="clip").astype(np.intp)
-        if np.count_nonzero(is_missing := rows < 0):
-            places[is_missing] = -1
-        halves = [self._first.rows(places[:, 0]), self._second.rows(places[:, 1])]
-        return np.concatenate(halves, axis=1)
+        parts = []
+        for number, (codes, scales) in enumerate(self.tables):
+            places = rows if self.places is None else self.places[number].take(rows)
+            part = codes.take(places, axis=0, mode="clip").astype(np.float32, copy=False)
+            if scales is not None:
+                part *= scales.take(places, mode="clip")[:, None]
+            if np.count_nonzero(are_missing := places < 0):
+                part[are_missing] = 0
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def _are_in_range(vectors: NDArray[np.float32]) -> bool:
@@ -111,14 +87,23 @@ def _are_in_range(vectors: NDArray[np.float32]) -> bool:
     return bool(vectors.min() >= -_LARGEST and vectors.max() <= _LARGEST)
 
 
+class Found(NamedTuple):
+    """The row of a word, or of what stands in for it."""
+
+    row: int  # -1 if nothing stands in
+    weight: float  # in a phrase
+    is_known: bool  # whether the row is its own
+    trust: float  # 1 for a known word or a form of one, less for a slip, and 0 for nothing
+
+
 class KnownWord(NamedTuple):
     """What is compared of a word: its own vector, or that of what stands in for it."""
 
     unit: NDArray[np.float32]  # (E,), of length one; zeros if there is none
     length: float  # of the vector
-    weight: float  # in a phrase
-    is_known: bool  # whether the vector is its own
-    trust: float  # 1 for a known word or a form of one, less for a slip, and 0 for nothing
+    weight: float  # and what follows, as in `Found`
+    is_known: bool
+    trust: float
 
 
 class WordVectors:
@@ -140,13 +125,16 @@ class WordVectors:
     [[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]
     """
 
+    words: list[str]
+    counts: NDArray[np.int64]
+    ships_as: str | None  # the name of vectors that ship with the package
+
     def __init__(
         self,
         words: Sequence[str],
         vectors: NDArray[Any] | Sequence[Sequence[float]],
         counts: Sequence[int] | NDArray[Any] | None = None,
     ) -> None:
-        vocabulary = Vocabulary(words, np.ones(len(words), np.int64) if counts is None else counts)
         with np.errstate(over="ignore"):  # a number beyond 32 bits becomes infinite
             rows = as_floats(vectors=vectors)[0].astype(np.float32)  # a copy
         if rows.ndim != 2 or len(rows) != len(words) or not rows.size:
@@ -157,17 +145,146 @@ class WordVectors:
             what = f"the one of {quoted(bad)} has NaN or infinity, or is beyond {_LARGEST:.0e}"
             raise ShapeError(f"vectors: {what}; leave it out, or scale it down")
         rows.flags.writeable = False
-        self._set(vocabulary, Matrix(rows))
+        self._set(words, np.ones(len(words)) if counts is None else counts, Matrix((rows, None)))
 
     @classmethod
-    def _of(cls, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
+    def _of(cls, *parts: Any) -> Self:
+        """Return what `_set` makes, without a copy of the vectors."""
         self = cls.__new__(cls)
-        self._set(vocabulary, matrix, ships_as)
+        self._set(*parts)
         return self
 
-    def _set(self, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> None:
-        self.vocabulary, self.matrix = vocabulary, matrix
-        self.ships_as = ships_as  # the name of vectors that ship with the package
+    def _set(
+        self, words: Sequence[str], counts: Any, matrix: Matrix, ships_as: str | None = None
+    ) -> None:
+        self.words, self.matrix, self.ships_as = list(words), matrix, ships_as
+        if any(not issubclass(kind, str) for kind in set(map(type, self.words))):
+            odd = next(word for word in self.words if not isinstance(word, str))
+            raise ArgumentTypeError(f"words: expected texts, got {quoted(odd)}")
+        self._rows = dict(zip(self.words, range(len(self.words)), strict=True))
+        if len(self._rows) < len(self.words):
+            ((twice, _),) = Counter(self.words).most_common(1)
+            raise ShapeError(f"words: {quoted(twice)} comes twice; keep one of its vectors")
+        together = "".join(self.words)
+        self._has_phrases = " " in together or "_" in together
+        if not together.isascii() or together != together.lower():  # else all are plain already
+            for row, word in enumerate(self.words):
+                if not (word.isascii() and word.islower()):
+                    plainly = word.lower() if word.isascii() else " ".join(words_of(word))
+                    self._rows.setdefault(plainly, row)
+        given = as_array("counts", counts)
+        if given.shape != (len(self),):
+            raise ShapeError(f"counts: expected {len(self)}, one a word, got shape {given.shape}")
+        if given.dtype.kind not in "biuf":
+            raise ArgumentTypeError(f"counts: expected numbers, got dtype {given.dtype}")
+        if not (given >= 0).all() or given.sum(dtype=np.float64) > _MOST_COUNTED:
+            most = f"{_MOST_COUNTED} in all, and neither NaN nor infinity"
+            raise ShapeError(f"counts: expected numbers from 0 on, {most}; scale down")
+        self.counts = given.astype(np.int64, copy=False)
+        self._stand_in = lru_cache(_REMEMBERED)(self._nearest_word)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def size(self) -> int:
+        """The length E of a vector."""
+        return self.matrix.size
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """All vectors, (V, E), read-only."""
+        codes, scales = self.matrix.tables[0]
+        if len(self.matrix.tables) == 1 and scales is None:
+            return codes
+        whole = self.matrix.rows(np.arange(len(self)))
+        whole.flags.writeable = False
+        return whole
+
+    # ---- words -----------------------------------------------------------------------------------
+
+    def find(self, word: str) -> Found:
+        """Return the row of a word, as it is spelled here or plain, or of what stands in for it.
+
+        That is the word of which it is a form, or else the most frequent word that one slip after
+        the first letter makes of it. No two numbers mean the same, though their vectors are alike.
+        """
+        row = self._rows.get(word)
+        if row is not None:
+            return Found(row, float(self._weights[row]), True, 0.0 if word.isdecimal() else 1.0)
+        row, trust = self._stand_in(word)
+        return Found(row, float(self._weights[-1]), False, trust)
+
+    def _nearest_word(self, word: str) -> tuple[int, float]:
+        """Return the row of what a word never seen is a form or a slip of, and how sure that is."""
+        if " " in word:
+            return -1, 0.0
+        entry = look_up(word)
+        for base in (entry.form, entry.stem, _AMERICAN.sub("z", word)):
+            if base in self._rows:
+                return self._rows[base], 1.0
+        if len(word) < _SHORTEST or not (word.isalpha() and word.isascii()):
+            return -1, 0.0
+        slips, sizes = [], range(len(word) - 1, len(word) + 2)
+        for letters in (word[:2], word[0] + word[-2:]):  # one slip leaves some of them
+            rows = [row for size in sizes for row in self._frequent.get((letters, size), ())]
+            known = [self.words[row] for row in rows]
+            if known:
+                edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)
+                slips += [rows[place] for place in np.flatnonzero(edits[0] <= 1).tolist()]
+        if not slips:
+            return -1, 0.0
+        return min(slips), Indel.normalized_similarity(word, self.words[min(slips)])
+
+    @cached_property
+    def _frequent(self) -> dict[tuple[str, int], list[int]]:
+        """The rows of the frequent words with some letters, and so many in all."""
+        rows: dict[tuple[str, int], list[int]] = {}
+        for row, word in enumerate(self.words[:_FREQUENT]):
+            if len(word) >= _SHORTEST - 1:
+                for letters in (word[:2], word[0] + word[-2:]):
+                    rows.setdefault((letters, len(word)), []).append(row)
+        return rows
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        """The weight of each word, and at last that of a word never seen, (V + 1,).
+
+        It is near 1 if the word is rare, 0.03 for "of": ``a / (a + p)``, with the relative
+        frequency ``p`` of the word (Arora, Liang and Ma, 2017, "A Simple but Tough-to-Beat Baseline
+        for Sentence Embeddings", equation 1). One never seen weighs as much as the rarest.
+        """
+        shares = np.append(self.counts, self.counts.min()) / max(self.counts.sum(), 1)
+        return np.asarray(_SMOOTHING / (_SMOOTHING + shares), np.float64)
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text: the text itself if it is a word of these, or its words.
+
+        Phrases that are written with underscores ("new_york") are one token. Only the beginning of
+        a long text is read.
+        """
+        text = text[:LONGEST]
+        if " " in text and not self._has_phrases:
+            return plain(text).split()
+        for whole in (text, text.lower()):
+            if whole in self._rows:
+                return [whole]
+        words = plain(text).split()
+        joined = "_".join(words)
+        return [joined] if len(words) > 1 and joined in self._rows else words
+
+    def word(self, word: str) -> KnownWord:
+        """Return what is compared of a word in its plain form."""
+        return self.look_up([word])[0]
+
+    def look_up(self, words: Sequence[str]) -> list[KnownWord]:
+        """Return the `word` of each of several, whose vectors are gathered together."""
+        found = list(map(self.find, words))
+        rows = self.matrix.rows(np.array([one.row for one in found], np.intp))
+        units, lengths = units_and_lengths(rows)
+        units.flags.writeable = False
+        of_each = zip(units, lengths[:, 0].tolist(), found, strict=True)
+        return [KnownWord(unit, length, *one[1:]) for unit, length, one in of_each]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E): the weighted mean of those of its words.
@@ -179,48 +296,23 @@ class WordVectors:
             got = f"got the text {quoted(texts)}"
             raise ArgumentTypeError(f"texts: expected a list of texts, {got}")
         encoded = np.zeros((len(texts), self.size), np.float32)
-        start, count, split = 0, 0, list[list[str]]()
-        for end, text in enumerate(texts, 1):
-            if not isinstance(text, str):
-                raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)}")
-            split.append(self.vocabulary.tokens(text))
-            count += len(split[-1])
-            if count >= _BLOCK or end == len(texts):
-                encoded[start:end] = self._means(split)
-                start, count, split = end, 0, []
+        for some in slices(len(texts), _TEXTS):
+            for text in texts[some]:
+                if not isinstance(text, str):
+                    raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)}")
+            split = list(map(self.tokens, texts[some]))
+            found = {word: self.find(word) for words in split for word in words}
+            places = {word: place for place, word in enumerate(found)}
+            vectors = self.matrix.rows(np.array([one.row for one in found.values()], np.intp))
+            weights = [one.weight if one.row >= 0 else 0.0 for one in found.values()]
+            for vector, words in zip(encoded[some], split, strict=True):
+                flat = [places[word] for word in words]
+                if whole := sum([weights[place] for place in flat]):
+                    shares = [weights[place] / whole for place in flat]
+                    np.dot(np.array(shares, np.float32), vectors[flat], out=vector)
         return encoded
 
-    def _means(self, split: list[list[str]]) -> NDArray[np.float32]:
-        """Return the weighted mean of the vectors of each list of words, (n, E)."""
-        find = self.vocabulary.find
-        each = {word: find(word) for words in split for word in words}
-        places = {word: place for place, word in enumerate(each)}
-        vectors = self.matrix.rows(np.array([one.row for one in each.values()], np.intp))
-        weights = np.array([one.weight * (one.row >= 0) for one in each.values()], np.float32)
-        means = np.zeros((len(split), self.size), np.float32)
-        filled = [i for i, words in enumerate(split) if words]
-        if filled:
-            flat = [places[word] for i in filled for word in split[i]]
-            lengths = [len(split[i]) for i in filled]
-            starts = np.cumsum([0, *lengths[:-1]])
-            shares = weights[flat]
-            totals = np.add.reduceat(shares, starts)
-            shares /= np.repeat(np.where(totals > 0, totals, 1), lengths)
-            means[filled] = np.add.reduceat(vectors[flat] * shares[:, None], starts)
-        return means
-
-    def word(self, word: str) -> KnownWord:
-        """Return what is compared of a word in its plain form."""
-        return self.look_up([word])[0]
-
-    def look_up(self, words: Sequence[str]) -> list[KnownWord]:
-        """Return the `word` of each of several words, whose vectors are gathered together."""
-        found = list(map(self.vocabulary.find, words))
-        rows = self.matrix.rows(np.array([one.row for one in found], np.intp))
-        units, lengths = units_and_lengths(rows)
-        units.flags.writeable = False
-        of_each = zip(units, lengths[:, 0].tolist(), found, strict=True)
-        return [KnownWord(unit, length, *one[1:]) for unit, length, one in of_each]
+    # ---- training, files and other people's vectors ----------------------------------------------
 
     @classmethod
     def train(
@@ -248,11 +340,8 @@ class WordVectors:
         """
         if isinstance(sentences, str):
             raise ArgumentTypeError("sentences: expected a list of sentences, got one text")
-        split = list(map(training.words_of_sentence, sentences))
-        trained = training.train(
-            split, recipe, size=size, min_count=min_count, seed=seed, progress=progress
-        )
-        return cls(*trained)
+        split, options = list(map(training.words_of_sentence, sentences)), (size, min_count, seed)
+        return cls(*training.train(split, recipe, *options, progress))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WordVectors:
@@ -262,11 +351,11 @@ class WordVectors:
         """
         arrays = read_arrays(path, _KIND).arrays
         try:
-            vocabulary = Vocabulary.from_arrays(arrays)
-            matrix = Matrix.from_arrays(arrays, len(vocabulary))
+            words = texts_of(arrays["words"])
+            counts = array_of(arrays, "counts", "i1 u1 i2 u2 i4 u4 i8 u8", None)
+            return cls._of(words, counts, Matrix.from_arrays(arrays, len(words)))
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"{path} holds no whole word vectors: {error}") from error
-        return cls._of(vocabulary, matrix)
 
     @classmethod
     def from_gensim(cls, vectors: Any) -> WordVectors:
@@ -303,29 +392,21 @@ class WordVectors:
         """
         if dtype not in (None, "float32", "int8"):
             raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {quoted(dtype)}")
-        matrix = self.matrix.rounded() if dtype == "int8" else self.matrix
-        matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
-        write_arrays(path, _KIND, {}, self.vocabulary.arrays() | matrix.arrays())
+        write_arrays(path, _KIND, {}, self._arrays(dtype))
 
-    @property
-    def words(self) -> list[str]:
-        """The V words, most frequent first."""
-        return self.vocabulary.words
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """How often each word occurs, (V,)."""
-        return self.vocabulary.counts
-
-    @property
-    def size(self) -> int:
-        """The length E of a vector."""
-        return self.matrix.size
-
-    @property
-    def vectors(self) -> NDArray[np.float32]:
-        """All vectors, (V, E), read-only."""
-        return self.matrix.whole
+    def _arrays(self, dtype: str | None = None) -> dict[str, NDArray[Any]]:
+        """Return the arrays that a file holds, by name."""
+        (codes, scales), *others = self.matrix.tables
+        if others or dtype == "float32":
+            codes, scales = self.vectors, None
+        if scales is None and dtype == "int8":
+            largest = np.maximum(np.abs(codes).max(axis=1), np.float32(1e-9))
+            scales = largest / np.float32(127)
+            codes = np.rint(codes / scales[:, None]).astype(np.int8)
+        words = np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8)
+        counts = self.counts.astype(np.uint32 if self.counts.max() < 1 << 32 else np.int64)
+        arrays = {"words": words, "counts": counts, "vectors": codes}
+        return arrays if scales is None else {**arrays, "scales": scales}
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what identifies these vectors: a name with a hash of all of them."""
@@ -340,13 +421,10 @@ class WordVectors:
             for name in _FILES[self.ships_as]:
                 state.update(header_digest(_path(name), _KIND).encode("ascii"))
         else:
-            for array in (self.vocabulary.arrays() | self.matrix.arrays()).values():
+            for array in self._arrays().values():
                 state.update(np.ascontiguousarray(array).data)
         kind = self.ships_as or "word"
         return f"{kind} vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
-
-    def __len__(self) -> int:
-        return len(self.vocabulary)
 
     def __deepcopy__(self, memo: object) -> WordVectors:
         return self  # it never changes
@@ -354,11 +432,13 @@ class WordVectors:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.ships_as is not None:
             return (English if self.ships_as == ENGLISH else Brown), ()
-        return type(self)._of, (self.vocabulary, self.matrix)
+        return type(self)._of, (self.words, self.counts, self.matrix)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
 
+
+# ---- what ships with the package -----------------------------------------------------------------
 
 #: The names of the vectors that ship.
 BROWN, ENGLISH = "brown", "english"
@@ -400,16 +480,20 @@ def English() -> WordVectors:  # noqa: N802 - likewise
     >>> bool(mobile > shrimp)
     True
     """
-    table = _opened(ENGLISH)
-    return WordVectors._of(Vocabulary(table.words, table.counts), table.matrix, ENGLISH)
+    return WordVectors._of(*_opened(ENGLISH), ENGLISH)
 
 
 class _Table(NamedTuple):
-    """V words, most frequent first, how often each occurs, (V,), and its row, (V, E)."""
+    """What `WordVectors` are made of."""
 
     words: list[str]
     counts: NDArray[Any]
     matrix: Matrix
+
+
+def _path(name: str) -> str:
+    (folder,) = import_module("fuzzydict.data").__path__
+    return f"{folder}/{name}.vectors"
 
 
 def _opened(name: str) -> _Table:
@@ -418,11 +502,6 @@ def _opened(name: str) -> _Table:
     words = texts_of(arrays["words"])
     arrays["vectors"] = later["vectors"].array
     return _Table(words, arrays["counts"], Matrix.from_arrays(arrays, len(words)))
-
-
-def _path(name: str) -> str:
-    (folder,) = import_module("fuzzydict.data").__path__
-    return f"{folder}/{name}.vectors"
 
 
 def side_by_side(
@@ -438,9 +517,10 @@ def side_by_side(
     counts = np.concatenate([first.counts, np.rint(second.counts[new] * share).astype(np.int64)])
     order = np.argsort(-counts, kind="stable")
     words = first.words + [second.words[row] for row in new]
-    vocabulary = Vocabulary([words[i] for i in order.tolist()], counts[order])
-    places = np.full((len(words), 2), -1, np.int32)
-    places[:, 0] = np.where(order < len(first.words), order, -1)
-    places[np.array([*map(vocabulary.row, second.words)]), 1] = np.arange(len(second.words))
-    matrix = _SideBySide(first.matrix, second.matrix, places)
-    return WordVectors._of(vocabulary, matrix, ships_as)
+    ordered = [words[i] for i in order.tolist()]
+    rows = dict(zip(second.words, range(len(second.words)), strict=True))
+    places = np.full((2, len(words) + 1), -1, np.int32)
+    places[0, :-1] = np.where(order < len(first.words), order, -1)
+    places[1, :-1] = [rows.get(word, -1) for word in ordered]
+    matrix = Matrix(*first.matrix.tables, *second.matrix.tables, places=places)
+    return WordVectors._of(ordered, counts[order], matrix, ships_as)

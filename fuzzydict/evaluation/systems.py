@@ -66,10 +66,9 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
     """Return `FuzzyDict` with its default scorer; the embedding is `FuzzyDict`'s."""
     encoder, never_seen = as_embedding(embedding), None
     if isinstance(encoder, WordVectors):
-        known = encoder.vocabulary
 
         def never_seen(text: str) -> bool:
-            return any(known.row(token) is None for token in known.tokens(text))
+            return not all(encoder.find(token).is_known for token in encoder.tokens(text))
 
     def over(keys: Sequence[str]) -> Ranker:
         items = zip(keys, keys, strict=True)

@@ -195,10 +195,9 @@ def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
     if vectors is None:
         return ()
     for word in meaning.queries([exact_text(query)])[0].words:
-        known = vectors.word(word.text)
-        found = None if known.is_known or not known.trust else vectors.vocabulary.find(word.text)
-        stand_in = None if found is None else vectors.words[found.row]
-        words.append(Word(word.text, known.is_known, stand_in, known.trust))
+        row, _, is_known, trust = vectors.find(word.text)
+        stand_in = vectors.words[row] if trust and not is_known else None
+        words.append(Word(word.text, is_known, stand_in, trust))
     return tuple(words)
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, Brown, MissingCorpusError, ShapeError, WordVectors
 from fuzzydict._arrays import units
-from fuzzydict.embedding.vocabulary import Vocabulary
 from fuzzydict.embedding.word2vec import brown_sentences
 from fuzzydict.embedding.word_vectors import English
 from fuzzydict.text.words import words
@@ -31,7 +30,7 @@ def encoded_by_loop(text: str) -> Any:
     """Return the weighted mean of the words' vectors, one word after the other."""
     numerator, denominator = np.zeros(8), 0.0
     for word in words(text):
-        row = SMALL.vocabulary.find(word).row
+        row = SMALL.find(word).row
         if row < 0:
             continue
         count = COUNTS[row] if word in KNOWN else min(COUNTS)
@@ -62,7 +61,7 @@ def test_a_word_has_the_vector_that_a_text_of_it_has() -> None:
         vector = SMALL.encode([text])[0]
         np.testing.assert_allclose(word.unit * word.length, vector, rtol=1e-5)
         np.testing.assert_allclose(word.unit, units(vector[None])[0], rtol=1e-5)
-        assert word.weight == SMALL.vocabulary.find(text).weight
+        assert word.weight == SMALL.find(text).weight
         assert word.is_known == (text in KNOWN)
         assert bool(word.trust) == word.unit.any()
     assert SMALL.look_up([]) == []
@@ -131,7 +130,7 @@ def test_the_default_has_the_numbers_of_english_beside_those_of_brown(brown: Wor
         assert len(vectors) == len(set(vectors.words)) == len(vectors.counts)
     asked = ["smartphone", "color", "the"]
     np.testing.assert_array_equal(brown.encode(asked)[:, : english.size], english.encode(asked))
-    only_brown = next(word for word in brown.words if english.vocabulary.row(word) is None)
+    only_brown = next(word for word in brown.words if not english.find(word).is_known)
     assert not brown.encode([only_brown])[0, : english.size].any()
     assert not brown.encode(["smartphone"])[0, english.size :].any()
 
@@ -151,16 +150,22 @@ def test_a_missing_corpus_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             brown_sentences(download=True)
 
 
-FEW = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
+def vocabulary(words: list[str], counts: list[int]) -> WordVectors:
+    return WordVectors(words, np.ones((len(words), 1)), counts)
+
+
+FEW = vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
 
 
 def test_a_word_is_found_as_it_is_spelled_or_plain_and_texts_have_tokens() -> None:
     rows = {"color": 1, "New_York": 2, "new_york": 2, "Zoë": 3, "zoe": 3, "iphone": 4}
-    for word, row in {**rows, "colour": None, "": None}.items():
-        assert FEW.row(word) == row
-    both = Vocabulary(["US", "us"], [9, 5])  # a spelling of its own goes before a plain form
-    assert (both.row("US"), both.row("us")) == (0, 1)
-    assert Vocabulary(["Polish", "POLISH"], [9, 5]).row("polish") == 0
+    for word, row in rows.items():
+        assert FEW.find(word)[::2] == (row, True)
+    for word in ("colour", ""):
+        assert not FEW.find(word).is_known
+    both = vocabulary(["US", "us"], [9, 5])  # a spelling of its own goes before a plain form
+    assert (both.find("US").row, both.find("us").row) == (0, 1)
+    assert vocabulary(["Polish", "POLISH"], [9, 5]).find("polish").row == 0
     for text, tokens in {
         "The colour!": ["the", "colour"],
         "New York": ["new_york"],
@@ -176,10 +181,10 @@ def test_a_word_is_found_as_it_is_spelled_or_plain_and_texts_have_tokens() -> No
 
 def test_a_word_one_slip_away_stands_in_but_not_for_codes_and_numbers() -> None:
     listed = ["stare", "spare", "store", "the"]
-    assert Vocabulary(listed, [9, 5, 2, 1]).find("szare").row == 0
-    assert Vocabulary(listed[::-1], [9, 5, 2, 1]).find("szare").row == 2
+    assert vocabulary(listed, [9, 5, 2, 1]).find("szare").row == 0
+    assert vocabulary(listed[::-1], [9, 5, 2, 1]).find("szare").row == 2
     for slip in ("color1", "colr", "co lor", "colorado", "日本語日本", "", "the1"):
-        assert Vocabulary(["the", "color"], [9, 5]).find(slip)[::2] == (-1, False)
-    row, _, is_known, trust = Vocabulary(["1961", "the"], [9, 5]).find("1961")
+        assert vocabulary(["the", "color"], [9, 5]).find(slip)[::2] == (-1, False)
+    row, _, is_known, trust = vocabulary(["1961", "the"], [9, 5]).find("1961")
     assert (row, is_known, trust) == (0, True, 0)
-    assert Vocabulary(["19610", "the"], [9, 5]).find("19611").row == -1
+    assert vocabulary(["19610", "the"], [9, 5]).find("19611").row == -1

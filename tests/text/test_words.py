@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict.embedding.vocabulary import Vocabulary
+from fuzzydict import WordVectors
 from fuzzydict.text.ngrams import Postings, ngrams, ngrams_of_each
 from fuzzydict.text.words import LONGEST, plain, words
 
@@ -82,7 +82,7 @@ def test_a_plain_text_is_no_longer_than_what_is_compared(text: str) -> None:
     assert len(found) <= LONGEST
     assert found == found.strip()
     assert plain(found) == found
-    assert Vocabulary(["color"], [1]).tokens(text) == found.split()
+    assert WordVectors(["color"], [[1.0]]).tokens(text) == found.split()
 
 
 def test_no_more_than_thirty_marks_of_a_letter_are_put_in_order() -> None:
