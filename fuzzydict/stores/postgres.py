@@ -6,13 +6,13 @@ import json
 import os
 import re
 import struct
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from queue import SimpleQueue
 from threading import Event, Thread
 from time import sleep
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -44,12 +44,10 @@ with needing("PostgreSQL needs psycopg", "'psycopg[binary]'"):
     from psycopg import Connection, errors
     from psycopg.adapt import Dumper
     from psycopg.conninfo import conninfo_to_dict
-    from psycopg.pq import Format, TransactionStatus
-    from psycopg.sql import SQL, Composed, Identifier, Literal
+    from psycopg.pq import Format
+    from psycopg.sql import SQL, Identifier, Literal
 
 Session: TypeAlias = "Connection[tuple[Any, ...]]"
-
-T = TypeVar("T")
 
 #: A search without an index compares with all keys, which is quick as long as they are fewer.
 UNINDEXED = 10_000
@@ -61,8 +59,6 @@ _TOLD_EACH = 0.2  # seconds between looks at how far an index is
 _ALIASES = 4096  # aliases read at a time
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
 _OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that libpq does not know
-_SIGNS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
-_OF_OTHERS = "a table of this name holds something else; name another by table="
 
 # ---- SQL -----------------------------------------------------------------------------------------
 
@@ -80,8 +76,7 @@ CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL, version bigint N
 INSERT INTO {meta} SELECT {content}::json, 0, (random() * (1::bigint << 40))::bigint
 """
 _PARTITION = """
-CREATE TABLE {part} PARTITION OF {keys}
-    FOR VALUES WITH (MODULUS {parts}, REMAINDER {number}) {room};
+CREATE TABLE {part} PARTITION OF {keys} FOR VALUES WITH (MODULUS {of}, REMAINDER {number}) {room};
 """
 _ROOM = SQL("WITH (fillfactor = 90)")
 #: The tables that hold the keys, which is the table itself or its partitions, with their graphs
@@ -94,6 +89,7 @@ LEFT JOIN (pg_index JOIN pg_class AS graph ON graph.oid = indexrelid
 WHERE leaf.relkind = 'r' AND (leaf.oid = %(table)s::regclass OR leaf.oid IN
     (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))
 """)
+_INDEX = "CREATE INDEX CONCURRENTLY ON {table} USING hnsw ({compared}) WITH (ef_construction = 128)"
 #: How far the graph of a table is: its rows come first, and then those that were written meanwhile.
 _PROGRESS = """
 SELECT relid::regclass::text, blocks_done, blocks_total FROM pg_stat_progress_create_index
@@ -108,16 +104,16 @@ UNION ALL SELECT first.id, key, vector, 0, 0, false, 0
 FROM first LEFT JOIN (new JOIN {keys} USING (id)) USING (id) ORDER BY id NULLS FIRST
 """
 _COUNTS = "UPDATE {meta} SET counts = %s, counted = version + 1, version = version + 1"
-_INDEX = "CREATE INDEX CONCURRENTLY ON {table} USING hnsw ({compared}) WITH (ef_construction = 128)"
-_BY_SIGNS = 128  # from so many dimensions on, a graph has the signs of a vector's numbers alone
-_TIMES = 3  # so many times the keys that are wanted are found, of which the nearest are taken
-#: A value of at most 256 bytes, which is read with the key that is found. It is kept with 4 more
-#: that tell how many; a long one may be compressed to fewer.
-_SHORT = SQL("""
-CASE WHEN pg_column_size(value) <= 260 AND octet_length(value::text) <= 256 THEN value::text END
-""")
 #: The numbers of the vector with a place, of which each has ``size``.
-_NUMBERS = "(%(numbers)s::real[])[(place - 1) * {size} + 1 : place * {size}]::halfvec AS vector"
+_NUMBERS = SQL("""
+(%(numbers)s::real[])[(place - 1) * %(size)s + 1 : place * %(size)s]::halfvec AS vector
+""")
+#: Whether one of the changed keys may be in the sample, of which others may go meanwhile.
+_VERSION = """
+version = version + coalesce((SELECT id FROM changed ORDER BY id LIMIT 1)
+    <= (SELECT id FROM {keys} ORDER BY id OFFSET {twice} LIMIT 1), true)::int
+WHERE EXISTS (SELECT FROM changed)
+"""
 #: In one order, so that of two writers none waits for the other.
 _WRITE = """
 WITH given AS (SELECT id, key, words, value::json, {vector} FROM unnest(%(ids)s::uuid[],
@@ -144,12 +140,6 @@ forgotten AS (DELETE FROM {aliases} WHERE key IS NOT NULL OR key_id IS NOT NULL)
 UPDATE {meta} SET count = greatest(0, count - (SELECT count(*) FROM gone)), version = version + 1,
     counts = NULL, counted = version + 1
 """
-#: Whether one of the changed keys may be in the sample, of which others may go meanwhile.
-_VERSION = """
-version = version + coalesce((SELECT id FROM changed ORDER BY id LIMIT 1)
-    <= (SELECT id FROM {keys} ORDER BY id OFFSET {size} LIMIT 1), true)::int
-WHERE EXISTS (SELECT FROM changed)
-"""
 _ROWS = """
 SELECT 0, id, key, value::text FROM {keys} WHERE id = ANY(%s)
 UNION ALL SELECT 1, id, words, key FROM {aliases} WHERE id = ANY(%s)
@@ -161,6 +151,13 @@ SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[])
 ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,
     key_id = excluded.key_id
 """
+_BY_SIGNS = 128  # from so many dimensions on, a graph has the signs of a vector's numbers alone
+_TIMES = 3  # so many times the keys that are wanted are found, of which the nearest are taken
+#: A value of at most 256 bytes, which is read with the key that is found. It is kept with 4 more
+#: that tell how many; a long one may be compressed to fewer.
+_SHORT = SQL("""
+CASE WHEN pg_column_size(value) <= 260 AND octet_length(value::text) <= 256 THEN value::text END
+""")
 #: The settings are said in each search, since a pooler may give each statement another session;
 #: see https://github.com/pgvector/pgvector#iterative-index-scans. A larger ef_search finds more,
 #: and takes longer.
@@ -171,11 +168,11 @@ WITH settings AS MATERIALIZED (SELECT set_config('hnsw.ef_search', '400', true)
 asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,
     unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])
     WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')
-SELECT number, 0, id, key, hit.vector, {value}, far FROM asked, LATERAL (SELECT * FROM
+SELECT number, 0, id, key, hit.vector, {short}, far FROM asked, LATERAL (SELECT * FROM
     (SELECT id, key, held.vector, value, held.vector <=> asked.vector AS far FROM {keys} AS held
     WHERE held.vector IS NOT NULL AND asked.vector IS NOT NULL {condition}
-    ORDER BY {order} LIMIT near * {times}) AS like_it ORDER BY far LIMIT near) AS hit
-UNION ALL SELECT number, 1, id, key, hit.vector, {value}, far FROM asked, LATERAL
+    ORDER BY {order} LIMIT near * %(times)s) AS like_it ORDER BY far LIMIT near) AS hit
+UNION ALL SELECT number, 1, id, key, hit.vector, {short}, far FROM asked, LATERAL
     (SELECT id, key, held.vector, value, held.words <-> asked.words AS far FROM {keys} AS held
     WHERE held.words %% asked.words {condition} ORDER BY far LIMIT spelled) AS hit
 """
@@ -205,8 +202,17 @@ class PostgresStore(Store):
     def __init__(self, url: str) -> None:
         self._server, self._table, self._partitions, self.place = _parsed(url)
         *schema, name = self._table
-        suffixes = {"keys": "", "aliases": "_aliases", "meta": "_meta"}
-        self._names = {one: Identifier(*schema, name + end) for one, end in suffixes.items()}
+        ends = {"keys": "", "aliases": "_aliases", "meta": "_meta"}
+        names = {one: Identifier(*schema, name + end) for one, end in ends.items()}
+        #: What stands in braces in statements.
+        self._parts = {
+            "graphs": _GRAPHS,
+            "short": _SHORT,
+            "vector": _NUMBERS,
+            "room": _ROOM,
+            **names,
+        }
+        self._parts["version"] = SQL(_VERSION).format(twice=2 * SAMPLE, **names)
         self._begin()
 
     def _begin(self) -> None:
@@ -218,32 +224,34 @@ class PostgresStore(Store):
 
     # ---- connections --------------------------------------------------------------------------
 
-    def _call(self, work: Callable[[Session], T]) -> T:
-        """Return what ``work`` returns of a connection; of another, if the one kept is lost."""
+    def _run(
+        self, text: str, values: Any = (), *, binary: bool = True, **parts: Any
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of one statement, which is a transaction of its own.
+
+        Without ``binary`` and values they may be several, which are one transaction.
+        """
         self._check_process()
-        # An interrupt amid `get` may make more room by one, but never takes any away for good.
-        room = self._room
+        query = SQL(text).format(**self._parts, **parts)
+        idle, room = self._idle, self._room
         try:
-            room.get()
+            room.get()  # an interrupt amid it may make more room by one, but never takes any away
             while True:
-                kept, is_sure = None, False
+                kept = None
                 with suppress(IndexError):  # there is none, or another thread took it meanwhile
-                    kept = self._idle.pop()
+                    kept = idle.pop()
                 connection = kept or self._connect()
                 try:
-                    result = work(connection)
-                    is_sure = True
-                    return result
-                except psycopg.Error as error:
-                    is_sure = True
-                    if kept is None or not kept.closed:
-                        raise self._refused(error) from None
-                finally:  # an interrupt may come amid any line of psycopg
-                    if is_sure and connection.pgconn.transaction_status == TransactionStatus.IDLE:
-                        self._idle.append(connection)
-                    else:
-                        connection.close()
-        except psycopg.Error as error:  # there is no connection
+                    cursor = connection.cursor(binary=binary).execute(query, values or None)
+                    rows = cursor.fetchall() if cursor.description else []
+                    idle.append(connection)
+                    return rows
+                except BaseException as error:  # or an interrupt, amid any line of psycopg
+                    is_lost = kept and kept.closed and isinstance(error, psycopg.Error)
+                    connection.close()
+                    if not is_lost:
+                        raise
+        except psycopg.Error as error:
             raise self._refused(error) from None
         finally:
             room.put(None)
@@ -269,10 +277,10 @@ class PostgresStore(Store):
             said = said.replace(str(password), "***")
         if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
             nothing = "nothing was created there; check the name of the table, or create it"
-            return StoreError(f"{self.place}: {nothing} ({said})")
+            said = f"{nothing} ({said})"
         others = errors.UndefinedColumn | errors.WrongObjectType | errors.DuplicateTable
         if isinstance(error, others):
-            return StoreError(f"{self.place}: {_OF_OTHERS} ({said})")
+            said = f"a table of this name holds something else; name another by table= ({said})"
         return StoreError(f"{self.place}: {said}")
 
     def close(self) -> None:
@@ -285,19 +293,6 @@ class PostgresStore(Store):
         if self._process == os.getpid():
             self.close()
 
-    def _sql(self, text: str, **parts: Any) -> Composed:
-        return SQL(text).format(**self._names, **parts)
-
-    def _run(self, text: str, values: Any = (), **parts: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of one statement, which is a transaction of its own."""
-        query = self._sql(text, **parts)
-
-        def run(connection: Session) -> list[tuple[Any, ...]]:
-            cursor = connection.cursor(binary=True).execute(query, values)
-            return cursor.fetchall() if cursor.description else []
-
-        return self._call(run)
-
     # ---- what is created ----------------------------------------------------------------------
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
@@ -306,63 +301,41 @@ class PostgresStore(Store):
                 f"{self.place}: pgvector indexes vectors of up to {_MOST_DIMENSIONS} numbers, not "
                 f"{dimensions}"
             )
-        (*schema, name), parts = self._table, self._partitions
-        partitions = []
-        for i in range(parts):
-            part = Identifier(*schema, f"{name}_{i}")
-            partitions.append(self._sql(_PARTITION, part=part, parts=parts, number=i, room=_ROOM))
-        create = self._sql(
-            _CREATE,
-            size=dimensions,
-            how=SQL("PARTITION BY HASH (id)") if parts else _ROOM,
-            partitions=SQL("").join(partitions),
-            content=Literal(_dumped(meta)),
-        )
-        lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-
-        def created(connection: Session) -> None:
-            with connection.transaction():
-                connection.execute(lock, [".".join(self._table)])
-                if not self._exists(connection):
-                    self._require_extensions(connection)
-                    connection.execute(create)
-
-        self._call(created)
-
-    def _require_extensions(self, connection: Session) -> None:
-        needed = {"vector": "pgvector, 0.8 or later", "pg_trgm": "pg_trgm"}
-        refusals = errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege
-        for name, told in needed.items():
+        if self.meta() is not None:
+            return
+        for name, told in {"vector": "pgvector, 0.8 or later", "pg_trgm": "pg_trgm"}.items():
             try:
-                with connection.transaction():
-                    connection.execute(
-                        SQL("CREATE EXTENSION IF NOT EXISTS {}").format(Identifier(name))
-                    )
-            except refusals:
-                raise StoreError(
-                    f"{self.place}: the database has not the extension {told}; install its package "
-                    f"on the server, and let an administrator run in this database: "
-                    f"CREATE EXTENSION {name}"
-                ) from None
-
-    def _exists(self, connection: Session) -> bool:
-        names = [self._names[one].as_string(connection) for one in ("meta", "keys")]
-        ((meta, keys),) = connection.execute("SELECT to_regclass(%s), to_regclass(%s)", names)
-        if meta is not None:
-            connection.execute(self._sql("SELECT meta, count, version FROM {meta} LIMIT 0"))
-        elif keys is not None:
-            raise StoreError(f"{self.place}: {_OF_OTHERS}")
-        return meta is not None
+                self._run(f"CREATE EXTENSION IF NOT EXISTS {name}")
+            except StoreError as error:
+                if not self._run("SELECT 1 FROM pg_extension WHERE extname = %s", [name]):
+                    raise StoreError(
+                        f"{error}; install {told} on the server, and let an administrator run in "
+                        f"this database: CREATE EXTENSION {name}"
+                    ) from None
+        (*schema, name), count = self._table, self._partitions
+        parts = [Identifier(*schema, f"{name}_{i}") for i in range(count)]
+        partition = SQL(_PARTITION).format
+        given = {
+            "size": Literal(dimensions),
+            "content": Literal(_dumped(meta)),
+            "how": SQL("PARTITION BY HASH (id)") if parts else _ROOM,
+            "partitions": SQL("").join(
+                partition(part=part, number=i, of=count, **self._parts)
+                for i, part in enumerate(parts)
+            ),
+        }
+        try:
+            self._run(_CREATE, binary=False, **given)
+        except StoreError:
+            if self.meta() is None:  # nor did another client create it meanwhile
+                raise
 
     def meta(self) -> dict[str, Any] | None:
-        def read(connection: Session) -> Any:
-            if not self._exists(connection):
-                return None
-            rows = connection.execute(self._sql("SELECT meta::text FROM {meta}")).fetchall()
-            return rows[0][0] if rows else "nothing"
-
-        text = self._call(read)
-        return None if text is None else self.meta_of(text)
+        name = self._parts["meta"].as_string(None)
+        if self._run("SELECT to_regclass(%s)", [name]) == [(None,)]:
+            return None
+        found = self._run("SELECT meta::text, count, version FROM {meta}")
+        return self.meta_of(found[0][0] if found else None)
 
     def count(self) -> int:
         ((count,),) = self._run("SELECT count FROM {meta}") or [(-1,)]
@@ -375,17 +348,16 @@ class PostgresStore(Store):
     def build_index(self, progress: Progress = untold) -> str | None:
         """Build what is missing of each partition; only the owner of the tables can."""
         self.count()  # or raise: nothing is there, or the server cannot be reached
-        # Until it is unlocked, or closed, of which the server learns a little later.
-        lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"
-        unlock = "SELECT pg_advisory_unlock(hashtextextended(%s, 1))"
+        name = ".".join(self._table)
         try:
             with self._connect() as connection:
-                if connection.execute(lock, [".".join(self._table)]).fetchone() == (False,):
+                lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"
+                if connection.execute(lock, [name]).fetchone() == (False,):
                     return f"{self.place}: another client is building the index"
                 tables = self._unindexed(connection)
                 with self._telling(connection, list(tables), progress):
                     for table, size in tables.items():
-                        create = SQL(_INDEX.format(table=table, compared=_indexed(size)))
+                        create = SQL(_INDEX.format(table=table, compared=_compared(size)[0]))
                         try:
                             connection.execute(create)
                         except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
@@ -393,12 +365,24 @@ class PostgresStore(Store):
                             connection.execute("SET max_parallel_maintenance_workers = 0")
                             connection.execute(create)
                         connection.execute(SQL(f"ANALYZE {table}"))
-                if tables:
-                    progress(1000 * len(tables), 1000 * len(tables))
-                connection.execute(unlock, [".".join(self._table)])
+                # Or else the server unlocks it a little after it is closed.
+                connection.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 1))", [name])
         except psycopg.Error as error:
             return str(self._refused(error))
         return None
+
+    def _unindexed(self, connection: Session) -> dict[str, int]:
+        """Return the tables without a graph, in SQL, and the dimensions of their vectors.
+
+        Those graphs that were not finished are dropped.
+        """
+        table = {"table": self._parts["keys"].as_string(connection)}
+        found = connection.execute(_GRAPHS, table).fetchall()
+        for _, graph, is_valid, _ in found:
+            if is_valid is False:
+                connection.execute(SQL(f"DROP INDEX CONCURRENTLY {graph}"))
+        indexed = {leaf for leaf, _, is_valid, _ in found if is_valid}
+        return {leaf: size for leaf, _, _, size in found if leaf not in indexed}
 
     @contextmanager
     def _telling(self, builder: Session, tables: list[str], progress: Progress) -> Iterator[None]:
@@ -420,26 +404,15 @@ class PostgresStore(Store):
         finally:
             end.set()
             thread.join()
-
-    def _unindexed(self, connection: Session) -> dict[str, int]:
-        """Return the tables without a graph, in SQL, and the dimensions of their vectors.
-
-        Those graphs that were not finished are dropped.
-        """
-        table = {"table": self._names["keys"].as_string(connection)}
-        found = connection.execute(_GRAPHS, table).fetchall()
-        for _, graph, is_valid, _ in found:
-            if is_valid is False:
-                connection.execute(SQL(f"DROP INDEX CONCURRENTLY {graph}"))
-        indexed = {leaf for leaf, _, is_valid, _ in found if is_valid}
-        return {leaf: size for leaf, _, _, size in found if leaf not in indexed}
+        if tables:
+            progress(1000 * len(tables), 1000 * len(tables))
 
     # ---- rows ---------------------------------------------------------------------------------
 
     def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
         values: dict[str, Any] = {"known": list(known), "counted": counted}
-        values["table"] = self._names["keys"].as_string(None)
-        found = self._run(_SAMPLE, values, graphs=_GRAPHS, size=SAMPLE)
+        values["table"] = self._parts["keys"].as_string(None)
+        found = self._run(_SAMPLE, values, size=SAMPLE)
         if not found or found[0][0] is not None:
             self.meta_of(None)
         (_, text, _, version, count, lacks_graph, kept), *rows = found
@@ -457,20 +430,16 @@ class PostgresStore(Store):
 
     def write(self, rows: Sequence[Row]) -> None:
         self.require_one_length(rows)
-        vectors, vector = _sent([row.vector for row in rows])
-        values = {
+        values = _sent([row.vector for row in rows]) | {
             "ids": [id_of(row.key) for row in rows],
             "keys": [row.key for row in rows],
             "words": [_in_ascii(row.words) for row in rows],
             "values": [_dumped(row.value) for row in rows],
         }
-        version = self._sql(_VERSION, size=2 * SAMPLE)
-        self._run(_WRITE, values | vectors, vector=vector, version=version)
+        self._run(_WRITE, values)
 
     def remove(self, keys: Sequence[str]) -> int:
-        ids = {"ids": [id_of(key) for key in keys]}
-        found = self._run(_REMOVE, ids, version=self._sql(_VERSION, size=2 * SAMPLE))
-        return int(found[0][0])
+        return int(self._run(_REMOVE, {"ids": [id_of(key) for key in keys]})[0][0])
 
     def clear(self) -> None:
         self._run(_CLEAR)
@@ -526,40 +495,36 @@ class PostgresStore(Store):
     # ---- search -------------------------------------------------------------------------------
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
-        found = self._found(searches, where) if searches else []
-        few = [
-            i
-            for i, (hits, asked) in enumerate(zip(found, searches, strict=True))
-            if where and asked.vector is not None and len(hits.near) < asked.near
-        ]
-        if few:  # the index gives up before it has found those few that satisfy the conditions
-            again = self._found([searches[i] for i in few], where, scans=True)
-            for i, hits in zip(few, again, strict=True):
-                found[i] = hits
-        return found
-
-    def _found(
-        self, searches: Sequence[Search], where: Sequence[Condition], *, scans: bool = False
-    ) -> list[Hits]:
-        values, vector = _sent([search.vector for search in searches])
         condition = SQL("AND value::jsonb @? %(path)s::jsonpath" if where else "")
-        values["path"] = _path(where)
-        values["words"] = [_in_ascii(search.words) for search in searches]
-        values["near"] = [search.near for search in searches]
-        values["spelled"] = [search.spelled for search in searches]
-        order = _order(values["numbers"].shape[-1])
-        if scans or not self._has_graphs:  # by no index; to compute all signs would take long
-            order = "(held.vector <=> asked.vector) + 0"
-        parts = {"condition": condition, "order": SQL(order), "value": _SHORT, "times": _TIMES}
-        rows = sorted(self._run(_SEARCH, values, vector=vector, **parts), key=lambda row: row[-1])
-        hits = [Hits([], [], {}) for _ in searches]
-        vectors = _received([row[4] for row in rows])
-        for (number, kind, i, key, _, text, _), own in zip(rows, vectors, strict=True):
-            if row := self.row_of(i, key, own, text=text or "null"):
-                hits[number - 1][kind].append(row._replace(value=None))
-                if text is not None:
-                    hits[number - 1].values[key] = row.value
-        return hits
+        results = [Hits([], [], {}) for _ in searches]
+        left, scans = list(range(len(searches))), not self._has_graphs
+        while left:
+            asked = [searches[i] for i in left]
+            values = _sent([one.vector for one in asked]) | {
+                "path": _path(where),
+                "words": [_in_ascii(one.words) for one in asked],
+                "near": [one.near for one in asked],
+                "spelled": [one.spelled for one in asked],
+            }
+            _, order, values["times"] = _compared(values["size"])
+            if scans:  # by no index; to compute all signs would take long
+                order, values["times"] = "(held.vector <=> asked.vector) + 0", 1
+            rows = self._run(_SEARCH, values, condition=condition, order=SQL(order))
+            rows.sort(key=lambda row: row[-1])
+            for i in left:
+                results[i] = Hits([], [], {})
+            vectors = _received([row[4] for row in rows])
+            for (number, kind, i, key, _, text, _), own in zip(rows, vectors, strict=True):
+                hits = results[left[number - 1]]
+                if row := self.row_of(i, key, own, text=text or "null"):
+                    hits[kind].append(row._replace(value=None))
+                    if text is not None:
+                        hits.values[key] = row.value
+            # The index gives up before it has found those few that satisfy the conditions.
+            few = [i for i in left if searches[i].vector is not None]
+            few = [i for i in few if len(results[i].near) < searches[i].near]
+            left, scans = few if where and not scans else [], True
+        return results
 
 
 # ---- what is sent and received -----------------------------------------------------------------
@@ -611,8 +576,8 @@ def _in_ascii(words: str) -> str:
     return re.sub("[^ 0-9A-Za-z]", lambda found: f"u{ord(found[0]):x}", words)
 
 
-def _sent(vectors: Sequence[Vector]) -> tuple[dict[str, Any], Composed]:
-    """Return the parameters that send vectors, and the SQL of one, given its place among them.
+def _sent(vectors: Sequence[Vector]) -> dict[str, Any]:
+    """Return the parameters that send vectors.
 
     Vectors of words have large numbers first, and small ones, of which the signs tell little, last.
     The discrete cosine transform mixes them, so that each sign tells as much; no cosine changes.
@@ -621,7 +586,7 @@ def _sent(vectors: Sequence[Vector]) -> tuple[dict[str, Any], Composed]:
     places = iter(range(1, len(vectors) + 1))
     of_each = [None if vector is None else next(places) for vector in vectors]
     mixed = dct(numbers, norm="ortho") if len(numbers) else numbers
-    return {"places": of_each, "numbers": mixed}, SQL(_NUMBERS).format(size=numbers.shape[-1])
+    return {"places": of_each, "numbers": mixed, "size": numbers.shape[-1]}
 
 
 class _RealsDumper(Dumper):
@@ -644,34 +609,26 @@ def _received(halfvecs: Sequence[bytes | None]) -> list[Vector]:
     return [None if one is None else next(vectors) for one in halfvecs]
 
 
-def _indexed(size: int) -> str:
-    """Return what a graph has of vectors with so many dimensions, in SQL."""
-    if size < _BY_SIGNS:
-        return "vector halfvec_cosine_ops"
-    return f"({_signs('vector', size)}) bit_hamming_ops"
+def _compared(size: int) -> tuple[str, str, int]:
+    """Return what a graph has of vectors of so many dimensions, and how it finds rows, in SQL.
 
-
-def _order(size: int) -> str:
-    """Return by what a graph finds rows, in SQL."""
-    held, asked = "held.vector", "asked.vector"
-    if size < _BY_SIGNS:
-        return f"{held} <=> {asked}"
-    return f"({_signs(held, size)}) <~> ({_signs(asked, size)})"
-
-
-def _signs(vector: str, size: int) -> str:
-    """Return the signs of a vector's numbers, and of how its halves and its quarters add up.
-
-    Three bits a number tell more of the cosine than one.
+    That is by what it orders them, and how many times as many it is to find. A graph of signs has
+    those of a vector's numbers, and of how its halves and its quarters add up: three bits a number
+    tell more of the cosine than one.
     """
-    parts, bits = [vector], size
-    for count in (2, 4):
-        each = size // count
-        pieces = [f"subvector({vector}, {1 + i * each}, {each})" for i in range(count)]
-        for a, b in zip(pieces[::2], pieces[1::2], strict=True):
-            parts += [f"({a} + {b})", f"({a} - {b})"]
-        bits += count * each
-    return f"binary_quantize({' || '.join(parts)})::bit({bits})"
+    if size < _BY_SIGNS:
+        return "vector halfvec_cosine_ops", "held.vector <=> asked.vector", 1
+    signs = []
+    for vector in ("vector", "held.vector", "asked.vector"):
+        parts, bits = [vector], size
+        for count in (2, 4):
+            each = size // count
+            pieces = [f"subvector({vector}, {1 + i * each}, {each})" for i in range(count)]
+            for a, b in zip(pieces[::2], pieces[1::2], strict=True):
+                parts += [f"({a} + {b})", f"({a} - {b})"]
+            bits += count * each
+        signs.append(f"(binary_quantize({' || '.join(parts)})::bit({bits}))")
+    return f"{signs[0]} bit_hamming_ops", f"{signs[1]} <~> {signs[2]}", _TIMES
 
 
 def _path(where: Sequence[Condition]) -> str:
@@ -680,10 +637,11 @@ def _path(where: Sequence[Condition]) -> str:
     See https://www.postgresql.org/docs/current/functions-json.html#FUNCTIONS-SQLJSON-PATH. Where
     a field is missing, or of another type, a comparison is neither true nor an error.
     """
+    signs = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
     parts = []
     for one in where:
         field = "@." + ".".join(map(_dumped, one.field))
         told = [f"{field} == {_dumped(scalar)}" for scalar in one.one_of]
-        tests = [f"{field} {_SIGNS[name]} {bound!r}" for name, bound in one.bounds.items()]
+        tests = [f"{field} {signs[name]} {bound!r}" for name, bound in one.bounds.items()]
         parts.append(f"({' || '.join(told) or ' && '.join(tests)})")
     return f"strict $ ? ({' && '.join(parts)})"

@@ -428,11 +428,11 @@ def test_no_name_and_no_text_is_taken_for_sql(postgres: Server, name: str) -> No
     postgres.run("DROP TABLE IF EXISTS precious")
     postgres.run("CREATE TABLE precious ()")
     store = PostgresStore(postgres.url(table=name))
-    store.create(E, {name: name})
+    store.create(E, {name: f"{name} %s"})
     value = {name: name, "": 10**400, "b": {"z": 1e22, "y": -0.0}}
     store.write([row(name, value), row("other", {"a": name})])
     store.teach([Alias(name, name, name)])
-    assert store.meta() == {name: name}
+    assert store.meta() == {name: f"{name} %s"}
     found = store.rows([name], [name])[:2]
     assert repr(found) == repr(({name: value}, {name: name}))  # with the fields in their order
     for where in ({name.replace(".", " "): name}, {"a": name}):
