@@ -15,7 +15,7 @@ import re
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import suppress
 from itertools import chain
 from threading import RLock
 from typing import Any
@@ -50,12 +50,11 @@ with needing("Qdrant needs qdrant-client", "qdrant-client"):
     from qdrant_client.http.exceptions import UnexpectedResponse
 
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
-# A field that only points have that are no keys.
-_KIND, _ALIAS, _META, _COUNTS = "kind", "alias", "meta", "counts"
+_KIND, _ALIAS, _META = "kind", "alias", "meta"  # a field that only points have that are no keys
 _OF = "of"  # the id of an alias's key
-_VERSION = "version"  # of the keys, in the meta
+# In the meta, numbers of 53 bits: others by chance with the keys of a sample, and with the counts.
+_VERSION, _COUNTED = "version", "counted"
 _META_ID, _COUNTS_ID = str(id_of("\0meta")), str(id_of("\0counts"))
-_COUNTED = "counted"  # in the meta, a number that changes with the counts
 
 _GRPC_PORT, _REST_PORT = 6334, 6333
 _TIMEOUT = 60  # seconds; a server indexes while it writes
@@ -70,7 +69,6 @@ _KEYS = models.Filter(must=[models.IsEmptyCondition(is_empty=models.PayloadField
 _ALIASES = models.Filter(
     must=[models.FieldCondition(key=_KIND, match=models.MatchValue(value=_ALIAS))]
 )
-_FORM = "a store in Qdrant is named as qdrant://host:6334/collection, with options after '?'"
 _FLAG, _NUMBER = ("[01]", "0 or 1"), ("[1-9][0-9]{0,3}|10000", "a number from 1 to 10000")
 #: The options of an address: what each is like, and how that is told.
 _OPTIONS = {
@@ -103,17 +101,14 @@ class QdrantStore(Store):
             and for a collection that is created ``shards``, which several nodes search at once,
             ``replicas``, on how many nodes each of them is and is written, and ``on_disk=1``, to
             keep in memory only vectors of one byte a number, which find the candidates.
-        client: what is asked in place of a client of the address; it stays open on `close`.
 
     Raises:
         OptionError: the URL is not of this form.
     """
 
-    def __init__(self, url: str, client: QdrantClient | None = None) -> None:
-        self._address, self._options = _parsed(url)
-        host, port, self._collection = self._address
-        self.place = f"qdrant://{host}:{port}/{self._collection}"
-        self._given = client
+    def __init__(self, url: str) -> None:
+        self._host, self._port, self._collection, self._options = _parsed(url)
+        self.place = f"qdrant://{self._host}:{self._port}/{self._collection}"
         # If there are more keys than a sample has: the last id of the newest sample that was read,
         # and the version of the keys then.
         self._last: tuple[UUID, int] | None = None
@@ -121,9 +116,8 @@ class QdrantStore(Store):
 
     def _begin(self) -> None:
         super()._begin()
-        self._client, self._lock = self._given, RLock()  # of the client that is made
-        # Threads may share that client, but not one in local mode.
-        self._alone = nullcontext() if self._given is None else self._lock
+        self._client: QdrantClient | None = None  # which threads share
+        self._lock = RLock()  # of the client that is made
 
     # ---- the connection ----------------------------------------------------------------------
 
@@ -132,10 +126,10 @@ class QdrantStore(Store):
         self._check_process()
         is_second = False
         while True:
-            client = self._connected()
+            with self._lock:
+                client = self._client = self._client or self._connected()
             try:
-                with self._alone:
-                    return getattr(client, method)(self._collection, *args, **options)
+                return getattr(client, method)(self._collection, *args, **options)
             except Exception as error:  # whatever the client, httpx and grpc raise
                 is_lost, told = _told(error)
                 if client is not self._client:  # another thread closed it, for it was lost
@@ -146,43 +140,70 @@ class QdrantStore(Store):
             self._close(client)
 
     def _connected(self) -> QdrantClient:
-        with self._lock:
-            if self._client is None:
-                (host, port, _), options = self._address, self._options
-                is_rest = options.get("rest", str(int(port == _REST_PORT))) == "1"
-                with warnings.catch_warnings():  # of an api_key over a plain connection
-                    warnings.simplefilter("ignore")
-                    self._client = QdrantClient(
-                        host=host,
-                        port=port if is_rest else _REST_PORT,
-                        grpc_port=port,
-                        prefer_grpc=not is_rest,
-                        api_key=options.get("api_key"),
-                        https=options.get("https", str(int("api_key" in options))) == "1",
-                        timeout=_TIMEOUT,
-                        # Or else a new client waits as long as the last one before it connects.
-                        grpc_options={"grpc.use_local_subchannel_pool": 1},
-                        check_compatibility=False,
-                    )
-            return self._client
+        host, port, options = self._host, self._port, self._options
+        is_rest = options.get("rest", str(int(port == _REST_PORT))) == "1"
+        with warnings.catch_warnings():  # of an api_key over a plain connection
+            warnings.simplefilter("ignore")
+            return QdrantClient(
+                host=host,
+                port=port if is_rest else _REST_PORT,
+                grpc_port=port,
+                prefer_grpc=not is_rest,
+                api_key=options.get("api_key"),
+                https=options.get("https", str(int("api_key" in options))) == "1",
+                timeout=_TIMEOUT,
+                # Or else a new client waits as long as the last one before it connects.
+                grpc_options={"grpc.use_local_subchannel_pool": 1},
+                check_compatibility=False,
+            )
 
     def close(self) -> None:
         self._check_process()
         self._close(self._client)
 
     def _close(self, client: QdrantClient | None) -> None:
-        """Close a client that was made here, unless another one has taken its place."""
+        """Close a client, unless another one has taken its place."""
         with self._lock:
-            if client is self._client is not self._given and client is not None:
+            if client is not None and client is self._client:
                 self._client = None
                 client.close()
+
+    def _update(
+        self,
+        points: Sequence[models.PointStruct] = (),
+        *,
+        gone: Sequence[Any] = (),
+        changed: Collection[str] = (),
+        recounted: bool = False,
+    ) -> None:
+        """Delete what satisfies one of some conditions and write points, in one request.
+
+        It makes the version another if a sample may have changed, as it may have if a key of those
+        ``changed``, of which these are the ids, comes before the last of the sample; whether our
+        sample is the newest, the server tests. New counts always make it another, and their number.
+        """
+        operations, unless = list[Any](), list[Any]()
+        if gone:
+            selector = models.FilterSelector(filter=models.Filter(should=[*gone]))
+            operations.append(models.DeleteOperation(delete=selector))
+        if points:
+            operations.append(models.UpsertOperation(upsert=models.PointsList(points=[*points])))
+        if changed or recounted:
+            if not recounted and self._last is not None and UUID(min(changed)) > self._last[0]:
+                match = models.MatchValue(value=self._last[1])
+                unless = [models.FieldCondition(key=_VERSION, match=match)]
+            meta = models.Filter(must=[models.HasIdCondition(has_id=[_META_ID])], must_not=unless)
+            names = [_VERSION, _COUNTED] if recounted else [_VERSION]
+            told = models.SetPayload(payload={one: uuid4().int >> 75 for one in names}, filter=meta)
+            operations.append(models.SetPayloadOperation(set_payload=told))
+        # Two that write the same keys at once leave all replicas alike.
+        order = models.WriteOrdering.MEDIUM
+        self._ask("batch_update_points", operations, wait=True, ordering=order)
 
     # ---- the collection ----------------------------------------------------------------------
 
     def meta(self) -> dict[str, Any] | None:
-        if not self._exists():
-            return None
-        payload = self._stored(_META_ID)
+        payload = self._stored(_META_ID) if self._ask("collection_exists") else None
         return None if payload is None else self.meta_of(payload.get("json"))
 
     def _stored(self, number: str) -> dict[str, Any] | None:
@@ -191,20 +212,20 @@ class QdrantStore(Store):
         return found[0].payload or {} if found else None
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
-        if not self._exists():
-            on_disk = self._options.get("on_disk") == "1"
-            replicas = int(self._options.get("replicas", 1))
-            as_bytes = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
-            dense = models.VectorParams(
-                size=dimensions,
-                distance=models.Distance.COSINE,
-                datatype=models.Datatype.FLOAT16,
-                hnsw_config=models.HnswConfigDiff(ef_construct=_NEIGHBOURS),
-                on_disk=on_disk,
-                quantization_config=models.ScalarQuantization(scalar=as_bytes) if on_disk else None,
-            )
-            sparse = models.SparseVectorParams(index=models.SparseIndexParams(on_disk=on_disk))
-            try:
+        on_disk = self._options.get("on_disk") == "1"
+        replicas = int(self._options.get("replicas", 1))
+        as_bytes = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+        dense = models.VectorParams(
+            size=dimensions,
+            distance=models.Distance.COSINE,
+            datatype=models.Datatype.FLOAT16,
+            hnsw_config=models.HnswConfigDiff(ef_construct=_NEIGHBOURS),
+            on_disk=on_disk,
+            quantization_config=models.ScalarQuantization(scalar=as_bytes) if on_disk else None,
+        )
+        sparse = models.SparseVectorParams(index=models.SparseIndexParams(on_disk=on_disk))
+        try:
+            if not self._ask("collection_exists"):
                 self._ask(
                     "create_collection",
                     vectors_config={_MEANING: dense},
@@ -214,48 +235,30 @@ class QdrantStore(Store):
                     write_consistency_factor=replicas,
                     on_disk_payload=True,
                 )
-            except StoreError:
-                if not self._exists():  # nor did another client create it meanwhile
-                    raise
+        except StoreError:
+            if not self._ask("collection_exists"):  # nor did another client create it meanwhile
+                raise
         found = self._ask("get_collection").config.params
-        dense, sparse = found.vectors, found.sparse_vectors
-        size = getattr(dense.get(_MEANING), "size", None) if isinstance(dense, dict) else None
-        if size is None or _SPELLING not in (sparse or ()):
+        size = getattr(dict(found.vectors).get(_MEANING), "size", None)
+        if size is None or _SPELLING not in (found.sparse_vectors or ()):
             raise StoreError(f"{self.place} holds no keys of fuzzydict; choose another collection")
         if size != dimensions:
             raise StoreError(f"{self.place} holds vectors of {size} numbers, not of {dimensions}")
         if self.meta() is None:
             kind = models.PayloadSchemaType.KEYWORD
-            with warnings.catch_warnings():  # local mode has no indexes, and warns
-                warnings.simplefilter("ignore")
-                for field in (_KIND, _OF):  # so that aliases are found without reading all points
-                    self._ask("create_payload_index", field, kind)
-            payload = {"json": json.dumps(meta), _KIND: _META} | _another(_VERSION)
-            self._update([_upsert([_point(_META_ID, payload)])])
-
-    def _exists(self) -> bool:
-        return bool(self._ask("collection_exists"))
-
-    def _update(self, operations: list[Any], changed: Collection[str] = ()) -> None:
-        """Do operations on points, and make the version another if a sample may have changed.
-
-        It may have if a key, of which these are the ids, comes before the last of the sample.
-        Whether our sample is the newest is tested by the server, in the same request.
-        """
-        if changed:
-            unless = list[Any]()
-            if self._last is not None and UUID(min(changed)) > self._last[0]:
-                match = models.MatchValue(value=self._last[1])
-                unless = [models.FieldCondition(key=_VERSION, match=match)]
-            operations = [*operations, _renumber(_VERSION, unless)]
-        # Two that write the same keys at once leave all replicas alike.
-        order = models.WriteOrdering.MEDIUM
-        self._ask("batch_update_points", operations, wait=True, ordering=order)
+            for field in (_KIND, _OF):  # so that aliases are found without reading all points
+                self._ask("create_payload_index", field, kind)
+            payload = {"json": json.dumps(meta), _KIND: _META, _VERSION: uuid4().int >> 75}
+            self._update([models.PointStruct(id=_META_ID, vector={}, payload=payload)])
 
     def count(self) -> int:
         """Return the number of keys; of more than a million, about."""
         about = int(self._ask("count", _KEYS, exact=False).count)
         return about if about > _FEW else int(self._ask("count", _KEYS, exact=True).count)
+
+    def build_index(self, progress: Progress = untold) -> str | None:  # noqa: ARG002
+        """Do nothing: the server builds its index by itself."""
+        return None
 
     # ---- keys --------------------------------------------------------------------------------
 
@@ -279,9 +282,9 @@ class QdrantStore(Store):
         return Sample(version, total, ids, hits, False, kept, counts)
 
     def keep_counts(self, counts: Counts) -> None:
-        point = _point(_COUNTS_ID, {"json": json.dumps(counts), _KIND: _COUNTS})
-        self._last = None  # so that every client takes the counts, whatever is in its sample
-        self._update([_upsert([point]), _renumber(_COUNTED)], [_META_ID])
+        payload = {"json": json.dumps(counts), _KIND: "counts"}
+        point = models.PointStruct(id=_COUNTS_ID, vector={}, payload=payload)
+        self._update([point], recounted=True)
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
@@ -299,29 +302,25 @@ class QdrantStore(Store):
             if not parts or needed > room:
                 parts.append([])
                 room = _LARGEST
-            parts[-1].append(_point(str(id_of(row.key)), _payload(row), vectors))
+            number, payload = str(id_of(row.key)), _payload(row)
+            parts[-1].append(models.PointStruct(id=number, vector=vectors, payload=payload))
             room -= needed
         for part in parts:
-            self._update([_upsert(part)], [str(point.id) for point in part])
-
-    def build_index(self, progress: Progress = untold) -> str | None:  # noqa: ARG002
-        """Do nothing: the server builds its index by itself."""
-        return None
+            self._update(part, changed=[str(point.id) for point in part])
 
     def remove(self, keys: Sequence[str]) -> int:
         if not (ids := _ids_of_keys(keys)):
             return 0
         found = self._ask("retrieve", ids, with_payload=False)
         aliases = models.FieldCondition(key=_OF, match=models.MatchAny(any=ids))
-        self._update([_delete(models.HasIdCondition(has_id=[*ids]), aliases)], ids)
+        self._update(gone=[models.HasIdCondition(has_id=[*ids]), aliases], changed=ids)
         return len(found)
 
     def clear(self) -> None:
         no_key = models.IsEmptyCondition(is_empty=models.PayloadField(key=_OF))
-        self._last = None
         counts = models.HasIdCondition(has_id=[_COUNTS_ID])
-        gone = _delete(_KEYS, models.Filter(must_not=[no_key]), counts)
-        self._update([gone, _renumber(_COUNTED)], [_META_ID])
+        gone = [_KEYS, models.Filter(must_not=[no_key]), counts]
+        self._update(gone=gone, recounted=True)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         taught = {_alias_id(each): each for each in words}
@@ -358,10 +357,6 @@ class QdrantStore(Store):
         text, value = payload.get("json"), payload.get("value")
         return self.row_of(point.id, payload.get("key"), vector, value, text=text)
 
-    def _alias(self, point: models.Record) -> Alias | None:
-        payload = point.payload or {}
-        return self.alias_of(point.id, *(payload.get(name) for name in Alias._fields))
-
     # ---- aliases -----------------------------------------------------------------------------
 
     def teach(self, aliases: Sequence[Alias]) -> None:
@@ -369,20 +364,25 @@ class QdrantStore(Store):
         for alias in aliases:
             of = None if alias.key is None else str(id_of(alias.key))
             payload = {_KIND: _ALIAS, _OF: of, **alias._asdict()}
-            points.append(_point(_alias_id(alias.words), payload))
+            number = _alias_id(alias.words)
+            points.append(models.PointStruct(id=number, vector={}, payload=payload))
         if points:
-            self._update([_upsert(points)])
+            self._update(points)
 
     def forget(self, words: Sequence[str]) -> int:
         ids = [_alias_id(each) for each in dict.fromkeys(words)]
         found = self._ask("retrieve", ids, with_payload=False) if ids else []
         if found:
-            self._update([_delete(models.HasIdCondition(has_id=[*ids]))])
+            self._update(gone=[models.HasIdCondition(has_id=[*ids])])
         return len(found)
 
     def aliases(self) -> Iterator[Alias]:
         points = chain.from_iterable(self._scrolled(_ALIASES, _POINTS))
         return (alias for point in points if (alias := self._alias(point)))
+
+    def _alias(self, point: models.Record) -> Alias | None:
+        payload = point.payload or {}
+        return self.alias_of(point.id, *(payload.get(name) for name in Alias._fields))
 
     # ---- search ------------------------------------------------------------------------------
 
@@ -392,9 +392,8 @@ class QdrantStore(Store):
         It takes one round trip for 32 queries. It takes another if too few of what is found satisfy
         a condition that Qdrant has no filter for.
         """
-        filters = [_condition(one) for one in where if '"' not in "".join(one.field)]
-        these, times = models.Filter(must=[*filters]) if filters else None, 1
-        results = [Hits([], [], {}) for _ in searches]
+        filters = [_filter(one) for one in where if '"' not in "".join(one.field)]
+        results, times = [Hits([], [], {}) for _ in searches], 1
         # What each vector is to find by its name: so many keys, which go into a list.
         wanted = list[tuple[Any, str, int, list[Row]]]()
         for search, hits in zip(searches, results, strict=True):
@@ -408,7 +407,7 @@ class QdrantStore(Store):
                     query=query,
                     using=using,
                     limit=number * times,
-                    filter=these,
+                    filter=models.Filter(must=[*filters]) if filters else None,
                     with_payload=True if where else ["key"],
                     with_vector=[_MEANING],
                 )
@@ -441,37 +440,9 @@ def _alias_id(words: str) -> str:
     return str(id_of(f"\0alias\0{words}"))
 
 
-def _another(name: str) -> dict[str, int]:
-    return {name: uuid4().int >> 75}  # a number of 53 bits
-
-
 def _number(payload: Mapping[str, Any], name: str) -> int:
     found = payload.get(name)
     return found if isinstance(found, int) else 0
-
-
-def _renumber(name: str, unless: Sequence[Any] = ()) -> models.SetPayloadOperation:
-    """Return what gives the meta another number, unless it satisfies one of some conditions."""
-    meta = models.HasIdCondition(has_id=[_META_ID])
-    these = models.Filter(must=[meta], must_not=[*unless])
-    told = models.SetPayload(payload=_another(name), filter=these)
-    return models.SetPayloadOperation(set_payload=told)
-
-
-def _point(
-    number: str, payload: dict[str, Any], vectors: dict[str, Any] | None = None
-) -> models.PointStruct:
-    return models.PointStruct(id=number, vector=vectors or {}, payload=payload)
-
-
-def _upsert(points: list[models.PointStruct]) -> models.UpsertOperation:
-    return models.UpsertOperation(upsert=models.PointsList(points=points))
-
-
-def _delete(*either: Any) -> models.DeleteOperation:
-    """Return the operation that deletes the points that satisfy one of several conditions."""
-    these = models.Filter(should=[*either])
-    return models.DeleteOperation(delete=models.FilterSelector(filter=these))
 
 
 def _payload(row: Row) -> dict[str, Any]:
@@ -500,38 +471,41 @@ def _sparse(words: str) -> models.SparseVector:
 # ---- addresses, filters, errors ----------------------------------------------------------------
 
 
-def _parsed(url: str) -> tuple[tuple[str, int, str], dict[str, str]]:
+def _parsed(url: str) -> tuple[str, int, str, dict[str, str]]:
     """Return the host, port and collection of an address, and its options; tell no api_key."""
+    form = "a store in Qdrant is named as qdrant://host:6334/collection, with options after '?'"
     try:
         parts, port = urlsplit(url), urlsplit(url).port
     except ValueError:
-        raise OptionError(_FORM) from None  # which may tell a password
-    collection = unquote(parts.path.removeprefix("/"))
+        raise OptionError(form) from None  # which may tell a password
     if parts.scheme != "qdrant" or not parts.hostname or "@" in parts.netloc:
-        raise OptionError(_FORM)
-    if not collection or "/" in collection or collection in {".", ".."}:
-        raise OptionError(f"{_FORM}; there is no collection {quoted(collection)}")
+        raise OptionError(form)
+    collection = unquote(parts.path.removeprefix("/"))
+    if "/" in collection or collection in {"", ".", ".."}:
+        raise OptionError(f"{form}; there is no collection {quoted(collection)}")
     options = dict[str, str]()
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         if name not in _OPTIONS or name in options:
-            raise OptionError(f"{_FORM}: {', '.join(_OPTIONS)}, each once; not {quoted(name)}")
-        form, told = _OPTIONS[name]
-        if not re.fullmatch(form, value):
+            raise OptionError(f"{form}: {', '.join(_OPTIONS)}, each once; not {quoted(name)}")
+        pattern, told = _OPTIONS[name]
+        if not re.fullmatch(pattern, value):
             got = "" if name == "api_key" else f", not {quoted(value)}"
             raise OptionError(f"{name} must be {told}{got}")
         options[name] = value
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return (host, port or _GRPC_PORT, collection), options
+    return host, port or _GRPC_PORT, collection, options
 
 
-def _condition(condition: Condition) -> models.Filter:
+def _filter(condition: Condition) -> models.Filter:
     """Return the filter for one condition; it may pass some values that do not satisfy it.
 
-    It takes a list that has such an item, too, and for bounds of a range those themselves.
+    It takes a list that has such an item, too, and for bounds of a range those themselves, and all
+    that a server may make of their numbers.
     """
     path = ".".join(f'"{name}"' for name in ("value", *condition.field))
-    texts = [scalar for scalar in condition.one_of if isinstance(scalar, str)]
-    either: list[Any] = [models.FieldCondition(key=path, match=models.MatchAny(any=texts))]
+    either, ranges = list[Any](), [condition.bounds] if condition.bounds else []
+    if texts := [scalar for scalar in condition.one_of if isinstance(scalar, str)]:
+        either.append(models.FieldCondition(key=path, match=models.MatchAny(any=texts)))
     for scalar in condition.one_of:
         if scalar is None:
             either.append(models.IsNullCondition(is_null=models.PayloadField(key=path)))
@@ -539,23 +513,18 @@ def _condition(condition: Condition) -> models.Filter:
             match = models.MatchValue(value=scalar)
             either.append(models.FieldCondition(key=path, match=match))
         elif not isinstance(scalar, str):
-            either.append(_range(path, {"gte": scalar, "lte": scalar}))
-    if condition.bounds:
-        either.append(_range(path, condition.bounds))
-    return models.Filter(should=either if texts else either[1:])
-
-
-def _range(path: str, bounds: Mapping[str, float]) -> models.FieldCondition:
-    """Return the filter for a range with all that a server may make of the numbers in another."""
-    largest, low, high = sys.float_info.max, list[float](), list[float]()
-    for name, bound in bounds.items():
-        room = abs(float(bound)) * 1e-15 + 1e-300
-        if name.startswith("g"):
-            low.append(max(bound - room, -largest))
-        else:
-            high.append(min(bound + room, largest))
-    wider = models.Range(gte=max(low, default=None), lte=min(high, default=None))
-    return models.FieldCondition(key=path, range=wider)
+            ranges.append({"gte": scalar, "lte": scalar})
+    for bounds in ranges:
+        largest, low, high = sys.float_info.max, list[float](), list[float]()
+        for name, bound in bounds.items():
+            room = abs(float(bound)) * 1e-15 + 1e-300
+            if name.startswith("g"):
+                low.append(max(bound - room, -largest))
+            else:
+                high.append(min(bound + room, largest))
+        wider = models.Range(gte=max(low, default=None), lte=min(high, default=None))
+        either.append(models.FieldCondition(key=path, range=wider))
+    return models.Filter(should=either)
 
 
 def _told(error: Exception) -> tuple[bool, str]:
@@ -564,11 +533,9 @@ def _told(error: Exception) -> tuple[bool, str]:
     status, text = "", (str(source).splitlines() or [type(source).__name__])[0]
     if isinstance(error, UnexpectedResponse):
         status = str(error.status_code)
-        try:
-            text = str(error.structured()["status"]["error"])
-        except (ValueError, KeyError, TypeError):
-            text = error.reason_phrase
-        text = f"{text} (status {status})"
+        text = f"{error.reason_phrase} (status {status})"
+        with suppress(ValueError, KeyError, TypeError):
+            text = f"{error.structured()['status']['error']} (status {status})"
     elif isinstance(error, RpcError) and hasattr(error, "code"):
         status, text = error.code().name, str(error.details())
     if status in {"401", "403", "UNAUTHENTICATED", "PERMISSION_DENIED"}:

@@ -47,7 +47,6 @@ from fuzzydict.stores.values import (
     as_key,
     as_value,
     conditions_of,
-    is_storable,
     satisfies,
 )
 from fuzzydict.text.ngrams import ngrams
@@ -148,28 +147,27 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             OptionError: the keys were encoded by another embedding; the message names both.
         """
         store, meta = self._store, self._store.meta()
-        if meta is None and not create:
-            raise StoreError(
-                f"{store.place}: no keys were written there; connect(url, create=True) makes a "
-                f"place for them, and `fuzzydict push` fills it"
-            )
         own: dict[str, Any] = {"format": _FORMAT, "ngrams": ngrams(_PROBE)}
         if meta is None:
+            if not create:
+                raise StoreError(
+                    f"{store.place}: no keys were written there; connect(url, create=True) makes a "
+                    f"place for them, and `fuzzydict push` fills it"
+                )
             meaning = self._current_meaning()
             written = _written(as_projections(self.projections))
-            own |= {"embedding": meaning.fingerprint(), "projections": written}
-            store.create(size_of(meaning), own | {"synonyms": [*self.synonyms.items()]})
+            told = own | {"embedding": meaning.fingerprint(), "projections": written}
+            store.create(size_of(meaning), told | {"synonyms": [*self.synonyms.items()]})
             meta = store.meta() or {}
-        if any(meta.get(name) != own[name] for name in ("format", "ngrams")):
+        if any(meta.get(name) != one for name, one in own.items()):
             raise StoreError(
                 f"{store.place}: another version of fuzzydict wrote it (format "
                 f"{quoted(meta.get('format'))}, expected {_FORMAT}); read it with that version, or "
                 f"push the keys again into another place"
             )
-        learned = None
         try:
             if self.projections is None and meta.get("projections") is not None:
-                learned = _read(meta["projections"])
+                super().__setattr__("projections", _read(meta["projections"]))
             pairs = [(name, text) for name, text in meta.get("synonyms") or ()]
             rules = SynonymRules(pairs) if pairs else None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -177,18 +175,12 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 f"{self.place}: what it says of its projections and synonyms is damaged ({error}); "
                 f"push the keys again into another place"
             ) from error
-        if learned is not None:
-            super().__setattr__("projections", learned)
         self._refuse_others(self._synonyms, rules)
         self._synonyms = rules
         encoded_by, meaning = meta.get("embedding"), self._current_meaning()
         require_same(encoded_by if isinstance(encoded_by, dict) else {}, meaning, "store")
         self._sampling = Sampling(store, meaning)
         return self
-
-    def refresh(self) -> None:
-        """Read anew what the store says of its keys; a read after a write does so by itself."""
-        self.open()
 
     def _refuse_others(self, given: SynonymRules | None, written: SynonymRules | None) -> None:
         if given is not None and (written is None or written.digest != given.digest):
@@ -290,8 +282,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def values_of(self, keys: Sequence[str]) -> dict[str, Any]:
         """Return the values of those texts that are keys, in one round trip."""
-        known = [exact_text(key) for key in keys if is_storable(key)]
-        return self._store.rows(known).values if known else {}
+        return self._store.rows(list(map(exact_text, keys))).values
 
     def __iter__(self) -> Iterator[str]:
         return (row.key for page in self._store.pages(_PAGE) for row in page)
@@ -344,11 +335,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         if isinstance(synonyms := getattr(other, "synonyms", None), Mapping) and synonyms:
             self._refuse_others(SynonymRules(synonyms), self._synonyms)
         total = len(other) + len(kwargs) if hasattr(other, "__len__") else 0
-        items: Any = other
-        if isinstance(other, Mapping):
-            items = other.items()
-        elif hasattr(other, "keys"):
-            items = ((key, other[key]) for key in other.keys())  # noqa: SIM118
+        if hasattr(other, "keys") and not hasattr(other, "items"):
+            other = dict(other)
+        items: Any = other.items() if hasattr(other, "items") else other
         pairs, done = chain(items, kwargs.items()), 0
         while block := list(islice(pairs, _TOGETHER)):
             self._store.write(self._rows_of(dict(block)))
@@ -372,25 +361,22 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         Warns:
             StoreWarning: it cannot be built; the message says why, and by which command to try.
         """
-        why = self._store.build_index(progress)
-        if why is None:
-            try:
-                self._store.keep_counts(self._counted())
-            except StoreError as error:  # such as that of a user who may only read
-                why = str(error)
+        why, store = self._store.build_index(progress), self._store
+        try:
+            if why is None:
+                # By the code that counts those of a FuzzyDict.
+                table, stems, total = self._current_meaning().table, Counter[str](), 0
+                for page in store.pages(_PAGE):
+                    names = [row.key for row in page if has_words(row.key)]
+                    keys = Keys.of(table, names, np.zeros((len(names), 0), np.float32))
+                    stems.update(keys.stem_counts())
+                    total += len(page)
+                store.keep_counts(Counts(total, dict(stems.most_common(_STEMS))))
+        except StoreError as error:  # such as that of a user who may only read
+            why = str(error)
         if why is not None:
             warnings.warn(f"{why}; {BUILD}", StoreWarning, stacklevel=2)
         return why is None
-
-    def _counted(self) -> Counts:
-        """Count the words of all keys, by the code that counts those of a `FuzzyDict`."""
-        table, stems, total = self._current_meaning().table, Counter[str](), 0
-        for page in self._store.pages(_PAGE):
-            names = [row.key for row in page if has_words(row.key)]
-            keys = Keys.of(table, names, np.zeros((len(names), 0), np.float32))
-            stems.update(keys.stem_counts())
-            total += len(page)
-        return Counts(total, dict(stems.most_common(_STEMS)))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""
@@ -400,13 +386,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         return values.get(key, default)
 
     def __delitem__(self, key: str) -> None:
-        if not self._removes(key):
-            raise KeyError(key)
-
-    def _removes(self, key: Any) -> bool:
-        """Remove an equal key, and tell whether there was one."""
         hash(key)
-        return isinstance(key, str) and is_storable(key) and self._store.remove([key]) > 0
+        if not isinstance(key, str) or not self._store.remove([key]):
+            raise KeyError(key)
 
     def pop(self, key: str, /, *default: Any) -> Any:
         """Remove an equal key and return its value, or ``default`` if there is none.
@@ -414,7 +396,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         Of several clients that pop one key at once, one gets its value.
         """
         values = self.values_of([key]) if isinstance(key, str) else {}
-        if key in values and self._removes(key):
+        if key in values and self._store.remove([key]):
             return values[key]
         if default:
             return default[0]
@@ -423,7 +405,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def popitem(self) -> tuple[str, Any]:
         """Remove and return some item, which no other client gets."""
         while page := next(self._store.pages(1), None):
-            if self._removes(page[0].key):
+            if self._store.remove([page[0].key]):
                 return page[0].key, page[0].value
         raise KeyError("popitem: there are no keys")
 
@@ -471,7 +453,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def known(self, queries: Sequence[Any]) -> Known:
         """Return the values of queries that are keys, and the keys of those that are aliases."""
-        texts = [exact_text(one) for one in queries if isinstance(one, str) and is_storable(one)]
+        texts = [exact_text(one) for one in queries if isinstance(one, str)]
         words = [same_text(text) for text in texts if plain(text)]
         return self._store.rows(texts, words)
 
@@ -556,7 +538,7 @@ class RemoteAliases(MutableMapping[str, Any]):
 
     def __getitem__(self, alias: str) -> str | None:
         hash(alias)
-        words = same_text(alias) if isinstance(alias, str) and is_storable(alias) else ""
+        words = same_text(alias) if isinstance(alias, str) else ""
         known = self._store.rows([], [words]).keys if words else {}
         if words not in known:
             raise KeyError(alias)
@@ -568,7 +550,7 @@ class RemoteAliases(MutableMapping[str, Any]):
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
         given = checked_aliases(lambda _alias, _key: None, *args, **kwargs)
-        keys = list({key for key in given.values() if isinstance(key, str) and is_storable(key)})
+        keys = list({key for key in given.values() if isinstance(key, str)})
         there = set[str]()
         for some in slices(len(keys), _TOGETHER):
             there.update(self._store.rows(keys[some]).values)
@@ -584,8 +566,8 @@ class RemoteAliases(MutableMapping[str, Any]):
         return {alias.written: alias.key for alias in self._store.aliases()}.items()
 
     def __delitem__(self, alias: str) -> None:
-        self[alias]
-        self._store.forget([same_text(alias)])
+        if not isinstance(alias, str) or not self._store.forget([same_text(alias)]):
+            raise KeyError(alias)
 
     def __iter__(self) -> Iterator[str]:
         return (alias.written for alias in self._store.aliases())

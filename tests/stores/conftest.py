@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import TypeAlias
+from threading import RLock
+from typing import Any, TypeAlias
+from warnings import catch_warnings, simplefilter
 
 import pytest
 
@@ -30,6 +32,22 @@ def qdrant_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield running.port
 
 
+def local_client(local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all stores of Qdrant ask a client of its local mode: one thread at a time, to the end."""
+    lock = RLock()
+
+    class Locked:
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            def call(*args: Any, **options: Any) -> Any:
+                with lock, catch_warnings():  # that it has no indexes
+                    simplefilter("ignore")
+                    return None if name == "close" else getattr(local, name)(*args, **options)
+
+            return call
+
+    monkeypatch.setattr("fuzzydict.stores.qdrant.QdrantClient", lambda **_: Locked())
+
+
 def maker_of(kind: str, request: pytest.FixtureRequest) -> Connect:
     """Return what makes clients of a store; skip if its package is not installed."""
     if kind == "memory":
@@ -44,11 +62,11 @@ def maker_of(kind: str, request: pytest.FixtureRequest) -> Connect:
     client = pytest.importorskip("qdrant_client").QdrantClient
     from fuzzydict.stores.qdrant import QdrantStore
 
-    if kind == "qdrant":  # the local mode of its client: a process is one client
+    if kind == "qdrant":
         local = client(":memory:")
         request.addfinalizer(local.close)
-        store = QdrantStore("qdrant://local/test", local)
-        return lambda: store
+        local_client(local, request.getfixturevalue("monkeypatch"))
+        return lambda: QdrantStore("qdrant://local/test")
     port = request.getfixturevalue("qdrant_port")
     maker = client(host="127.0.0.1", grpc_port=port, prefer_grpc=True, check_compatibility=False)
     request.addfinalizer(lambda: maker.delete_collection("test"))

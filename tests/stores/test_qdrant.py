@@ -15,6 +15,7 @@ import pytest
 
 from fuzzydict import StoreError, StoreWarning
 from fuzzydict.stores.base import Alias, Row, id_of
+from tests.stores.conftest import local_client
 from tests.support.stores import CALLS, META, E, row, rows_of, search
 
 pytest.importorskip("qdrant_client", reason="qdrant-client is not installed (extra qdrant)")
@@ -30,9 +31,10 @@ SECRET = "s3cret-of-mine"
 
 
 @pytest.fixture
-def client() -> Iterator[QdrantClient]:
-    """Return a client of its local mode."""
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[QdrantClient]:
+    """Return a client of its local mode, which stores have in place of one of a server."""
     local = QdrantClient(":memory:")
+    local_client(local, monkeypatch)
     yield local
     local.close()
 
@@ -193,7 +195,7 @@ def test_a_point_that_others_wrote_is_left_out_and_can_be_removed(
 ) -> None:
     key, payload, vectors, said = ODD_POINTS[case]
     good = rows_of(5)
-    store = QdrantStore("qdrant://local/words", client)
+    store = QdrantStore("qdrant://local/words")
     store.create(E, META)
     store.write(good)
     point = models.PointStruct(id=str(id_of(key)), payload=payload, vector=vectors)
@@ -213,7 +215,7 @@ def test_a_point_that_others_wrote_is_left_out_and_can_be_removed(
 
 
 def test_a_meta_that_others_wrote_is_an_error_that_says_what_to_do(client: QdrantClient) -> None:
-    store = QdrantStore("qdrant://local/words", client)
+    store = QdrantStore("qdrant://local/words")
     store.create(E, META)
     for payload in ({}, {"json": "["}, {"json": 7}, {"json": "[1]"}):
         point = models.PointStruct(id=str(id_of("\0meta")), payload=payload, vector={})
@@ -229,17 +231,17 @@ def test_a_collection_of_other_things_is_left_alone(client: QdrantClient) -> Non
     params = models.VectorParams(size=E, distance=models.Distance.COSINE)
     client.create_collection("words", vectors_config=params)
     with pytest.raises(StoreError, match="holds no keys of fuzzydict"):
-        QdrantStore("qdrant://local/words", client).create(E, META)
+        QdrantStore("qdrant://local/words").create(E, META)
     assert client.count("words").count == 0
-    QdrantStore("qdrant://local/others", client).create(E, META)
+    QdrantStore("qdrant://local/others").create(E, META)
     with pytest.raises(StoreError, match=f"of {E} numbers, not of {E + 1}"):
-        QdrantStore("qdrant://local/others", client).create(E + 1, META)
+        QdrantStore("qdrant://local/others").create(E + 1, META)
 
 
 def test_a_collection_that_another_client_creates_meanwhile_is_used(
     client: QdrantClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (QdrantStore("qdrant://local/keys", client) for _ in range(2))
+    first, second = (QdrantStore("qdrant://local/keys") for _ in range(2))
     first.create(E, META)
     first.write([row("red", 1)])
     answers = iter([False])  # which was so when it was asked
@@ -249,15 +251,19 @@ def test_a_collection_that_another_client_creates_meanwhile_is_used(
     assert (second.meta(), second.rows(["red"]).values) == (META, {"red": 1})
 
 
-def test_local_mode_keeps_what_it_has_in_a_folder(tmp_path: Path) -> None:
+def test_local_mode_keeps_what_it_has_in_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = QdrantClient(path=str(tmp_path))
-    store = QdrantStore("qdrant://local/words", client)
+    local_client(client, monkeypatch)
+    store = QdrantStore("qdrant://local/words")
     store.create(E, META)
     store.write([row("color", {"price": 0.1 + 0.2, "large": 2**70})])
     store.teach([Alias("hue", "Hue", "color")])
     client.close()
     again = QdrantClient(path=str(tmp_path))
-    store = QdrantStore("qdrant://local/words", again)
+    local_client(again, monkeypatch)
+    store = QdrantStore("qdrant://local/words")
     assert store.rows(["color"], ["hue"])[:2] == (
         {"color": {"price": 0.1 + 0.2, "large": 2**70}},
         {"hue": "color"},

@@ -245,7 +245,6 @@ def test_a_client_that_is_connected_sees_that_another_wrote_the_first_keys() -> 
     assert (first.get("colour"), other.get("colour")) == (None, None)
     other["color"] = "black"
     assert (first["colour"], other["colour"]) == ("black", "black")
-    first.refresh()
     assert first["colour"] == RemoteDict(store)["colour"] == "black"
 
 
