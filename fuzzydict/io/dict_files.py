@@ -311,9 +311,8 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
         return iter(())
     rows, columns, first = [*table.rows()], table.names, table.header[0]
     names = reading.key or "key", reading.value or "value"
-    advice = delimiter_advice(columns)
     if reading.key or reading.value or set(names) <= set(columns):
-        key, value = (column_index(name, columns, path, advice) for name in names)
+        key, value = (column_index(name, columns, path) for name in names)
     elif len(columns) == 2:
         key, value = 0, 1
         _tell_of_header(columns, rows, f"{path}: line {first}", reading)
@@ -321,7 +320,8 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
     else:
         raise FileFormatError(
             f"{path}: line {first} has {counted_cells(columns)}, where a key and a "
-            f"value were expected; name the columns that hold them with --key and --value{advice}"
+            f"value were expected; name the columns that hold them with --key and --value"
+            f"{delimiter_advice(columns)}"
         )
     return ((line, cell_text(cells[key]), cells[value]) for line, _, cells in rows)
 

@@ -29,7 +29,6 @@ from fuzzydict.io.text_tables import (
     as_json,
     column_index,
     csv_row,
-    delimiter_advice,
     format_by_ending,
 )
 from fuzzydict.stores.remote import AnyDict
@@ -131,14 +130,13 @@ class _Examples:
             rows = [*table.rows()]
         self.dialect, self.header, names = table.dialect, table.header, table.names
         begin = [self.header] if self.header else []
-        self.lines = {line: raw for line, raw, _ in begin + rows} | {0: table.blank}
+        self.lines = {line: raw for line, raw, _ in begin + rows} | {0: "".join(table.blanks)}
         if form == "jsonl":
             self.rows = [one for line, _, content in rows for one in self._of_json(line, content)]
             return
         if self.header is None:
             raise FileFormatError(f"{path}: is empty; expected the columns query and target")
-        advice = delimiter_advice(names)
-        query, target = (column_index(name, names, path, advice) for name in ("query", "target"))
+        query, target = (column_index(name, names, path) for name in ("query", "target"))
         text_of = with_formula if {*REVIEW_COLUMNS} <= {*names} else str
         self.rows = [
             self._of(line, text_of(cells[query]), text_of(cells[target]), cells[target])

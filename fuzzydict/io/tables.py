@@ -167,11 +167,20 @@ def _pyarrow() -> Any:
 
 
 class _Parquet(Table):
-    """A Parquet file. A block has each of its different cells once."""
+    """A Parquet file. A block has each of its different cells once.
+
+    Its rows are a batch of Arrow, and the place of each row's cell among the cells.
+    """
 
     def __init__(self, name: str, file: BinaryIO, table: Any) -> None:
         self.name, self.names = name, table.schema_arrow.names
         self._arrow, self._file, self._table, self._done = _pyarrow(), file, table, 0
+
+    def count(self) -> int:
+        return int(self._table.metadata.num_rows)
+
+    def progress(self) -> tuple[int, int] | None:
+        return self._done, self.count()
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:
         column_index(column, self.names, self.name)
@@ -185,16 +194,13 @@ class _Parquet(Table):
             )
         return self._counted(column) if alone else self._with_rows(column)
 
-    def count(self) -> int:
-        return int(self._table.metadata.num_rows)
-
     def _counted(self, column: str) -> Iterator[Block]:
         """Yield the cells of a column. However often a text comes, it is unpacked once."""
         with self._arrow.parquet.ParquetFile(self._file, read_dictionary=[column]) as table:
             for batch in table.iter_batches(_PARQUET_ROWS, columns=[column], use_threads=False):
                 found = self._arrow.compute.value_counts(self._texts(batch.column(0)))
                 cells, counts = (part.to_pylist() for part in found.flatten())
-                yield Block([], [], None, cells, counts)
+                yield Block(None, cells, counts)
 
     def _with_rows(self, column: str) -> Iterator[Block]:
         """Yield the rows, as many together as a row group has."""
@@ -209,8 +215,7 @@ class _Parquet(Table):
                 cells = cells.dictionary_encode("encode")
                 counts = np.bincount(cells.indices, minlength=len(cells.dictionary)).tolist()
                 self._done += rows
-                rows = joined, cells.indices
-                yield Block([], [], rows, cells.dictionary.to_pylist(), counts)
+                yield Block((joined, cells.indices), cells.dictionary.to_pylist(), counts)
                 some = []
             some.append(batch)
 
@@ -225,8 +230,8 @@ class _Parquet(Table):
 
     def contents(self, column: str) -> Contents:
         texts, rows = list[str | None](), list[list[Any]]()
-        for *_, (batch, indices), cells, _ in self.blocks(column):
-            texts += [cells[place] for place in indices.to_pylist()]
+        for (batch, places), cells, _ in self.blocks(column):
+            texts += [cells[place] for place in places.to_pylist()]
             rows += map(list, zip(*batch.columns, strict=True))
         return Contents(self.names, range(1, len(rows) + 1), texts, rows)
 
@@ -272,19 +277,16 @@ class _Parquet(Table):
 
     def write(self, block: Block, beside: list[tuple[Any, ...] | None]) -> None:
         """Write the block as a row group."""
-        arrow, (batch, indices) = self._arrow, block.contents
+        arrow, (batch, places) = self._arrow, block.rows
         if None in beside:
-            kept = arrow.array([cells is not None for cells in beside]).take(indices)
-            batch, indices = batch.filter(kept), indices.filter(kept)
+            kept = arrow.array([cells is not None for cells in beside]).take(places)
+            batch, places = batch.filter(kept), places.filter(kept)
         added = [
-            arrow.array([cells and cells[part] for cells in beside], kind).take(indices)
+            arrow.array([cells and cells[part] for cells in beside], kind).take(places)
             for part, kind in enumerate(self._types)
         ]
         rows = arrow.record_batch([*batch.columns, *added], schema=self._writer.schema)
         self._writer.write_batch(rows, max(1, rows.num_rows))
-
-    def progress(self) -> tuple[int, int] | None:
-        return self._done, self._table.metadata.num_rows
 
 
 # ---- sheets of .xlsx workbooks --------------------------------------------------------------
@@ -359,8 +361,7 @@ class _Sheet(Table):
         if not any(self.names):
             raise FileFormatError(f"{place}: row 1 is empty; expected the names of the columns")
         values = enumerate(self._values[1:], 2)
-        filled = {line: row for line, row in values if row.count(None) < len(row)}
-        self._blocks = iter([Block([*filled], [""] * len(filled), [*filled.values()])])
+        self._blocks = iter([[(at, "", row) for at, row in values if row.count(None) < len(row)]])
 
     def _check_formulas(self, columns: Iterable[int]) -> None:
         """Check that the program that saved the file has computed all formulas in some columns."""
@@ -377,8 +378,8 @@ class _Sheet(Table):
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
         index = column_index(column, self.names, self.name)
         self._check_formulas([index])
-        for block in self._blocks:
-            yield block._replace(cells=[cell_text(row[index]) for row in block.contents])
+        for rows in self._blocks:
+            yield Block(rows, [cell_text(cells[index]) for *_, cells in rows])
 
     def contents(self, column: str) -> Contents:
         """Return the columns that have names."""
@@ -406,7 +407,7 @@ class _Sheet(Table):
 
     def write(self, block: Block, beside: list[Sequence[Any] | None]) -> None:
         """Keep the rows, which are written at the end."""
-        self._written += zip(block.lines, beside, strict=True)
+        self._written += zip((line for line, *_ in block.rows), beside, strict=True)
 
     def _leave(self, rows: list[tuple[int, Sequence[Any]]]) -> None:
         """Go on with a new workbook that has some rows of the sheet, as values."""

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from functools import partial
 from io import BytesIO, StringIO
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
@@ -49,6 +49,7 @@ JSON_TYPES = {dict: "an object", list: "an array", str: "a string", bool: "a boo
 MAX_LINE = 2**24
 _BLOCK = 2**17  # bytes that are read at once
 _MAX_COLUMNS_NAMED = 20  # in an error
+_MAX_NAMES = 1000  # that are kept of JSON Lines, in which each line may have others
 
 
 class Reading(NamedTuple):
@@ -89,12 +90,10 @@ Row: TypeAlias = tuple[int, str, Any]
 
 
 class Block(NamedTuple):
-    """Rows that follow each other: what `Row` has in columns, as a tuple each takes a while."""
+    """Rows that follow each other, and their cells of a column."""
 
-    lines: list[int]
-    raws: list[str]
-    contents: Any  # a list; of Parquet what `write` takes
-    cells: Sequence[str | None] = ()  # of one column; None if empty
+    rows: Any  # a list of `Row`; of Parquet what `write` takes
+    cells: Sequence[str | None] = ()  # None if empty
     counts: list[int] | None = None  # if each cell is listed once, how many rows have it
 
 
@@ -111,20 +110,20 @@ class Table(ABC):
     """A table in a file, which can be copied with new cells at the end of each row."""
 
     name: str  # of the file in messages
-    names: list[str]  # of the columns; in JSON Lines, of the lines that were read
+    names: list[str]  # of the columns; in JSON Lines, of the lines that were read, 1,000 at most
     header: Row | None = None  # the first row of CSV, TSV and .xlsx
     dialect: Dialect  # of tables of lines
-    blank = ""  # blank lines before the row that is read next, or at the end
+    blanks: list[str]  # there, the blank lines before the row that is read next, or at the end
     may_be_empty = False  # JSON Lines without a line, which show no column
-    _blocks: Iterator[Block] = iter(())
+    _blocks: Iterator[list[Row]] = iter(())
 
     def rows(self) -> Iterator[Row]:
         """Return the rows below the header, one by one; not of Parquet."""
-        return (row for block in self._blocks for row in zip(*block[:3], strict=True))
+        return chain.from_iterable(self._blocks)
 
     def count(self) -> int:
         """Return how many rows there are, whatever is in them."""
-        return sum(len(block.lines) for block in self._blocks)
+        return sum(map(len, self._blocks))
 
     @abstractmethod
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:
@@ -136,12 +135,10 @@ class Table(ABC):
 
     def contents(self, column: str) -> Contents:
         """Return the whole table; errors as for `blocks`."""
-        lines, texts, rows = list[int](), list[str | None](), list[Any]()
-        for block in self.blocks(column):
-            lines += block.lines
-            texts += block.cells
-            rows += block.contents
-        return Contents(self.names, lines, texts, rows)
+        blocks = [*self.blocks(column)]
+        rows = [row for block in blocks for row in block.rows]
+        texts = [cell for block in blocks for cell in block.cells]
+        return Contents(self.names, [row[0] for row in rows], texts, [row[2] for row in rows])
 
     @contextmanager
     def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
@@ -176,7 +173,7 @@ def check_names(existing: Iterable[str], added: Iterable[str], place: str) -> No
         )
 
 
-def column_index(column: str, columns: Sequence[str], name: object, advice: str = "") -> int:
+def column_index(column: str, columns: Sequence[str], name: object) -> int:
     """Return the index of a column; raise FileFormatError if none has this name, or several."""
     if columns.count(column) == 1:
         return columns.index(column)
@@ -187,8 +184,19 @@ def column_index(column: str, columns: Sequence[str], name: object, advice: str 
     more = ", ..." if len(named) > _MAX_COLUMNS_NAMED else ""
     raise FileFormatError(
         f"{name}: has no column {quoted(column)}{suggestion(column, named)}; its columns are "
-        f"{names}{more}{advice}"
+        f"{names}{more}{delimiter_advice(columns)}"
     )
+
+
+def delimiter_advice(cells: Sequence[Any]) -> str:
+    """Return advice if a row of one cell contains another delimiter, else ""."""
+    found = next((sign for sign in ";\t|," if len(cells) == 1 and sign in cells[0]), None)
+    return f"; is it separated by {found!r}? then name the delimiter" if found else ""
+
+
+def counted_cells(cells: Sequence[Any]) -> str:
+    """Return how many cells a row has, as messages tell it."""
+    return "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
 
 
 # ---- the dialect of CSV -------------------------------------------------------------------
@@ -229,28 +237,29 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _as_delimiter(text: str) -> str:
-    sign = NAMED_DELIMITERS.get(text.lower(), "\t" if text == r"\t" else text)
-    if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
-        raise OptionError(
-            f"delimiter: expected one character, or {', '.join(NAMED_DELIMITERS)}, got "
-            f"{quoted(text)}"
-        )
-    return sign
-
-
-def _as_encoding(name: str) -> str:
-    """Return Python's name of an encoding; raise OptionError if it knows none, or one unfit."""
-    try:
-        "".encode(name)  # some codecs are none of texts
-        found = codecs.lookup(name).name
-    except (LookupError, ValueError):
-        found = _ESCAPING[0]
-    if found in _ESCAPING:
-        raise OptionError(
-            f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got {quoted(name)}"
-        )
-    return "utf-8" if found == "utf-8-sig" else found
+def _named_dialect(reading: Reading) -> tuple[str | None, str | None]:
+    """Return the delimiter and Python's name of the encoding that are named, or OptionError."""
+    sign, encoding = reading.delimiter, reading.encoding
+    if sign is not None:
+        sign = NAMED_DELIMITERS.get(sign.lower(), "\t" if sign == r"\t" else sign)
+        if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
+            raise OptionError(
+                f"delimiter: expected one character, or {', '.join(NAMED_DELIMITERS)}, got "
+                f"{quoted(sign)}"
+            )
+    if encoding is not None:
+        try:
+            "".encode(encoding)  # some codecs are none of texts
+            found = codecs.lookup(encoding).name
+        except (LookupError, ValueError):
+            found = _ESCAPING[0]
+        if found in _ESCAPING:
+            raise OptionError(
+                f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got "
+                f"{quoted(encoding)}"
+            )
+        encoding = found.removesuffix("-sig")
+    return sign, encoding
 
 
 def _dialect_of(
@@ -260,53 +269,51 @@ def _dialect_of(
 
     A UserWarning tells of another delimiter than the ``usual`` one, or another encoding than UTF-8.
     """
-    sign = None if reading.delimiter is None else _as_delimiter(reading.delimiter)
-    encoding = None if reading.encoding is None else _as_encoding(reading.encoding)
-    sample, begun, guesses = file, b"", dict[str, str]()
-    if not file.seekable():  # no more than its first line is read: what is next may take long
+    sign, encoding = _named_dialect(reading)
+    begun, guesses = b"", dict[str, str]()
+    if is_stream := not file.seekable():  # only its first line is read: the next may take long
         read = getattr(file, "read1", file.read)
         while b"\n" not in begun and len(begun) < _BEGINNING and (data := read(_BEGINNING)):
             begun += data
-        sample = BytesIO(begun)
+    sample = BytesIO(begun) if is_stream else file
     place = sample.tell()
     beginning = sample.read(_BEGINNING)
     if encoding is None:
-        encoding = _guessed_encoding(sample, place, beginning)
+        sample.seek(place)
+        encoding = _guessed_encoding(sample, beginning)
     sample.seek(place)
-    if encoding in ("utf-16", "utf-32"):
+    if encoding in ("utf-16", "utf-32"):  # as which each text would be written with a mark
         big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
         encoding += "-be" if big else "-le"
-    if reading.encoding is None and encoding != "utf-8":
-        guesses["encoding"] = encoding
     if sign is None:
-        is_all = sample is file and len(beginning) < _BEGINNING
+        is_all = not is_stream and len(beginning) < _BEGINNING
         text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning, is_all)
         sign, *others = _guessed_delimiters(text, is_all, usual)
         if sign != usual or others:
-            also = f" (or {others[0]!r}?)" if others else ""
-            guesses = {"delimiter": f"{sign!r}{also}"} | guesses
+            guesses["delimiter"] = f"{sign!r} (or {others[0]!r}?)" if others else repr(sign)
+    if reading.encoding is None and encoding != "utf-8":
+        guesses["encoding"] = encoding
     if guesses:
         message = f"{name}: read with {' and '.join(guesses.values())}"
         if reading.side is not None:
-            other = "others" if len(guesses) > 1 else "another"
             options = " and ".join(f"--{reading.side}{guess}" for guess in guesses)
-            message += f"; name {other} by {options}"
+            message += f"; name {'others' if len(guesses) > 1 else 'another'} by {options}"
         warnings.warn(printable(message), stacklevel=5)
     return Dialect(sign, encoding), begun
 
 
-def _guessed_encoding(file: BinaryIO, place: int, beginning: bytes) -> str:
-    """Return utf-16 if a mark says so, windows-1252 if all from a place on can be it, or utf-8."""
+def _guessed_encoding(file: BinaryIO, beginning: bytes) -> str:
+    """Return utf-16 if a mark says so, windows-1252 if all that follows can be it, or utf-8."""
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    decode, read = codecs.getincrementaldecoder("utf-8")().decode, partial(file.read, 8 * _BLOCK)
+    place, decode = file.tell(), codecs.getincrementaldecoder("utf-8")().decode
+    blocks = partial(iter, partial(file.read, 8 * _BLOCK), b"")
     try:
-        file.seek(place)
-        for data in iter(read, b""):
+        for data in blocks():
             decode(data)
     except UnicodeDecodeError:
         file.seek(place)
-        return "utf-8" if any(map(_NOT_WESTERN.search, iter(read, b""))) else _WESTERN
+        return "utf-8" if any(map(_NOT_WESTERN.search, blocks())) else _WESTERN
     return "utf-8"
 
 
@@ -336,7 +343,13 @@ class _Lines(Table):
     """A table of lines. Blank ones stay with the row that follows them, or at the end."""
 
     def __init__(self, name: str, file: BinaryIO, dialect: Dialect) -> None:
-        self.name, self._file, self.dialect, self.names = name, file, dialect, []
+        self.name, self._file, self.dialect, self.names, self.blanks = name, file, dialect, [], []
+
+    def _with_blanks(self, row: str) -> str:
+        """Return the text of a row after that of the blank lines before it."""
+        text = "".join([*self.blanks, row])
+        self.blanks.clear()
+        return text
 
     def _lines(self, begun: bytes = b"") -> Iterator[list[str]]:
         """Yield lines as they come in, in blocks; ``begun`` was read of a stream before.
@@ -346,23 +359,23 @@ class _Lines(Table):
         read = getattr(self._file, "read1", self._file.read)  # `read` would wait for a whole block
         encoding, first, text = self.dialect.encoding, 1, ""  # of the line that is being read
         decode = codecs.getincrementaldecoder(encoding)().decode
-        for data in chain(filter(None, [begun]), iter(partial(read, _BLOCK), b""), [b""]):
+        for data in chain([begun] if begun else [], iter(partial(read, _BLOCK), b""), [b""]):
             before = len(text)
             try:
                 text += decode(data, not data)
             except UnicodeDecodeError as error:
-                good = error.object[: error.start].decode(encoding, "ignore")
-                lines = ((self.blank if first == 1 else "") + text + good).split("\n")
+                text += error.object[: error.start].decode(encoding, "ignore")
                 problem = f" is not {encoding.upper()}; name the encoding that it has"
                 if encoding == "utf-8":
-                    byte = len(lines[-1].encode())
+                    mark = "".join(self.blanks) if first == 1 else ""
+                    byte = len((mark + text).rpartition("\n")[2].encode())
                     problem = f": byte {byte} is not UTF-8; save the file as UTF-8"
-                raise self._error(first + len(lines) - 1, problem) from error
+                raise self._error(first + text.count("\n"), problem) from error
             if (zero := text.find("\0", before)) >= 0:
                 line = first + text.count("\n", 0, zero)
                 raise self._error(line, " holds a zero byte; expected a text file, in UTF-8")
-            if first == 1 and not self.blank and text.startswith(BYTE_ORDER_MARK):
-                self.blank, text = BYTE_ORDER_MARK, text[1:]
+            if first == 1 and not self.blanks and text.startswith(BYTE_ORDER_MARK):
+                self.blanks, text = [BYTE_ORDER_MARK], text[1:]
             if end := text.rfind("\n", before) + 1:
                 lines = StringIO(text[:end], newline="\n").readlines()
                 yield lines
@@ -386,9 +399,9 @@ class _Lines(Table):
     def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
         with super().copying(output, added):
             if self.header:
-                self.write(Block([], [self.header[1]], []), [self.beside([*added])])
+                self.write(Block([self.header]), [self.beside([*added])])
             yield
-        self._write(self.blank)
+        self._write("".join(self.blanks))
 
     def _write(self, text: str) -> None:
         self._output.write(self.dialect.encoded(text, self.name))
@@ -410,72 +423,57 @@ class Csv(_Lines):
                 self._blocks = chain([block], self._blocks)
                 break
 
-    def _parsed(self, begun: bytes) -> Iterator[Block]:
-        """Yield the rows of all lines in blocks. One that goes on after its block is read whole."""
-        lines, read, length = list[str](), 0, 0  # not yielded yet; how many, and how long
-        rows, starts, goal = list[list[str]](), [1], 0  # of a block; its last line
+    def _parsed(self, begun: bytes) -> Iterator[list[Row]]:
+        """Yield the rows below the header; those that end in the same block of lines together."""
+        lines, before, length = list[str](), 0, 0  # that came; how many before; of how many signs
 
         def blocks() -> Iterator[list[str]]:
-            nonlocal read, length
+            nonlocal length
             for some in self._lines(begun):
                 if length > MAX_LINE:
                     raise csv.Error(_TOO_LONG)
                 lines.extend(some)
-                read, length = read + len(some), length + sum(map(len, some))
+                length += sum(map(len, some))
                 yield some
 
         texts = chain.from_iterable(blocks())
         reader = csv.reader(texts, delimiter=self.dialect.delimiter, strict=True)
+        rows, start, goal, width = list[Row](), 0, 0, -1  # the goal: lines that a block begins with
         try:
             for cells in reader:
-                rows.append(cells)
-                starts.append(reader.line_num + 1)
                 if not goal:
-                    goal, length = read, 0
-                if reader.line_num >= goal:
-                    yield self._checked(lines, starts, rows)
-                    del lines[: starts[-1] - starts[0]]
-                    rows, starts, goal, length = [], starts[-1:], 0, 0
+                    goal, length = len(lines), 0
+                line, end = before + start + 1, reader.line_num - before
+                raw = lines[start] if end == start + 1 else "".join(lines[start:end])
+                if len(cells) != width and not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
+                    self.blanks.append(raw)
+                elif len(cells) == width:
+                    rows.append((line, self._with_blanks(raw) if self.blanks else raw, cells))
+                elif self.header is None:
+                    self.header, self.names = (line, self._with_blanks(raw), cells), cells
+                    width = len(cells)
+                else:
+                    raise self._error(
+                        line,
+                        f" has {counted_cells(cells)} where line {self.header[0]} has {width}; put "
+                        f"a cell that holds {self.dialect.delimiter!r} in quotes, and leave no "
+                        f"cell out",
+                    )
+                start = end
+                if start >= goal:
+                    yield rows
+                    del lines[:start]
+                    before, rows, start, goal = before + start, [], 0, 0
         except csv.Error as error:
-            first, last = starts[-1] - starts[0], reader.line_num - starts[0]
-            problem = _csv_problem("".join(lines[first : last + 1]), str(error))
-            raise self._error(starts[-1], f" {problem}") from error
-
-    def _checked(self, lines: list[str], starts: list[int], rows: list[list[str]]) -> Block:
-        """Return the rows that are not blank, of equal width; the first of all is the header."""
-        first, raws = starts[0], lines[: starts[-1] - starts[0]]
-        if len(raws) > len(rows):  # some have several lines
-            raws = ["".join(lines[i - first : j - first]) for i, j in pairwise(starts)]
-        if self.header and not self.blank and {*map(len, rows)} == {len(self.names)}:
-            return Block(starts[:-1], raws, rows)
-        block, blank = Block([], [], []), [self.blank]
-        for line, raw, cells in zip(starts, raws, rows, strict=False):
-            is_other = self.header is None or len(cells) != len(self.names)
-            if is_other and not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
-                blank.append(raw)
-                continue
-            row, blank = (line, "".join([*blank, raw]), cells), []
-            if self.header is None:
-                self.header, self.names = row, cells
-                continue
-            if is_other:
-                raise self._error(
-                    line,
-                    f" has {counted_cells(cells)} where line {self.header[0]} has "
-                    f"{len(self.names)}; put a cell that holds {self.dialect.delimiter!r} in "
-                    f"quotes, and leave no cell out",
-                )
-            for column, part in zip(block[:3], row, strict=True):
-                column.append(part)
-        self.blank = "".join(blank)
-        return block
+            raw = "".join(lines[start : reader.line_num - before])
+            raise self._error(before + start + 1, f" {_csv_problem(raw, str(error))}") from error
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
         if self.header is None or self.header[0] > 1:
             raise self._error(1, " is empty; expected the names of the columns")
-        index = column_index(column, self.names, self.name, delimiter_advice(self.names))
-        for block in self._blocks:
-            yield block._replace(cells=[cells[index] for cells in block.contents])
+        index = column_index(column, self.names, self.name)
+        for rows in self._blocks:
+            yield Block(rows, [row[2][index] for row in rows])
 
     def beside(self, cells: Sequence[Any]) -> str:
         texts = [as_cell(as_python(cell)) for cell in cells]
@@ -483,7 +481,7 @@ class Csv(_Lines):
 
     def write(self, block: Block, beside: list[str | None]) -> None:
         parts = list[str]()
-        for raw, added in zip(block.raws, beside, strict=True):
+        for (_, raw, _), added in zip(block.rows, beside, strict=True):
             if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
@@ -505,17 +503,6 @@ def _csv_problem(raw: str, error: str) -> str:
     return f"is not valid CSV ({error}); double the quotes inside a quoted cell"
 
 
-def counted_cells(cells: Sequence[Any]) -> str:
-    """Return how many cells a row has, as messages tell it."""
-    return "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-
-
-def delimiter_advice(cells: Sequence[Any]) -> str:
-    """Return advice if a row of one cell contains another delimiter, else ""."""
-    found = next((sign for sign in ";\t|," if len(cells) == 1 and sign in cells[0]), None)
-    return f"; is it separated by {found!r}? then name the delimiter" if found else ""
-
-
 def csv_row(cells: Iterable[object], delimiter: str) -> str:
     """Return cells as a row without the end of its line."""
     row = StringIO()
@@ -529,52 +516,50 @@ class JsonLines(_Lines):
     def __init__(self, name: str, file: BinaryIO) -> None:
         super().__init__(name, file, Dialect(""))
         blocks = self._parsed()
-        self._blocks = chain([next(blocks, Block([], [], []))], blocks)
+        self._blocks = chain([next(blocks, [])], blocks)
 
-    def _parsed(self) -> Iterator[Block]:
-        expected, known, line = 'one value on each line, such as {"color": "black"}', set[str](), 0
-        for texts in self._lines():
-            lines, raws, contents, blank = list[int](), list[str](), list[Any](), [self.blank]
-            for raw in texts:
+    def _parsed(self) -> Iterator[list[Row]]:
+        expected, line, known = 'one value on each line, such as {"color": "black"}', 0, set[str]()
+        for lines in self._lines():
+            rows = list[Row]()
+            for raw in lines:
                 line += 1
                 if raw.isspace():
-                    blank.append(raw)
+                    self.blanks.append(raw)
                     continue
                 content = parse_json(raw, self.name, expected, line)
-                if isinstance(content, dict) and not content.keys() <= known:
+                rows.append((line, self._with_blanks(raw) if self.blanks else raw, content))
+                if len(known) < _MAX_NAMES and isinstance(content, dict):
                     self.names += [name for name in content if name not in known]
                     known.update(content)
-                lines.append(line)
-                raws.append("".join([*blank, raw]) if blank else raw)
-                contents.append(content)
-                blank = []
-            self.blank = "".join(blank)
-            yield Block(lines, raws, contents)
+            yield rows
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
-        is_empty = True
-        for block in self._blocks:
+        is_empty, is_there = True, False
+        for rows in self._blocks:
             cells = list[str | None]()
-            for line, content in zip(block.lines, block.contents, strict=True):
+            for line, _, content in rows:
                 if not isinstance(content, dict):
-                    kind = JSON_TYPES[type(content)]
-                    raise self._error(line, f" holds {kind}; expected an object")
+                    raise self._error(
+                        line, f" holds {JSON_TYPES[type(content)]}; expected an object"
+                    )
                 cell = content.get(column)
                 if isinstance(cell, dict | list):
                     kind = JSON_TYPES[type(cell)]
                     raise self._error(line, f": {quoted(column)} is {kind}; expected a text")
+                is_there = is_there or column in content
                 cells.append(cell_text(cell))
-            is_empty = is_empty and not cells
-            yield block._replace(cells=cells)
-        if column not in self.names and not (is_empty and self.may_be_empty):
+            is_empty = is_empty and not rows
+            yield Block(rows, cells)
+        if not is_there and not (is_empty and self.may_be_empty):
             raise FileFormatError(
                 f"{self.name}: no line has a field {quoted(column)}{suggestion(column, self.names)}"
             )
 
     def contents(self, column: str) -> Contents:
         found = super().contents(column)
-        rows = [[one.get(name) for name in self.names] for one in found.rows]
-        return found._replace(rows=rows)
+        names = [*dict.fromkeys(chain.from_iterable(found.rows))]
+        return found._replace(names=names, rows=[[*map(row.get, names)] for row in found.rows])
 
     def beside(self, cells: Sequence[Any]) -> str:
         fields = dict(zip(self._added, map(as_python, cells), strict=True))
@@ -582,7 +567,7 @@ class JsonLines(_Lines):
 
     def write(self, block: Block, beside: list[str | None]) -> None:
         parts = list[str]()
-        for line, raw, content, added in zip(*block[:3], beside, strict=True):
+        for (line, raw, content), added in zip(block.rows, beside, strict=True):
             if not content.keys().isdisjoint(self._added):
                 check_names(content, self._added, f"{self.name}: line {line}")
             if added:
@@ -612,16 +597,14 @@ def parse_json(text: str, name: object, expected: str, line: int | None = None) 
     """Return the value of a JSON text; ``line`` is its number if it is a line of the file."""
     try:
         return _decode(text)
+    except json.JSONDecodeError as error:
+        column = error.colno if line is None else min(error.pos, len(text.rstrip("\r\n"))) + 1
+        raise FileFormatError(
+            f"{name}: line {line or error.lineno}, column {column} is not JSON ({error.msg}); "
+            f"expected {expected}"
+        ) from error
     except (RecursionError, ValueError) as error:
-        place = str(name) if line is None else f"{name}: line {line}"
-        if isinstance(error, json.JSONDecodeError):
-            end = len(text.rstrip("\r\n"))
-            column = error.colno if line is None else min(error.pos, end) + 1
-            raise FileFormatError(
-                f"{name}: line {line or error.lineno}, column {column} is not JSON "
-                f"({error.msg}); expected {expected}"
-            ) from error
-        raise beyond_limits(place, error) from error
+        raise beyond_limits(f"{name}: line {line}" if line else str(name), error) from error
 
 
 def beyond_limits(place: str, error: Exception) -> FileFormatError:

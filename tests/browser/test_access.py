@@ -101,14 +101,14 @@ def test_the_keyboard_alone_reaches_everything(opened: Opened) -> None:
     page.wait(lambda: page.texts("#map circle") != [])
     page.click("#query")
     order = []
-    for _ in range(6):
+    for _ in range(7):
         order.append(page.focused())
         outline = page.script("return getComputedStyle(document.activeElement).outlineStyle")
         stroke = page.script("return getComputedStyle(document.activeElement).strokeWidth")
         assert outline == "solid" or stroke == "3px", order  # the focus can be seen
         page.press("TAB")
-    assert order[:5] == ["Query", "The right key", "Teach", "None is right", "Temperature"]
-    assert "red" in order[5]  # on the map, from where arrow keys lead on
+    assert order[:6] == ["Query", "The right key", "Teach", "None is right", "Temperature", "Why"]
+    assert "red" in order[6]  # on the map, from where arrow keys lead on
     page.click("#tab-one")
     page.press("ARROW_RIGHT")
     assert page.focused() == "Several queries"

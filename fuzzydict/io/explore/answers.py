@@ -42,7 +42,6 @@ from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
 from fuzzydict.results.answers import Attention, Match
-from fuzzydict.results.explanation import Explanation
 from fuzzydict.results.plotting import principal_axes
 from fuzzydict.search.score import as_score, is_spelling
 from fuzzydict.text.words import plain, shortened
@@ -116,10 +115,10 @@ class Answers:
     def answer(self, query: str, temperature: Any = None) -> dict[str, Any]:
         """Return the nearest keys, why, the weights at a temperature, and the pooled value."""
         check_query(query)
-        told: dict[str, Any] = {"query": query, "why": [], "keys": [], "others": 0}
+        told: dict[str, Any] = {"query": query, "why": "", "keys": [], "others": 0}
         told |= dict.fromkeys(("matches", "doubtful", "pools", "taught"), False)
         told |= dict.fromkeys(("none", "pooled", "not_pooled", "at"))
-        attention = None
+        attention, slots = None, dict[str, int]()
         with self._changing:
             try:
                 explanation = self.dict.explain(query)
@@ -131,34 +130,28 @@ class Answers:
             except NoMatchError as error:  # an equal key may be found all the same
                 told["not_pooled"] = error.message
         best, matches, taught = explanation.best, explanation.matches, explanation.taught
-        told |= {
-            "verdict": str(explanation).partition("\n")[0],
-            "why": reasons(explanation),
-            "matches": matches,
-            "taught": taught,
-            "doubtful": matches and not taught and is_doubtful(best),
-            "pools": explanation.pools and matches and not taught,
-        }
-        slots = {name: slot for slot, name in enumerate(attention.names if attention else ())}
-        for one in nearest:
-            weight, at = float(attention is None and matches and one.key == best.key), None
-            if attention is not None and one.key in slots:
-                slot = slots[one.key]
-                weight, at = float(attention.weights[slot]), self._place(attention.keys[slot])
-            row = {"key": key_text(one.key), "value": shown(one.value), "score": one.score}
-            row |= {"weight": weight, "at": at, "color": self._color(one.value)}
-            row["number"] = float(one.value) if self._are_numbers else None
+        told["verdict"], _, told["why"] = str(explanation).partition("\n")
+        told |= {"matches": matches, "taught": taught}
+        told["doubtful"] = matches and not taught and is_doubtful(best)
+        told["pools"] = explanation.pools and matches and not taught
+        if attention is not None:
+            slots = {name: slot for slot, name in enumerate(attention.names)}
+            told |= {"none": attention.none, "at": self._place(attention.query)}
+            told["others"] = max(len(slots) - len(nearest), 0)
+            no_key = {"not_pooled": "it was taught that no key is right"}
+            told |= no_key if taught and not matches else self._pooled(attention)
+        for key, value, score in nearest:
+            row = {"key": key_text(key), "value": shown(value), "score": score, "at": None}
+            row |= {"weight": float(attention is None and matches and key == best.key)}
+            row |= {
+                "color": self._color(value),
+                "number": float(value) if self._are_numbers else None,
+            }
+            if attention is not None and key in slots:
+                row["weight"] = float(attention.weights[slots[key]])
+                row["at"] = self._place(attention.keys[slots[key]])
             told["keys"].append(row)
-        if attention is None:
-            return told
-        told |= {
-            "none": attention.none,
-            "at": self._place(attention.query),
-            "others": max(len(slots) - len(nearest), 0),
-        }
-        if taught and not matches:
-            return told | {"not_pooled": "it was taught that no key is right"}
-        return told | self._pooled(attention)
+        return told
 
     def _pooled(self, attention: Attention) -> dict[str, Any]:
         """Return the pooled value, or why there is none."""
@@ -183,9 +176,16 @@ class Answers:
     def keys_like(self, like: str) -> dict[str, Any]:
         """Return keys that begin with a text, then those that contain it, then similar ones."""
         check_query(like)
-        folded = like.casefold()
-        found = [name for name in self._names if folded in name.casefold()]
-        found.sort(key=lambda name: not name.casefold().startswith(folded))
+        folded, begin, contain = like.casefold(), list[str](), list[str]()
+        for name in self._names:
+            place = name.casefold().find(folded)
+            if place == 0:
+                begin.append(name)
+                if len(begin) == _LISTED:
+                    break
+            elif place > 0 and len(contain) < _LISTED:
+                contain.append(name)
+        found = begin + contain
         if len(found) < _LISTED:
             with suppress(NoMatchError):
                 found += (one.key for one in self.dict.most_similar(like, topn=_LISTED))
@@ -255,7 +255,7 @@ class Answers:
     def table(self, data: bytes, check: Callable[[], None], name: str) -> dict[str, Any]:
         """Return the names of the columns of a table, and how many rows it has; see `column`."""
         check()
-        with _notes() as notes, _opened(name, data) as table:
+        with _opened(name, data) as (table, notes):
             if (rows := table.count()) > _MOST_ROWS:
                 raise _too_much(name, f"more than {_MOST_ROWS:,} rows")
             columns = [one for one in table.names if one]
@@ -270,14 +270,9 @@ class Answers:
 
         ``check`` is called before some texts are matched, and may raise.
         """
-        d, count = self.dict, Counter[str | None]()
-        with _notes() as notes:
-            for cell, rows in _cells(name, data, column):
-                count[cell] += rows
-                if len(count) > _MOST_TEXTS:
-                    raise _too_much(name, f"more than {_MOST_TEXTS:,} different texts", column)
-                if cell is not None and len(cell) > _LONGEST:
-                    raise _too_much(name, f"a text of more than {_LONGEST:,} characters", column)
+        d = self.dict
+        with _opened(name, data) as (table, notes):
+            count = _counted(table, _LINES if _is_list(name) else column)
             blank = BlankCells(d)
         texts = [t for t in count if t is not None and (t in d.aliases or t not in blank)]
         best: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
@@ -292,18 +287,14 @@ class Answers:
         cells = list[dict[str, Any]]()
         for text, found in best.items():
             matches, taught = bool(found) and found[0].matches, text in d.aliases
-            cells.append(
-                {
-                    "query": text,
-                    "count": count[text],
-                    "keys": [{"key": key_text(one.key), "score": one.score} for one in found],
-                    "matches": matches,
-                    "doubtful": matches and not taught and is_doubtful(found[0]),
-                    "taught": taught,
-                }
-            )
-        cells.sort(key=lambda one: (one["matches"] or one["taught"], -one["count"]))
-        cells.sort(key=lambda one: not one["doubtful"])
+            keys = [{"key": key_text(one.key), "score": one.score} for one in found]
+            cell = {"query": text, "count": count[text], "keys": keys, "taught": taught}
+            cell |= {"matches": matches}
+            cell |= {"doubtful": matches and not taught and is_doubtful(found[0])}
+            cells.append(cell)
+        cells.sort(
+            key=lambda one: (not one["doubtful"], one["matches"] or one["taught"], -one["count"])
+        )
         rows, asked = count.total(), sum(one["count"] for one in cells)
         matched = sum(one["count"] for one in cells if one["matches"])
         numbers = {"rows": rows, "matched": matched, "unmatched": asked - matched}
@@ -314,9 +305,12 @@ class Answers:
 
 
 @contextmanager
-def _opened(name: str, data: bytes) -> Iterator[Table]:
-    """Open what was uploaded as a table, by its name; of a list, each line is a row."""
-    form = table_format(Path(name))
+def _opened(name: str, data: bytes) -> Iterator[tuple[Table, list[str]]]:
+    """Open what was uploaded as a table, by its name; of a list, each line is a row.
+
+    Beside it is a list that gets the warnings of how it was read, each once. One thread may.
+    """
+    form, notes = table_format(Path(name)), list[str]()
     if is_list := _is_list(name):
         text = decoded(data, name).removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
         lines = text.removesuffix("\n").split("\n") if text else []
@@ -324,42 +318,40 @@ def _opened(name: str, data: bytes) -> Iterator[Table]:
     if form is None:
         endings = ", ".join(f".{form}" for form in TABLES)
         raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
-    with open_table(BytesIO(data), Reading(format=form, side=None), name=name) as table:
-        table.may_be_empty = is_list
-        yield table
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with open_table(BytesIO(data), Reading(format=form, side=None), name=name) as table:
+            table.may_be_empty = is_list
+            yield table, notes
+    notes += dict.fromkeys(printable(str(one.message)) for one in caught)
 
 
 def _is_list(name: str) -> bool:
     return name.lower().endswith(".txt")
 
 
-def _cells(name: str, data: bytes, column: str) -> Iterator[tuple[str | None, int]]:
-    """Yield the cells of a column, each with how many rows have it."""
-    column, total = _LINES if _is_list(name) else column, 0
+def _counted(table: Table, column: str) -> Counter[str | None]:
+    """Return how many rows have each cell of a column; refuse too many, or too long ones."""
     if not column:
         raise OptionError("column: expected the name of a column")
-    with _opened(name, data) as table:
-        for *_, cells, counts in table.blocks(column, alone=True):
-            for cell, rows in zip(cells, counts or repeat(1), strict=False):
-                total += rows
-                if total > _MOST_ROWS:
-                    raise _too_much(name, f"more than {_MOST_ROWS:,} rows")
-                yield cell, rows
+    count, total = Counter[str | None](), 0
+    for _, cells, counts in table.blocks(column, alone=True):
+        for cell, rows in zip(cells, counts or repeat(1), strict=False):
+            count[cell] += rows
+            total += rows
+            if total > _MOST_ROWS:
+                raise _too_much(table.name, f"more than {_MOST_ROWS:,} rows")
+            if len(count) > _MOST_TEXTS:
+                what = f"more than {_MOST_TEXTS:,} different texts"
+                raise _too_much(table.name, what, column)
+            if cell is not None and len(cell) > _LONGEST:
+                raise _too_much(table.name, f"a text of more than {_LONGEST:,} characters", column)
+    return count
 
 
 def _too_much(name: str, what: str, column: str | None = None) -> OptionError:
     where = "" if column is None else f" in {quoted(column)}"
     return OptionError(f"{name}: has {what}{where}; match it with the command fuzzydict map")
-
-
-@contextmanager
-def _notes() -> Iterator[list[str]]:
-    """Give a list that gets the warnings of how a file was read, each once; one thread may."""
-    notes = list[str]()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield notes
-    notes += dict.fromkeys(printable(str(one.message)) for one in caught)
 
 
 # ---- what is asked, and what is shown -----------------------------------------------------
@@ -437,62 +429,3 @@ def _spread(names: Sequence[str], most: int) -> list[str]:
     """Return at most so many names, evenly spread among all."""
     step = max(1.0, len(names) / most)
     return [names[int(place * step)] for place in range(min(len(names), most))]
-
-
-# ---- why ----------------------------------------------------------------------------------
-
-_WORDS = 6  # that are told
-_WIDE = 40  # characters of a key or word
-_LEAST = 0.05  # log-odds that are told
-#: What each part of the log-odds says for a key, and against it.
-_SAY = {
-    "spelling": ("it is spelled alike", "it is spelled otherwise"),
-    "meaning": ("it means much the same", "it means something else"),
-    "words": ("its words are matched", "its words are not matched"),
-    "against": ("little sets them apart", "something sets them apart"),
-    "rivals": ("no other key competes", "other keys compete"),
-    "base": ("a key is often meant", "a key is seldom meant"),
-}
-
-
-def reasons(explanation: Explanation) -> list[str]:
-    """Return sentences that say why a query finds its key, or none.
-
-    >>> from fuzzydict import FuzzyDict
-    >>> told = reasons(FuzzyDict({"price": 1, "brand": 2}).explain("cost"))
-    >>> told[0], told[1][:11], told[2][:6]
-    ('Known words: cost.', "'price' has", 'For it')
-    """
-    if explanation.taught:  # then the key is compared with itself
-        return ["What was taught comes before all that is only similar."]
-    words, more = explanation.words[:_WORDS], len(explanation.words) - _WORDS
-    known = [shortened(word.text, _WIDE) for word in words if word.known]
-    said = [f"Known words: {', '.join(known)}."] if known else []
-    for word in words:
-        if not word.known:
-            like = word.stand_in and f"; it is taken for {shortened(word.stand_in, _WIDE)}."
-            unlike = ", and no known word is like it."
-            said.append(f"{quoted(word.text, _WIDE)} is not known{like or unlike}")
-    if more > 0:
-        said.append(f"It has {more} more words.")
-    if words and not explanation.tells_words:
-        said.append(
-            "The encoder compares the text as a whole, and these words are compared beside it."
-        )
-    if explanation.equal:
-        return [*said, "An equal key always comes first."]
-    best, rival, parts = explanation.best, explanation.runner_up, explanation.best_parts
-    if best is None or best.score == -np.inf:
-        return said
-    said.append(f"{quoted(best.key, _WIDE)} has {best.score:.3f}.")
-    shares = {} if parts is None else {name: getattr(parts, name) for name in _SAY}
-    for side, (title, sign) in enumerate({"For it": 1, "Against it": -1}.items()):
-        told = sorted((-sign * share, name) for name, share in shares.items())
-        some = [f"{_SAY[name][side]} ({-sign * n:+.1f})" for n, name in told if n <= -_LEAST]
-        if some:
-            said.append(f"{title}: {', '.join(some)}.")
-    if rival is not None and rival.score > -np.inf:
-        said.append(f"The next key, {quoted(rival.key, _WIDE)}, has {rival.score:.3f}.")
-    if explanation.none is not None:
-        said.append(f"The probability that no key is right is {explanation.none:.3f}.")
-    return said

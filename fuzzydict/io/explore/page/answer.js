@@ -22,7 +22,7 @@ export function showAnswer(answer) {
   byId("badge").textContent = word;
   byId("verdict").textContent = answer.verdict;
   byId("scores-say").textContent = SAY[answer.none === null ? "any" : "probability"];
-  byId("why").replaceChildren(...answer.why.map((line) => written(line, "p")));
+  byId("why").textContent = answer.why;
   byId("pooled").replaceChildren(...pooledValue(answer));
   showKeys(answer);
   showMapOf(answer);
