@@ -13,6 +13,7 @@ from fuzzydict._arrays import Array, as_floats, ignore_invalid, require_finite
 from fuzzydict.embedding.encoder import Embedding
 from fuzzydict.errors import FileFormatError, OptionError, ReadOnlyError, ShapeError, quoted
 
+ROLES = ("query", "key", "value")
 _LARGEST = 1e12  # number of a projection: the squares of what it makes of vectors are below 3e38
 
 
@@ -21,11 +22,6 @@ class Factors(NamedTuple):
 
     left: Array
     right: Array
-
-    @property
-    def whole(self) -> Array:
-        """The matrix itself, (E, E)."""
-        return np.eye(len(self.left), dtype=self.left.dtype) + self.left @ self.right.T
 
 
 #: A matrix (E, r), or its factors; None is the identity.
@@ -57,40 +53,30 @@ def project_forward(
     return x + inner @ right.T, lambda d_y: Factors(outer(x, d_y @ right), outer(d_y, inner))
 
 
-def _composed(first: Projection, second: Projection) -> Any:
+def _composed(first: Projection, second: Projection) -> Projection:
     """Return the one linear map that applies ``first`` and then ``second``."""
     if first is None or second is None:
         return second if first is None else first
-    if isinstance(first, Factors) and isinstance(second, Factors):
-        # (I + A B') (I + C D') = I + A (B + D C' B)' + C D'
+    if not isinstance(first, Factors):
+        return project_forward(first, second)[0]
+    if isinstance(second, Factors):  # (I + A B') (I + C D') = I + A (B + D C' B)' + C D'
         turned = first.right + second.right @ (second.left.T @ first.right)
         return Factors(np.hstack([first.left, second.left]), np.hstack([turned, second.right]))
-    return project_forward(first.whole if isinstance(first, Factors) else first, second)[0]
+    # B + A (B' M) for the matrix M
+    return second + first.left @ (first.right.T @ second)
 
 
-def _checked(role: str, projection: Any, largest: float = _LARGEST) -> Any:
-    """Return a read-only copy of a projection."""
-    if projection is None:
-        return None
-    if isinstance(projection, Factors):
-        names = (f"{role}.left", f"{role}.right")
-        left, right = (_checked(*one, largest**0.5) for one in zip(names, projection, strict=True))
-        if left.shape != right.shape:
-            got = f"{left.shape} and {right.shape}"
-            raise ShapeError(f"the factors of {role} must be of one shape (E, r), got {got}")
-        return Factors(left, right)
-    matrix = np.array(as_floats(**{role: projection})[0])
+def _checked(name: str, given: Any, largest: float) -> Array:
+    """Return a read-only copy of a matrix."""
+    matrix = np.array(as_floats(**{name: given})[0])
     if matrix.ndim != 2 or not matrix.size:
-        raise ShapeError(f"{role} must be a matrix (E, r), got shape {matrix.shape}")
-    require_finite(matrix, **{role: matrix})
+        raise ShapeError(f"{name} must be a matrix (E, r), got shape {matrix.shape}")
+    require_finite(matrix, **{name: matrix})
     if np.abs(matrix).max() > largest:
-        what = f"{role}: this projection has numbers beyond {largest:.0e}"
+        what = f"{name}: this projection has numbers beyond {largest:.0e}"
         raise ShapeError(f"{what}, so that products overflow; scale it down")
     matrix.flags.writeable = False
     return matrix
-
-
-ROLES = ("query", "key", "value")
 
 
 class Projections:
@@ -118,6 +104,7 @@ class Projections:
     key: Projection
     value: Projection
     embedding: str | None
+    _arrays: dict[str, Array]
 
     def __init__(
         self,
@@ -127,10 +114,23 @@ class Projections:
         *,
         embedding: str | None = None,
     ) -> None:
-        given = (query, key, value)
-        q, k, v = (_checked(role, one) for role, one in zip(ROLES, given, strict=True))
-        self.__dict__.update(query=q, key=k, value=v, embedding=embedding)
-        both = [p for p in (q, k) if p is not None]
+        arrays, most = dict[str, Array](), _LARGEST
+        self.__dict__.update(embedding=embedding, _arrays=arrays)
+        for role, given in zip(ROLES, (query, key, value), strict=True):
+            made: Projection = None
+            if isinstance(given, Factors):
+                left = arrays[f"{role}.left"] = _checked(f"{role}.left", given.left, most**0.5)
+                right = arrays[f"{role}.right"] = _checked(f"{role}.right", given.right, most**0.5)
+                if left.shape != right.shape:
+                    got = f"{left.shape} and {right.shape}"
+                    raise ShapeError(
+                        f"the factors of {role} must be of one shape (E, r), got {got}"
+                    )
+                made = Factors(left, right)
+            elif given is not None:
+                made = arrays[role] = _checked(role, given, most)
+            self.__dict__[role] = made
+        both = [one for one in (self.query, self.key) if one is not None]
         sizes = [len(p.left) if isinstance(p, Factors) else p.shape[1] for p in both]
         if len(set(sizes)) > 1:
             what = "query and key must lead to vectors of one size to be compared"
@@ -144,38 +144,30 @@ class Projections:
     @property
     def is_identity(self) -> bool:
         """Whether nothing is changed."""
-        return all(getattr(self, role) is None for role in ROLES)
+        return not self._arrays
 
     def project_queries(self, vectors: ArrayLike) -> Array:
         """Return ``vectors Q`` for vectors (..., E): (..., r); ShapeError if E is another."""
-        return self._project("query", vectors)
+        return project_forward(as_floats(vectors=vectors)[0], self.query)[0]
 
     def project_keys(self, vectors: ArrayLike) -> Array:
         """Return ``vectors K`` for vectors (..., E): (..., r), likewise."""
-        return self._project("key", vectors)
+        return project_forward(as_floats(vectors=vectors)[0], self.key, "key")[0]
 
     def project_values(self, values: ArrayLike) -> Array:
         """Return ``values V`` for values (..., Ev): (..., Ev'), likewise."""
-        return self._project("value", values)
-
-    def _project(self, role: str, vectors: ArrayLike) -> Array:
-        return project_forward(as_floats(vectors=vectors)[0], getattr(self, role), role)[0]
+        return project_forward(as_floats(values=values)[0], self.value, "value")[0]
 
     def then(self, others: Projections) -> Projections:
         """Return the projections that apply these, and then others, to the same embedding."""
-        roles = {role: _composed(getattr(self, role), getattr(others, role)) for role in ROLES}
+        roles: dict[str, Any] = {
+            role: _composed(getattr(self, role), getattr(others, role)) for role in ROLES
+        }
         return Projections(**roles, embedding=self.embedding)
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that a file holds, by name; none for the identity."""
-        found: dict[str, Array] = {}
-        for role in ROLES:
-            projection = getattr(self, role)
-            if isinstance(projection, Factors):
-                found |= {f"{role}.left": projection.left, f"{role}.right": projection.right}
-            elif projection is not None:
-                found[role] = projection
-        return found
+        return dict(self._arrays)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
@@ -198,7 +190,7 @@ class Projections:
         from hashlib import blake2b
 
         state = blake2b(digest_size=8)
-        for name, array in sorted(self.arrays().items()):
+        for name, array in sorted(self._arrays.items()):
             state.update(name.encode("ascii"))
             state.update(np.ascontiguousarray(array).data)
         return state.hexdigest()
@@ -215,14 +207,7 @@ class Projections:
         return hash((self.digest, self.embedding))
 
     def __repr__(self) -> str:
-        shown = []
-        for role in ROLES:
-            projection = getattr(self, role)
-            if isinstance(projection, Factors):
-                size, rank = projection.left.shape
-                shown.append(f"{role}=<identity and rank {rank} ({size}, {size})>")
-            elif projection is not None:
-                shown.append(f"{role}=<array {projection.shape}>")
+        shown = [f"{name}=<array {array.shape}>" for name, array in self._arrays.items()]
         return f"Projections({', '.join(shown)})"
 
 

@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from fuzzydict._arrays import Array
-from fuzzydict.embedding.projections import Factors
 from fuzzydict.learning.train import (
     Adam,
     Settings,
@@ -127,7 +126,7 @@ def test_the_gradient_of_the_identity_penalty() -> None:
     at["query"] = random.standard_normal((4, 4))
 
     def loss(p: dict[str, Array]) -> float:
-        factors = Factors(p["key.left"], p["key.right"]).whole
+        factors = np.eye(4) + p["key.left"] @ p["key.right"].T
         return 0.7 * sum(float(((m - np.eye(4)) ** 2).sum()) for m in (p["query"], factors))
 
     zeros: dict[str, Array] = {name: np.zeros_like(p) for name, p in at.items()}
