@@ -30,14 +30,11 @@ def demo(lesson: Callable[..., Picture]) -> click.Command:
     @option("--save FILE", "Draw its picture to FILE.png or FILE.svg, with matplotlib.")
     @functools.wraps(lesson)
     def run(save: Path | None, **options: Any) -> None:
-        kind = ""
-        if save is not None:
-            kind = check_picture("--save", save, "png", "svg")
+        kind = check_picture("--save", save, "png", "svg") if save else ""
         picture = lesson(**options)
-        if save is not None:
-            data = drawn(picture(), kind)
+        if save:
             with replacing(save) as file:
-                file.write(data)
+                file.write(drawn(picture(), kind))
 
     example = f"fuzzydict demo {name} --save {name}.png"
     made: Any = click.command(name, cls=Command, example=example)

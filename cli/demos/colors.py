@@ -11,8 +11,6 @@ moves the weights towards the best colour; a temperature above 1 evens them out.
 """
 
 import json
-import os
-import sys
 from importlib import resources
 from typing import Any
 
@@ -24,13 +22,6 @@ from fuzzydict.results.plotting import panels
 
 QUERIES = ("crimsn", "sea", "night sky", "forest", "blood", "sunset")
 TEMPERATURES = (0.25, 1.0, 4.0)
-
-
-def swatch(rgb: Any) -> str:
-    """Return a patch of colour for a terminal, or "" if colours are switched off."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        return ""
-    return "\033[48;2;{};{};{}m      \033[0m ".format(*(round(number) for number in rgb))
 
 
 @demo
@@ -45,12 +36,10 @@ def main() -> Picture:
         for column, temperature in enumerate(TEMPERATURES):
             d.temperature = temperature
             attention = d.attend(query)
-            rgb = patches[row, column] = attention.output
-            r, g, b = rgb.round().astype(int)
-            echo(
-                f"  {swatch(rgb)}temperature {temperature:4}: rgb({r}, {g}, {b}), "
-                f"a mixture of {attention.effective_keys:.1f} keys"
-            )
+            patches[row, column] = attention.output
+            r, g, b = attention.output.round().astype(int)
+            mixture = f"a mixture of {attention.effective_keys:.1f} keys"
+            echo(f"  temperature {temperature:4}: rgb({r}, {g}, {b}), {mixture}")
 
     def picture() -> Any:
         axes = panels(1, 1, (5.2, 4.2))[0, 0]

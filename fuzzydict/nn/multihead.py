@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -132,19 +133,14 @@ class MultiHeadAttention:
         joined = _join(pooled)
 
         def backward(d_output: Array) -> AttentionGradients:
-            gradients: dict[str, Array] = {}
-
-            def back(name: str, d_y: Array, x: Array) -> Array:
-                d_x, *d_parameters = linear_backward(d_y, x, self.parameters[f"W_{name}"])
-                gradients.update(zip((f"W_{name}", f"b_{name}"), d_parameters, strict=True))
-                return d_x
-
-            d_heads = inner(_split(back("o", d_output, joined), self.num_heads))
-            d_query, d_key, d_value = (
-                back(n, _join(d), x) for n, x, d in zip("qkv", inputs, d_heads[:3], strict=True)
-            )
-            parameters = {name: gradients[name] for name in self.parameters}
-            return AttentionGradients(d_query, d_key, d_value, parameters)
+            p, d = self.parameters, {}
+            d_joined, d["W_o"], d["b_o"] = linear_backward(d_output, joined, p["W_o"])
+            d_inputs, d_heads = [], inner(_split(d_joined, self.num_heads))
+            for n, x, d_head in zip("qkv", inputs, d_heads[:3], strict=True):
+                d_x, d[f"W_{n}"], d[f"b_{n}"] = linear_backward(_join(d_head), x, p[f"W_{n}"])
+                d_inputs.append(d_x)
+            d_query, d_key, d_value = d_inputs
+            return AttentionGradients(d_query, d_key, d_value, {name: d[name] for name in p})
 
         return self._linear("o", joined), weights, backward
 
@@ -163,8 +159,8 @@ class MultiHeadAttention:
                 raise ShapeError(f"{name} must have shape {changed[name].shape}, got {array.shape}")
             require_finite(array, **{name: array})
             changed[name] = array
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__, parameters=changed)
+        other = copy(self)
+        other.parameters = changed
         return other
 
     @classmethod
