@@ -65,14 +65,19 @@ def is_same(path: Path, other: Path | str | None) -> bool:
     return isinstance(other, Path) and path.exists() and other.exists() and path.samefile(other)
 
 
-def check_place(output: Path, *sources: Path | str | None) -> None:
-    """Check before any work that ``output`` can be written and is none of ``sources``."""
+def check_place(output: Path, *sources: Path | str) -> None:
+    """Check before any work that ``output`` can be written, and is no file that is read.
+
+    These are ``sources``, DICT, and what options say of how texts are compared.
+    """
+    given = click.get_current_context().params
+    read = [*sources, *map(given.get, ("dict_file", "embedding", "synonyms"))]
     with suppress(FileNotFoundError):
         output.stat()  # or say that it is in a file, in a loop of links, or where nobody may look
     output.parent.stat()  # or say that there is no such folder
     if output.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
-    if any(is_same(output, source) for source in sources):
+    if any(is_same(output, source) for source in read):
         raise click.UsageError(f"{output} is one of the files to read; save elsewhere")
 
 

@@ -67,8 +67,7 @@ def place_of(source: Source, output: Path | None, *others: Path | str) -> Path |
         # Standard streams are None if they were closed before the start.
         return Path(os.devnull).open("wb") if sys.stdout is None else sys.stdout.buffer
     check_output(output, source.table if isinstance(source.table, Path) else Path("-"), form)
-    given = click.get_current_context().params
-    check_place(output, *others, given["embedding"], given["synonyms"])
+    check_place(output, *others)
     return output
 
 

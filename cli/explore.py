@@ -75,14 +75,11 @@ def command(
 
 def _check_output(output: Path, d: FuzzyDict[Any]) -> None:
     """Refuse before any work what cannot be saved, or would overwrite what is read."""
-    given = click.get_current_context().params
-    form, is_own = saved_as(output), is_same(output, given["dict_file"])
-    if is_own and not (form == "fuzzydict" and is_saved_dict(output)):
-        raise click.UsageError(
-            f"{output} is the dict, which was read and not saved by fuzzydict; save elsewhere (-o)"
-        )
-    check_place(output, given["embedding"], given["synonyms"])
-    if form == "fuzzydict" and output.exists() and not is_own:
+    form, dict_file = saved_as(output), click.get_current_context().params["dict_file"]
+    goes_on = is_same(output, dict_file) and form == "fuzzydict" and is_saved_dict(output)
+    if not goes_on:
+        check_place(output)
+    if form == "fuzzydict" and output.exists() and not goes_on:
         raise click.UsageError(
             f"{output} exists, and what it was taught would be lost; go on with it: "
             f"fuzzydict explore {output} -o {output}, or save elsewhere (-o)"

@@ -43,8 +43,7 @@ def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any
     that if held-out examples are answered better. The dict is saved, unless
     nothing was remembered and nothing kept; then the exit code is 1.
     """
-    given = click.get_current_context().params
-    check_place(output, examples_file, *map(given.get, ("dict_file", "embedding", "synonyms")))
+    check_place(output, examples_file)
     check_ending(output, "a saved dict (.fuzzydict)", ".fuzzydict")
     targets = _targets(d, examples_file)
     check_items(d)  # before the work, not after it

@@ -91,13 +91,12 @@ def command(
     right key, or by nothing if no key is right. Run the command again: what was decided holds, and
     only what is new is asked. `fuzzydict fit` learns from the file.
     """
-    dict_file = click.get_current_context().params["dict_file"]
     if review is not None:
-        check_place(review, dict_file)
+        check_place(review)
     parallel = (jobs, engine, scheduler) != (None, None, None)
     workers = _workers(d, jobs, engine, scheduler) if parallel else Workers()
     source = opened(table, column, "--table-format", given)
-    place: Any = output if table.is_dir() else place_of(source, output, dict_file)
+    place: Any = output if table.is_dir() else place_of(source, output)
     common: dict[str, Any] = {"prefix": prefix, "deciding": Deciding(decisions, review, sure)}
     if table.is_dir() or parallel:
         counts = _map_parts(d, source, output, workers, common)

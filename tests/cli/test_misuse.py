@@ -54,8 +54,8 @@ TRAIN small.txt -o mine.fuzzydict -> mine.fuzzydict would hold word vectors, but
 EXPLORE car.json -o car.json -> car.json: expected a file that ends in .fuzzydict
 EXPLORE car.json -o t.csv -> has no column 'query'
 EXPLORE car.json -o bad.csv -> is not a key of the dict
-EXPLORE codes.csv --key name --value code -o link.csv -> link.csv is the dict, which was read
-EXPLORE named.fuzzydict --format json -o named.fuzzydict -> is the dict, which was read
+EXPLORE codes.csv --key name --value code -o link.csv -> link.csv is one of the files to read
+EXPLORE named.fuzzydict --format json -o named.fuzzydict -> is one of the files to read
 EXPLORE car.json -o named.fuzzydict -> go on with it: fuzzydict explore named.fuzzydict -o named.fuz
 EXPLORE built.toml -o built.fuzzydict -> 'built'
 map car.json t.csv -> Missing option '--column'
