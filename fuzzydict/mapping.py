@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy, deepcopy
 from dataclasses import fields
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import repeat
 from operator import is_
 from os import PathLike
@@ -19,7 +20,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import as_array, as_bool, slices
+from fuzzydict._arrays import as_array, as_bool
 from fuzzydict.embedding.encoder import Embedding
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, ShapeError, quoted
@@ -36,8 +37,8 @@ from fuzzydict.options import (
     no_items,
     unknown_option,
 )
-from fuzzydict.reads import NOT_GIVEN, AttnMask, GoneError, Reader, Reads
-from fuzzydict.results.answers import NO_KEY, is_match, no_match, require_key, require_texts
+from fuzzydict.reads import NOT_GIVEN, AttnMask, Reader, Reads
+from fuzzydict.results.answers import NO_KEY, is_match, no_match, require_texts, taught_none
 from fuzzydict.results.tables import dict_html
 from fuzzydict.saving import SavedKeys, read_saved, write_saved
 from fuzzydict.search.keys import Keys, has_words
@@ -68,16 +69,18 @@ _wanted: dict[int, FuzzyDict[Any]] = {}
 class _Kept:
     """What a dict keeps beside its items and options."""
 
-    __slots__ = ("aliases", "encoded", "encoding", "neighbours", "reader")
+    #: What the keys were encoded by at the last read that needed them, and the keys as arrays;
+    #: or those in a file, as long as no read needs any.
+    encoded: tuple[Meaning, Keys | SavedKeys] | None = None
+    neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
+    reader: Reader | None = None  # the last snapshot
+    encoding: int | None = None  # the id of the thread that makes another snapshot
+    aliases: Aliases | None = None  # what was taught, if anything was
+    size = 0  # the number of keys after the last write
 
-    def __init__(self) -> None:
-        #: What the keys were encoded by at the last read that needed them, and the keys as arrays;
-        #: or those in a file, as long as no read needs any.
-        self.encoded: tuple[Meaning, Keys | SavedKeys] | None = None
-        self.neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
-        self.reader: Reader | None = None  # the last snapshot
-        self.encoding: int | None = None  # the id of the thread that makes another snapshot
-        self.aliases: Aliases | None = None  # what was taught, if anything was
+
+class _GoneError(RuntimeError):
+    """A key that a read found is gone."""
 
 
 class FuzzyDict(Reads[V, Reader], dict[Any, V]):
@@ -176,7 +179,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             raise unknown_option(FuzzyDict, name)
         super().__setattr__(name, value)
 
-    # ---- reads ----------------------------------------------------------------------------
+    # ---- reads of one value -----------------------------------------------------------------
 
     def __missing__(self, query: Any) -> V:
         return self._nearest_value(query, None)
@@ -184,8 +187,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def _nearest_value(self, query: Any, score_cutoff: float | None, default: Any = NOT_GIVEN) -> V:
         """Return the value of the nearest key to a query that is none; or the default, if any."""
         name, value = self._read_as(query), _GONE
+        if name is NO_KEY:
+            raise taught_none(query)
         if name is not query:  # it was taught
-            value = dict.get(self, require_key(query, name), _GONE)
+            value = dict.get(self, name, _GONE)
         elif type(query) is str and self._is_current(reader := self._kept.reader):
             best = reader.best.get(query)
             cutoff = reader.cutoff if score_cutoff is None else score_cutoff
@@ -205,7 +210,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 raise no_match(query, *best, cutoff)
             return [default]
 
-        return self._of_block(require_texts([query]), find)[0]
+        return self._of_blocks(require_texts([query]), find)[0]
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
         with self._lock:
@@ -217,8 +222,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
         """Return ``d[query]``, or ``default`` where that raises `NoMatchError`, by this cutoff."""
-        score_cutoff = as_cutoff(score_cutoff)
-        if score_cutoff is not None:
+        if (score_cutoff := as_cutoff(score_cutoff)) is not None:
             check_reachable(score_cutoff, self.scorer)
         try:
             if score_cutoff is not None and self.mode == "pool":
@@ -253,6 +257,24 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     # ---- writes: exact ------------------------------------------------------------------------
 
+    def _write(self, write: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        """Write by a method of `dict`."""
+        with self._lock:
+            self._notice()  # what an interrupt left, or a method of `dict` itself
+            try:
+                return write(*args, **kwargs)
+            finally:  # it may fail half way
+                self._notice()
+
+    def _notice(self) -> None:
+        """Drop the snapshot if there are other keys, and the aliases of those that are gone."""
+        kept, size = self._kept, len(self)
+        if size != kept.size:
+            kept.reader = None
+            if size < kept.size and kept.aliases:
+                kept.aliases.forget_gone()
+            kept.size = size
+
     def __setitem__(self, key: Any, value: V) -> None:
         with self._lock:
             self._notice()
@@ -261,23 +283,15 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of an equal key, or insert ``default``."""
-        with self._lock:
-            self._notice()
-            value = super().setdefault(key, default)
-            self._notice()
-            return value
+        return self._write(super().setdefault, key, default)
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Insert what ``dict.update`` would; of another `FuzzyDict` aliases and synonyms, too."""
         other = args[0] if args and isinstance(args[0], FuzzyDict) else None
         with self._lock:
-            self._notice()
             if other is not None and other._synonyms not in (None, self._synonyms):
                 self.synonyms.update(other.synonyms)  # or raise, before anything is written
-            try:
-                super().update(*args, **kwargs)
-            finally:  # it may fail half way
-                self._notice()
+            self._write(super().update, *args, **kwargs)
             if other is not None and other._kept.aliases:
                 self.aliases.update(other._kept.aliases)
 
@@ -286,44 +300,21 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         return self
 
     def __delitem__(self, key: Any) -> None:
-        FuzzyDict.pop(self, key)
+        self._write(super().__delitem__, key)
 
     def pop(self, key: Any, /, *default: Any) -> Any:
         """Remove an equal key and return its value, or ``default`` if there is none."""
-        return self._removing(partial(super().pop, key, *default))
+        return self._write(super().pop, key, *default)
 
     def popitem(self) -> tuple[Any, V]:
         """Remove and return the last item."""
-        with self._lock:
-            if not len(self):
-                return super().popitem()  # which tells that it is empty
-            key = next(dict.__reversed__(self))
-            return key, FuzzyDict.pop(self, key)
+        return self._write(super().popitem)
 
     def clear(self) -> None:
         """Remove every item."""
         with self._lock:
-            self._removing(super().clear)
+            self._write(super().clear)
             self._kept.encoded = self._kept.neighbours = None
-
-    def _removing(self, remove: Callable[[], T]) -> T:
-        with self._lock:
-            size = len(self)
-            try:
-                try:
-                    return remove()
-                finally:
-                    self._forget(size)
-            except BaseException:  # an interrupt, maybe of what is forgotten
-                self._forget(size)
-                raise
-
-    def _forget(self, size: int) -> None:
-        """Forget the snapshot and the aliases of keys that are gone, if there were more keys."""
-        if len(self) < size:
-            self._kept.reader = None
-            if self._kept.aliases:
-                self._kept.aliases.forget_gone()
 
     # ---- copies -----------------------------------------------------------------------------
 
@@ -561,31 +552,27 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         *,
         at_once: bool = False,
     ) -> list[T]:
-        found, lookup = list[T](), self._current_reader().lookup
-        for some in slices(len(queries), max(len(queries), 1) if at_once else lookup.at_once):
-            if some.start and lookup.needs_lock:
-                sleep(_LET_IN)
-            found += self._of_block(queries[some], read)
-        return found
-
-    def _of_block(
-        self, queries: list[Any], read: Callable[[list[Any], Reader], list[T]]
-    ) -> list[T]:
-        """Return what is read of queries from a snapshot, without the lock.
+        """Return what is read of the queries, a block at a time, each from a snapshot.
 
         The lock is taken if the lookup needs it, or to read again after a key that was found has
         gone, or an option has changed.
         """
-        reader = self._current_reader()
-        if not reader.lookup.needs_lock:
-            try:
-                found = read(queries, reader)
-                if reader.has_options_of(self):
-                    return found
-            except GoneError:
-                pass
-        with self._lock:
-            return read(queries, self._current_reader())
+        found, reader = list[T](), self._current_reader()
+        step = max(len(queries), 1) if at_once else reader.lookup.at_once
+        for start in range(0, max(len(queries), 1), step):
+            block, some = None, queries[start : start + step]
+            if start:
+                reader = self._current_reader()
+                if reader.lookup.needs_lock:
+                    sleep(_LET_IN)
+            if not reader.lookup.needs_lock:
+                with suppress(_GoneError):
+                    block = read(some, reader)
+            if block is None or not reader.has_options_of(self):
+                with self._lock:
+                    block = read(some, self._current_reader())
+            found += block
+        return found
 
     def _current_reader(self) -> Reader:
         """Return a snapshot of the keys and options as they are; new keys are encoded in it."""
@@ -603,8 +590,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             with self._lock:  # one thread encodes what several need
                 if self._is_current(reader := kept.reader):
                     return reader
+                kept.encoding = me
                 try:
-                    kept.encoding = me
                     return self._made_reader()
                 finally:
                     kept.encoding = None
@@ -640,15 +627,6 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         kept.reader = reader = Reader(self, lookup, self._cutoff(lookup))
         return reader
 
-    def _notice(self) -> None:
-        """Drop the snapshot if the number of keys is another: before and after each write.
-
-        The methods of `dict` itself may have removed as many keys as are added.
-        """
-        reader = self._kept.reader
-        if reader is not None and reader.size != len(self):
-            self._kept.reader = None
-
     # ---- what reads ask ---------------------------------------------------------------------
 
     def _read_as(self, query: Any, reader: Reader | None = None) -> Any:  # noqa: ARG002
@@ -661,12 +639,16 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def _values(self, names: list[Any], reader: Reader | None = None) -> list[V]:  # noqa: ARG002
         """Return the values of keys, all as they are at one moment; raise if a key is gone."""
         with self._lock:
-            values = list(map(partial(dict.get, self), names, repeat(_GONE)))
+            values = [dict.get(self, name, _GONE) for name in names]
             if not any(map(is_, values, repeat(_GONE))):
                 return cast("list[V]", values)
             self._kept.reader = None
-        gone = names[next(i for i, value in enumerate(values) if value is _GONE)]
-        raise GoneError(gone)
+        gone = next(name for name, value in zip(names, values, strict=True) if value is _GONE)
+        raise _GoneError(
+            f"the key {quoted(gone)} was removed by a method of dict itself, of which the vectors "
+            f"were not told, or by what the read called; remove keys by del d[key] or d.pop(key), "
+            f"before or after a read, and read again"
+        )
 
     def _is_key(self, name: Any, reader: Reader | None = None) -> bool:  # noqa: ARG002
         return dict.__contains__(self, name)  # a subclass may define another `in`

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
-from itertools import chain, compress
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from itertools import chain
 from operator import attrgetter, is_
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -24,12 +24,11 @@ from fuzzydict.results.answers import (
     MatchLists,
     as_queries,
     is_match,
-    naming_the_place,
     no_match,
     no_matches,
-    require_key,
     require_texts,
     taught_none,
+    tell_the_place,
 )
 from fuzzydict.results.explanation import Explanation, Explanations, words_of
 from fuzzydict.results.pooling import (
@@ -76,17 +75,6 @@ class BlockReader(Protocol):
 ReaderT = TypeVar("ReaderT", bound=BlockReader)
 
 
-class GoneError(RuntimeError):
-    """A key that a read found is gone."""
-
-    def __init__(self, key: Any) -> None:
-        super().__init__(
-            f"the key {quoted(key)} was removed by a method of dict itself, of which the vectors "
-            f"were not told, or by what the read called; remove keys by del d[key] or d.pop(key), "
-            f"before or after a read, and read again"
-        )
-
-
 class Reader:
     """A snapshot of a dict in memory, which reads use until a key or an option changes."""
 
@@ -96,7 +84,7 @@ class Reader:
         self.size, self._options, self.lookup, self.cutoff = len(d), _options(d), lookup, cutoff
         self._is_fixed = d.scorer is None or isinstance(d.scorer, str)  # an object may change
         self.best: dict[str, Scored] = {}  # the best keys of the last short queries
-        self.stacked: StackedValues | None = None  # the values as one array, if they were pooled
+        self.stacked: StackedValues | None = None
 
     def has_options_of(self, d: Any) -> bool:
         """Tell whether the dict has the very options; a class may have set another one."""
@@ -104,16 +92,15 @@ class Reader:
 
     def nearest(self, asked: list[str]) -> list[Scored]:
         """Return the best key of each query; those of short queries are remembered."""
-        known = {text: self.best.get(text) for text in asked}
-        new = [text for text, one in known.items() if one is None]
-        if new:
+        known = {text: one for text in asked if (one := self.best.get(text)) is not None}
+        if new := [text for text in dict.fromkeys(asked) if text not in known]:
             found = dict(zip(new, self.lookup.nearest(new), strict=True))
             known |= found
             if self._is_fixed:
                 short = {text: one for text, one in found.items() if len(text) <= _SHORT}
                 make_room(self.best, _REMEMBERED - len(short))
                 self.best.update(short)
-        return [cast("Scored", known[text]) for text in asked]
+        return [known[text] for text in asked]
 
 
 class Reads(Configured, Generic[V, ReaderT]):
@@ -124,7 +111,7 @@ class Reads(Configured, Generic[V, ReaderT]):
     def aliases(self) -> MutableMapping[str, Any]:
         """What was taught: texts, and the key that each is read as, or None if none matches."""
 
-    # ---- reads ------------------------------------------------------------------------------
+    # ---- the nearest keys ---------------------------------------------------------------------
 
     def get_many(
         self, queries: Iterable[Any], default: Any = None, *, score_cutoff: float | None = None
@@ -145,44 +132,39 @@ class Reads(Configured, Generic[V, ReaderT]):
                 f"queries: expected a list of queries, got {type(queries).__name__} "
                 f"{quoted(queries)}; for one, use get"
             )
-        score_cutoff = as_cutoff(score_cutoff)
-        asked, pools = as_queries(list(queries)), self.mode == "pool"
+        asked, score_cutoff = as_queries(list(queries)), as_cutoff(score_cutoff)
+        pools = self.mode == "pool"
 
         def get(some: list[Any], reader: ReaderT) -> list[Any]:
-            cutoff = self._cutoff(reader.lookup, score_cutoff, pools=pools)
-            found = self._nearest(some, reader, cutoff)
-            if pools:
-                return self._pooled_or(default, some, found, reader)
-            return [one.value if isinstance(one, Match) else default for one in found]
+            found = self._nearest(some, reader, self._cutoff(reader.lookup, score_cutoff, pools))
+            values = [one.value if isinstance(one, Match) else default for one in found]
+            names = [self._read_as(query, reader) for query in some] if pools else []
+            places = [
+                place
+                for place, name in enumerate(names)
+                if isinstance(found[place], Match) and not self._is_certain(name, reader)
+            ]
+            if places:
+                attended = self._attended(reader, [names[place] for place in places], None)
+                outputs = joined_outputs(self._pooled(attended, reader))
+                doubtful, doubts = [some[place] for place in places], doubts_about(attended)
+                warn_of_doubt(doubtful, doubts, of_numbers=outputs.ndim == 1)
+                for place, output in zip(places, outputs, strict=True):
+                    values[place] = as_output(output)
+            return values
 
-        return self._of_different(asked, get)
+        return self._each(asked, get)
 
     def nearest(
         self, query: Any, *, default: Any = NOT_GIVEN, score_cutoff: float | None = None
     ) -> Any:
-        """Return the `Match` of the nearest key; for a list of queries, a list of them.
-
-        ``default`` stands for a query that matches nothing; ``score_cutoff`` takes the place of the
-        option for this read.
-
-        Raises:
-            NoMatchError: no key's score reaches the cutoff, and no default is given; the message
-                names all such queries.
-
-        >>> from fuzzydict import FuzzyDict
-        >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
-        >>> d.nearest("colour").key
-        'color'
-        >>> [match and match.key for match in d.nearest(["colour", "qwzzt"], default=None)]
-        ['color', None]
-        """
-        score_cutoff = as_cutoff(score_cutoff)
-        queries = as_queries(query)
+        """Return the best key of each query."""
+        queries, score_cutoff = as_queries(query), as_cutoff(score_cutoff)
 
         def nearest(some: list[Any], reader: ReaderT) -> list[Match | NoMatchError]:
             return self._nearest(some, reader, self._cutoff(reader.lookup, score_cutoff))
 
-        found = self._of_different(queries, nearest)
+        found = self._each(queries, nearest)
         errors = [one for one in found if isinstance(one, NoMatchError)]
         if errors and default is NOT_GIVEN:
             raise no_matches(errors, "nearest(..., default=None) gives None for them")
@@ -194,29 +176,33 @@ class Reads(Configured, Generic[V, ReaderT]):
         self, queries: list[Any], reader: ReaderT, cutoff: float
     ) -> list[Match | NoMatchError]:
         """Return the match of each query, or the error that says why there is none."""
-        names = [self._read_as(query, reader) for query in queries]
-        certain = [self._is_certain(name, reader) for name in names]
-        compared = [
-            not is_certain and reader.lookup.count > 0 and has_words(name)
-            for name, is_certain in zip(names, certain, strict=True)
-        ]
-        asked = list(map(exact_text, compress(names, compared)))
-        scored = iter(reader.nearest(asked) if asked else [])
-        found: list[Scored | NoMatchError] = []
-        for i, query in enumerate(queries):
-            try:
-                if not certain[i] and not compared[i]:  # this says why not
-                    reader.lookup.nearest(require_texts([require_key(query, names[i])]))
-                best = next(scored) if compared[i] else Scored(names[i], 1.0)
-                matches = certain[i] or is_match(names[i], *best, cutoff)
-                found.append(best if matches else no_match(query, *best, cutoff))
-            except NoMatchError as error:
-                found.append(error)
-        values = iter(self._values([one.name for one in found if isinstance(one, Scored)], reader))
+        lookup, names = reader.lookup, [self._read_as(query, reader) for query in queries]
+        found, asked = list[Scored | NoMatchError | None](), list[str]()
+        for query, name in zip(queries, names, strict=True):
+            if self._is_certain(name, reader):
+                found.append(Scored(name, 1.0))
+            elif name is NO_KEY:
+                found.append(taught_none(query))
+            elif lookup.count and has_words(name):
+                found.append(None)  # it is compared
+                asked.append(exact_text(name))
+            else:
+                try:
+                    lookup.nearest(require_texts([name]))  # which says why not
+                except NoMatchError as error:
+                    found.append(error)
+        best = iter(reader.nearest(asked) if asked else [])
+        for place, name in enumerate(names):
+            if found[place] is None:
+                one = next(best)
+                matches = is_match(name, *one, cutoff)
+                found[place] = one if matches else no_match(queries[place], *one, cutoff)
+        keys = [one.name for one in found if isinstance(one, Scored)]
+        values = iter(self._values(keys, reader) if keys else [])
         return [
             Match(one.name, next(values), one.score, query=query)
             if isinstance(one, Scored)
-            else one
+            else cast("NoMatchError", one)
             for query, one in zip(queries, found, strict=True)
         ]
 
@@ -272,19 +258,16 @@ class Reads(Configured, Generic[V, ReaderT]):
         queries, is_list = as_queries(query), isinstance(query, list)
 
         def most_similar(some: list[Any], reader: ReaderT) -> list[Matches]:
-            names, asked = self._compared(some, reader, is_list=is_list)
-            texts = [one for one in asked if one is not None]
-            ranked = iter(reader.lookup.ranked(texts, topn) if texts and reader.size else [])
-            found = [
-                next(ranked, [])
-                if one is not None
-                else [Scored(name, 1.0)][: topn if self._is_key(name, reader) else 0]
-                for name, one in zip(names, asked, strict=True)
-            ]
-            return list(map(Matches, self._matches(some, names, found, reader)))
+            names, compared = self._compared(some, reader, is_list=is_list)
+            found = [[Scored(n, 1.0)][: topn if self._is_key(n, reader) else 0] for n in names]
+            if compared and reader.size:
+                ranked = reader.lookup.ranked(list(compared.values()), topn)
+                for place, best in zip(compared, ranked, strict=True):
+                    found[place] = best
+            cutoff = self._cutoff(reader.lookup)
+            return list(map(Matches, self._matches(some, names, found, reader, cutoff)))
 
-        with naming_the_place(queries):
-            found = self._of_different(queries, most_similar)
+        found = self._each(queries, most_similar)
         return MatchLists(map(Matches, found)) if is_list else found[0]
 
     def explain(self, query: Any) -> Any:
@@ -307,36 +290,31 @@ class Reads(Configured, Generic[V, ReaderT]):
         queries, is_list = as_queries(query), isinstance(query, list)
 
         def explain(some: list[Any], reader: ReaderT) -> list[Explanation]:
-            names, asked = self._compared(some, reader, is_list=is_list)
-            texts = [one for one in asked if one is not None]
-            told = iter(reader.lookup.explain(texts) if texts else [])
-            explained = [None if one is None else next(told) for one in asked]
-            shown: list[list[Scored]] = []
-            for name, one in zip(names, explained, strict=True):
+            names, compared = self._compared(some, reader, is_list=is_list)
+            explained = reader.lookup.explain(list(compared.values())) if compared else []
+            told: list[Explained | None] = [None] * len(some)
+            for place, found in zip(compared, explained, strict=True):
+                told[place] = found
+            shown = []
+            for name, one in zip(names, told, strict=True):
                 best = Scored(name, 1.0) if self._is_certain(name, reader) else one and one.best
-                shown.append([found for found in (best, one and one.runner_up) if found])
-            matches = self._matches(some, names, shown, reader)
-            return [
-                self._explanation(*one, reader)
-                for one in zip(some, names, explained, matches, strict=True)
-            ]
+                shown.append([other for other in (best, one and one.runner_up) if other])
+            matches = self._matches(some, names, shown, reader, self._cutoff(reader.lookup))
+            each = zip(some, names, told, matches, strict=True)
+            return [self._explanation(*one, reader) for one in each]
 
-        with naming_the_place(queries):
-            found = self._of_blocks(queries, explain)
-        return Explanations(found) if is_list else found[0]
+        explanations = self._each(queries, explain)
+        return Explanations(explanations) if is_list else explanations[0]
 
     def _explanation(
         self, query: Any, name: Any, told: Explained | None, shown: list[Match], reader: ReaderT
     ) -> Explanation:
         """Return an explanation; if nothing was compared (None), it is of an equal key alone."""
-        lookup, meaning = reader.lookup, reader.lookup.meaning
+        lookup, meaning, pools = reader.lookup, reader.lookup.meaning, self.mode == "pool"
         best, runner_up = [*shown, None, None][:2]
-        none = told.none if told else None
-        if best is None and isinstance(lookup.score, JudgedScore):
-            none = 1.0  # nothing was compared
-        pools, text = self.mode == "pool", query if name is NO_KEY else name
-        cutoff = self._cutoff(lookup, pools=pools)
-        compared = [one for one in (text, best and best.key) if isinstance(one, str)]
+        is_refused = best is None and isinstance(lookup.score, JudgedScore)  # not compared at all
+        cutoff, text = self._cutoff(lookup, pools=pools), query if name is NO_KEY else name
+        texts = [exact_text(one) for one in (text, best and best.key) if isinstance(one, str)]
         return Explanation(
             query=query,
             words=words_of(text, meaning) if isinstance(text, str) else (),
@@ -345,15 +323,17 @@ class Reads(Configured, Generic[V, ReaderT]):
             best_parts=told and told.best_parts,
             runner_up=runner_up,
             runner_up_parts=told and told.runner_up_parts,
-            none=none,
+            none=1.0 if is_refused else told and told.none,
             cutoff=cutoff,
             matches=best is not None
             and (best.matches or (pools and is_match(name, best.key, best.score, cutoff))),
             equal=self._is_key(query, reader),
             taught=name is not query,
             pools=pools,
-            synonyms=meaning.table.synonyms_in(list(map(exact_text, compared))),
+            synonyms=meaning.table.synonyms_in(texts),
         )
+
+    # ---- attention ----------------------------------------------------------------------------
 
     def attend(
         self, query: Any, *, attn_mask: AttnMask | None = None, topn: int | None = None
@@ -385,35 +365,27 @@ class Reads(Configured, Generic[V, ReaderT]):
             return []
 
         def attend(some: list[Any], reader: ReaderT) -> list[Attention]:
-            _, asked = self._compared(some, reader, is_list=is_list, with_keys=False)
-            texts = [one for one in asked if one is not None]
-            groups = self._attended(reader, texts, attn_mask, topn) if texts else []
-            told = chain.from_iterable(self._attentions(group, reader) for group in groups)
-            return [
-                Attention(one, *(self._nothing(reader) if text is None else next(told)))
-                for one, text in zip(some, asked, strict=True)
-            ]
+            _, compared = self._compared(some, reader, is_list=is_list, with_keys=False)
+            asked, places = list(compared.values()), iter(compared)
+            pooling = self._adapted_embedding(), as_projections(self.projections)
+            keys = reader.lookup.meaning.of_texts([])
+            vector, scores = np.zeros(keys.shape[1], np.float32), np.zeros(0, np.float32)
+            none = 1.0 if isinstance(reader.lookup.score, JudgedScore) else None
+            blank = vector, keys, list[Any](), scores, np.zeros(0), *pooling, 0.0, none
+            found = [Attention(query, [], *blank) for query in some]
+            for group in self._attended(reader, asked, attn_mask, topn) if asked else []:
+                names, values = group.names, self._values(group.names, reader)
+                weights = chain.from_iterable(weights_of(group.scores, group.temperature))
+                doubts = zip(group.left_out.tolist(), group.none, strict=True)
+                rows = zip(group.query, group.scores, weights, doubts, strict=True)
+                for vector, scores, shares, doubt in rows:
+                    told = vector, group.keys, values, scores, shares, *pooling, *doubt
+                    place = next(places)
+                    found[place] = Attention(some[place], names, *told)
+            return found
 
-        with naming_the_place(queries):
-            found = self._of_blocks(queries, attend, at_once=attn_mask is not None)
+        found = self._each(queries, attend, at_once=attn_mask is not None)
         return Attentions(found) if is_list else found[0]
-
-    def _attentions(self, some: Attended, reader: ReaderT) -> Iterator[tuple[Any, ...]]:
-        """Yield the fields of the `Attention` of each query but for its text."""
-        pooling = self._adapted_embedding(), as_projections(self.projections)
-        values = self._values(some.names, reader)
-        weights = chain.from_iterable(weights_of(some.scores, some.temperature))
-        rows = zip(some.query, some.scores, weights, some.left_out.tolist(), some.none, strict=True)
-        for vector, scores, weight, left_out, none in rows:
-            yield some.names, vector, some.keys, values, scores, weight, *pooling, left_out, none
-
-    def _nothing(self, reader: ReaderT) -> tuple[Any, ...]:
-        """Return those fields for a query that has nothing to compare."""
-        keys = reader.lookup.meaning.of_texts([])
-        vector, scores = np.zeros(keys.shape[1], np.float32), np.zeros(0, np.float32)
-        none = 1.0 if isinstance(reader.lookup.score, JudgedScore) else None
-        pooling = self._adapted_embedding(), as_projections(self.projections)
-        return [], vector, keys, [], scores, np.zeros(0), *pooling, 0.0, none
 
     def pool(
         self,
@@ -448,23 +420,25 @@ class Reads(Configured, Generic[V, ReaderT]):
             some: list[Any], reader: ReaderT
         ) -> list[tuple[list[NoMatchError], list[Doubt], list[NDArray[np.float64]]]]:
             names = [self._read_as(one, reader) for one in some]
-            refused = zip(some, names, strict=True)
-            errors = [taught_none(one) for one, name in refused if name is NO_KEY]
-            if errors:
+            each = list(zip(some, names, strict=True))
+            if errors := [taught_none(one) for one, name in each if name is NO_KEY]:
                 return [(errors, [], [])]
             attended = self._attended(reader, names, attn_mask)
-            best = [one for group in attended for one in group.best]
             cutoff = self._cutoff(reader.lookup, score_cutoff, pools=True)
+            best = [one for group in attended for one in group.best]
             errors = [
                 no_match(text, *one, cutoff)
-                for text, name, one in zip(some, names, best, strict=True)
+                for (text, name), one in zip(each, best, strict=True)
                 if not is_match(name, *one, cutoff)
             ]
-            pooled_values = [] if errors else self._pooled(attended, reader)
-            return [(errors, doubts_about(attended), pooled_values)]
+            outputs = [] if errors else self._pooled(attended, reader)
+            return [(errors, doubts_about(attended), outputs)]
 
-        with naming_the_place(queries):
+        try:
             blocks = self._of_blocks(queries, pool, at_once=attn_mask is not None)
+        except NoMatchError as error:
+            tell_the_place(error, queries)
+            raise
         errors, doubts, groups = (list(chain.from_iterable(of)) for of in zip(*blocks, strict=True))
         if errors:
             raise no_matches(errors, "leave them out")
@@ -476,39 +450,18 @@ class Reads(Configured, Generic[V, ReaderT]):
         """Return the pooled values of queries, (L, *shape), for each group of queries."""
         embedding, projections = self._adapted_embedding(), as_projections(self.projections)
         outputs = []
-        for some in attended:
-            values = self._values(some.names, reader)
-            stacked = StackedValues(some.names, values, embedding)
+        for one in attended:
+            stacked = StackedValues(one.names, self._values(one.names, reader), embedding)
             if len(attended) == 1:  # all keys, as a rule: the array is kept until a write
                 stacked = reader.stacked = stacked.or_same(reader.stacked)
-            weights = weights_of(some.scores, some.temperature)
-            outputs.append(pooled(some.scores, weights, stacked, projections))
+            weights = weights_of(one.scores, one.temperature)
+            outputs.append(pooled(one.scores, weights, stacked, projections))
         if len(attended) > 1:  # the values of each group are of one kind; those of all must be
-            names = [some.names[int(some.scores[0].argmax())] for some in attended]
+            names = [one.names[int(one.scores[0].argmax())] for one in attended]
             StackedValues(names, self._values(names, reader), embedding).array()
         return outputs
 
-    def _pooled_or(
-        self, default: Any, queries: list[Any], found: list[Any], reader: ReaderT
-    ) -> list[Any]:
-        """Return the pooled value of each query that was found, or ``default``."""
-        values = [one.value if isinstance(one, Match) else default for one in found]
-        names = [self._read_as(query, reader) for query in queries]
-        places = [
-            i
-            for i, one in enumerate(found)
-            if isinstance(one, Match) and not self._is_certain(names[i], reader)
-        ]
-        if places:
-            attended = self._attended(reader, [names[i] for i in places], None)
-            outputs = joined_outputs(self._pooled(attended, reader))
-            for place, output in zip(places, outputs, strict=True):
-                values[place] = as_output(output)
-            asked = [queries[place] for place in places]
-            warn_of_doubt(asked, doubts_about(attended), of_numbers=outputs.ndim == 1)
-        return values
-
-    # ---- what reads have in common ----------------------------------------------------------
+    # ---- what reads have in common ------------------------------------------------------------
 
     def _is_certain(self, name: Any, reader: ReaderT) -> bool:
         """Tell whether there is an equal key, and no other key is compared."""
@@ -516,7 +469,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         return is_key and (is_probability(self.scorer) or not has_words(name))
 
     def _cutoff(
-        self, lookup: Lookup, score_cutoff: float | None = None, *, pools: bool = False
+        self, lookup: Lookup, score_cutoff: float | None = None, pools: bool = False
     ) -> float:
         """Return the least score of a match: of this read, or the option, or the default."""
         given = as_cutoff(self.score_cutoff) if score_cutoff is None else score_cutoff
@@ -527,25 +480,30 @@ class Reads(Configured, Generic[V, ReaderT]):
 
     def _compared(
         self, queries: list[Any], reader: ReaderT, *, is_list: bool, with_keys: bool = True
-    ) -> tuple[list[Any], list[str | None]]:
-        """Return what each query is read as, and the text that it is compared as.
+    ) -> tuple[list[Any], dict[int, str]]:
+        """Return what each query is read as, and by the places of some the texts to compare.
 
-        The text is None for a key without words, if such are found ``with_keys``; and in a list for
-        any text without words, which otherwise is refused.
+        A key without words is not compared, if such are found ``with_keys``; and of a list no text
+        without words, which otherwise is refused.
         """
-        names, texts = [self._read_as(query, reader) for query in queries], list[str | None]()
-        for query, name in zip(queries, names, strict=True):
-            text, is_blank = query if name is NO_KEY else name, not has_words(name)
-            is_alone = with_keys and is_blank and self._is_key(name, reader)
-            may_be_none = is_alone or (is_list and isinstance(text, str) and not has_words(text))
-            texts.append(None if may_be_none else require_texts([text])[0])
-        return names, texts
+        names, compared = [self._read_as(query, reader) for query in queries], dict[int, str]()
+        for place, (query, name) in enumerate(zip(queries, names, strict=True)):
+            text = query if name is NO_KEY else name
+            is_alone = with_keys and self._is_key(name, reader)
+            may_be_left_out = is_alone or (is_list and isinstance(text, str))
+            if not may_be_left_out or has_words(text):
+                (compared[place],) = require_texts([text])
+        return names, compared
 
     def _matches(
-        self, queries: list[Any], names: list[Any], found: list[list[Scored]], reader: ReaderT
+        self,
+        queries: list[Any],
+        names: list[Any],
+        found: list[list[Scored]],
+        reader: ReaderT,
+        cutoff: float,
     ) -> list[list[Match]]:
         """Return the keys that were found for each query, which is read as its name."""
-        cutoff = self._cutoff(reader.lookup)
         values = iter(self._values([one.name for some in found for one in some], reader))
         return [
             [
@@ -570,15 +528,21 @@ class Reads(Configured, Generic[V, ReaderT]):
         temperature = as_temperature(self.temperature)
         return reader.lookup.attend(require_texts(queries), allowed, temperature, topn)
 
-    def _of_different(
+    def _each(
         self,
         queries: list[Any],
         read: Callable[[list[Any], ReaderT], list[T]],
+        *,
+        at_once: bool = False,
     ) -> list[T]:
         """Return what is read of each query, of equal texts once; see `_of_blocks`."""
         ids = [query if type(query) is str else id(query) for query in queries]
         different = dict(zip(ids, queries, strict=True))
-        found = self._of_blocks(list(different.values()), read)
+        try:
+            found = self._of_blocks(list(different.values()), read, at_once=at_once)
+        except NoMatchError as error:
+            tell_the_place(error, queries)
+            raise
         of_ids = dict(zip(different, found, strict=True))
         return [of_ids[one] for one in ids]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -60,13 +59,6 @@ def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
     return name is not NO_KEY and (is_equal or (score >= cutoff and score > -np.inf))
 
 
-def require_key(query: Any, name: Any) -> Any:
-    """Return what a query is read as, unless it was taught to have no key."""
-    if name is NO_KEY:
-        raise taught_none(query)
-    return name
-
-
 def taught_none(query: Any) -> NoMatchError:
     """Return the error for a query that was taught to have no key."""
     shown = quoted(query)
@@ -103,16 +95,11 @@ def no_matches(errors: list[NoMatchError], remedy: str) -> NoMatchError:
     return NoMatchError(queries, why)
 
 
-@contextmanager
-def naming_the_place(queries: list[Any]) -> Iterator[None]:
-    """Tell of an error which of several queries it is about."""
-    try:
-        yield
-    except NoMatchError as error:
-        places = [place for place, one in enumerate(queries) if one is error.args[0]]
-        if places and len(queries) > 1:
-            error.message += f" (queries[{places[0]}]: leave it out)"
-        raise
+def tell_the_place(error: NoMatchError, queries: list[Any]) -> None:
+    """Add to an error about one of several queries which it is."""
+    places = [place for place, one in enumerate(queries) if one is error.args[0]]
+    if places and len(queries) > 1:
+        error.message += f" (queries[{places[0]}]: leave it out)"
 
 
 class _Item(NamedTuple):
