@@ -52,15 +52,16 @@ class Unchecked(NamedTuple):
 
     def checked(self) -> NDArray[Any]:
         """Read all bytes of the array, and return it; raise FileFormatError if they are wrong."""
+        why = ""
         if _crc32(self.array) != self.crc32:
-            raise _damaged(self.name, "it does not match its checksum")
-        if self.array.dtype == np.bool_ and self.array.view(np.uint8).max(initial=0) > 1:
-            raise _damaged(self.name, "it has bytes that are neither true nor false")
+            why = "it does not match its checksum"
+        elif self.array.dtype == np.bool_ and self.array.view(np.uint8).max(initial=0) > 1:
+            why = "it has bytes that are neither true nor false"
+        if why:
+            raise FileFormatError(
+                f"{self.name} is damaged: {why}; restore it from a copy, or make it again"
+            )
         return self.array
-
-
-def _crc32(array: NDArray[Any]) -> int:
-    return zlib.crc32(array.data) if array.size else 0
 
 
 class Stored(NamedTuple):
@@ -87,7 +88,7 @@ def write_arrays(
                 f"array {name!r}: dtype {array.dtype} cannot be stored; "
                 f"expected one of {', '.join(DTYPES)}"
             )
-    rows = _empty_rows(array.shape for array in raw.values())
+    rows = _empty_rows(raw.values())
     if rows > _EMPTY + sum(array.nbytes for array in raw.values()):
         raise ArgumentTypeError(
             f"arrays without numbers, of {rows} rows in all, cannot be stored; leave them out"
@@ -117,22 +118,28 @@ def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] 
         FileNotFoundError: there is no such file.
         FileFormatError: the file is damaged, of another kind, or of another version.
     """
-    data = _mapped(path)
-    header, end = _read_header(data, path, kind)
-    try:
-        mapped = {}
+    data, header, end = _opened(path, kind)
+    mapped = dict[str, Unchecked]()
+    with as_format_errors(path):
         for name, entry in header["arrays"].items():
-            mapped[name], end = _map_array(data, entry, end, f"array {name!r} of {path}")
+            dtype, shape, before = entry["dtype"], tuple(entry["shape"]), end
+            are_sides = all(type(side) is int and 0 <= side < 2**48 for side in shape)
+            if dtype not in DTYPES or len(shape) > 32 or not are_sides:
+                raise ValueError(f"array {name!r} is of dtype {dtype} and shape {shape}")
+            start = before + -before % _ALIGNMENT
+            end = start + math.prod(shape) * np.dtype(dtype).itemsize
+            if end > len(data) or data[before:start].any():
+                raise ValueError(f"array {name!r} is not where it should be")
+            array = data[start:end].view(dtype).reshape(shape)
+            mapped[name] = Unchecked(array, entry["crc32"], f"array {name!r} of {path}")
+        if end != len(data):
+            raise ValueError(f"it has {len(data)} bytes where {end} were written")
+        if _empty_rows(one.array for one in mapped.values()) > _EMPTY + len(data):
+            raise ValueError("it has more rows without numbers than a file of its size may have")
         meta = header["meta"]
         if not isinstance(meta, dict):
             raise TypeError(f"meta is {meta!r}")
-    except (AttributeError, KeyError, TypeError) as error:
-        raise _damaged(path, f"its header is not of this format ({error!r})") from error
-    if end != len(data):
-        raise _damaged(path, f"it has {len(data)} bytes where {end} were written")
-    if _empty_rows(one.array.shape for one in mapped.values()) > _EMPTY + len(data):
-        raise _damaged(path, "it has more rows without numbers than a file of its size may have")
-    arrays = {name: one.checked() for name, one in mapped.items() if name not in later}
+        arrays = {name: one.checked() for name, one in mapped.items() if name not in later}
     return Stored(meta, arrays, {name: mapped[name] for name in mapped if name in later})
 
 
@@ -140,21 +147,19 @@ def header_digest(path: str | os.PathLike[str], kind: str) -> str:
     """Return a hash of the header, which has the checksum of each array; raise as `read_arrays`."""
     from hashlib import blake2b
 
-    data = _mapped(path)
-    _, end = _read_header(data, path, kind)
+    data, _, end = _opened(path, kind)
     return blake2b(data[:end].tobytes(), digest_size=16).hexdigest()
 
 
-def _mapped(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
+def _opened(
+    path: str | os.PathLike[str], kind: str
+) -> tuple[NDArray[np.uint8], dict[str, Any], int]:
+    """Map a file of this ``kind``; return its bytes, its header, and where that ends."""
     try:
         with _errors_naming(path, path):
-            return np.asarray(np.memmap(path, np.uint8, "r"))
+            data: NDArray[np.uint8] = np.asarray(np.memmap(path, np.uint8, "r"))
     except ValueError:  # an empty file cannot be mapped
-        return np.zeros(0, np.uint8)
-
-
-def _read_header(data: NDArray[np.uint8], path: object, kind: str) -> tuple[dict[str, Any], int]:
-    """Return the header of a file of this ``kind``, and the position of its end."""
+        data = np.zeros(0, np.uint8)
     if len(data) < _PREFIX.size or data[: len(MAGIC)].tobytes() != MAGIC:
         raise FileFormatError(
             f"{path} is not a fuzzydict file (or its beginning is damaged); "
@@ -168,46 +173,40 @@ def _read_header(data: NDArray[np.uint8], path: object, kind: str) -> tuple[dict
         )
     end = _PREFIX.size + length
     text = data[_PREFIX.size : min(end, len(data))].tobytes()
-    if len(text) != length or zlib.crc32(text) != checksum:
-        raise _damaged(path, "its header does not match its checksum")
-    try:
+    with as_format_errors(path):
+        if len(text) != length or zlib.crc32(text) != checksum:
+            raise ValueError("its header does not match its checksum")
         header = _parsed_json(text)
-        found = header["kind"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise _damaged(path, f"its header is not JSON of this format ({error!r})") from error
-    if found != kind:
-        raise FileFormatError(f"{path} holds {found}, where {kind} was expected")
-    return header, end
+        if header["kind"] != kind:
+            raise FileFormatError(f"{path} holds {header['kind']}, where {kind} was expected")
+    return data, header, end
 
 
-def _map_array(
-    data: NDArray[np.uint8], entry: Mapping[str, Any], end: int, name: str
-) -> tuple[Unchecked, int]:
-    """Map the array that starts at the next aligned byte from ``end``; return its own end."""
-    if entry["dtype"] not in DTYPES:
-        raise _damaged(name, f"dtype {entry['dtype']} is not one of {', '.join(DTYPES)}")
-    dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-    if len(shape) > 32 or not all(type(side) is int and 0 <= side < 2**48 for side in shape):
-        raise _damaged(name, f"{shape} is not a shape")
-    start = end + (-end % _ALIGNMENT)
-    stop = start + math.prod(shape) * dtype.itemsize
-    if stop > len(data):
-        raise _damaged(name, f"shape {shape} does not fit into the {len(data)} bytes of the file")
-    if data[end:start].any():
-        raise _damaged(name, "the padding before it is not zero")
-    try:
-        array = data[start:stop].view(dtype).reshape(shape)
-    except (OverflowError, ValueError) as error:  # no elements, but too many or too long axes
-        raise _damaged(name, f"{shape} is not a shape") from error
-    return Unchecked(array, entry["crc32"], name), stop
+def _crc32(array: NDArray[Any]) -> int:
+    return zlib.crc32(array.data) if array.size else 0
 
 
-def _empty_rows(shapes: Iterable[tuple[int, ...]]) -> int:
+def _empty_rows(arrays: Iterable[NDArray[Any]]) -> int:
     """Return how many lists the arrays without numbers are as lists, whatever their last axis."""
-    return sum(math.prod(side or 1 for side in shape) for shape in shapes if 0 in shape)
+    shapes = (array.shape for array in arrays if not array.size)
+    return sum(math.prod(side or 1 for side in shape) for shape in shapes)
 
 
 # ---- what a file says -------------------------------------------------------------------------
+
+
+@contextmanager
+def as_format_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn errors about the content of a file into a FileFormatError that names the file."""
+    failures = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+    try:
+        yield
+    except failures as error:
+        if isinstance(error, FileFormatError) and str(path) in str(error):
+            raise
+        raise FileFormatError(
+            f"{path} is damaged, or was not written by fuzzydict: {error}; restore it from a copy"
+        ) from error
 
 
 def _parsed_json(text: bytes) -> Any:
@@ -270,24 +269,6 @@ def require_finite_array(name: str, array: NDArray[Any]) -> None:
             raise ValueError(f"its {name} are not finite numbers")
 
 
-def _damaged(what: object, why: str) -> FileFormatError:
-    return FileFormatError(f"{what} is damaged: {why}; restore it from a copy, or make it again")
-
-
-@contextmanager
-def as_format_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors about the content of a file into a FileFormatError that names the file."""
-    failures = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-    try:
-        yield
-    except failures as error:
-        if isinstance(error, FileFormatError) and str(path) in str(error):
-            raise
-        raise FileFormatError(
-            f"{path} is damaged, or was not written by fuzzydict: {error}; restore it from a copy"
-        ) from error
-
-
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces ``path`` when the block ends without an error.
@@ -299,28 +280,26 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     from pathlib import Path
 
-    name = os.fsdecode(path)
+    name, mode = os.fsdecode(path), None
     if not name:
         raise FileNotFoundError(errno.ENOENT, "the name is empty; name a file", name)
     if os.path.split(name)[1] in ("", os.curdir):  # which a `Path` leaves out
         raise IsADirectoryError(errno.EISDIR, "this names a folder; name a file", name)
-    given, mode = Path(path), None
     with suppress(FileNotFoundError):
-        mode = given.stat().st_mode
+        mode = Path(name).stat().st_mode
     if mode is not None and not stat.S_ISREG(mode):
-        with _errors_naming(given, given), given.open("wb") as file:
+        with _errors_naming(name, name), Path(name).open("wb") as file:
             yield file
         return
-    target = Path(os.path.realpath(given))
+    target = Path(os.path.realpath(name))
     # A short name, for that of the target may have all the 255 bytes that a name can have.
     beside = target.with_name(f".fuzzydict-{os.urandom(8).hex()}")
+    permissions = 0o666 if mode is None else stat.S_IMODE(mode)
     with _errors_naming(target, beside):
         try:  # begins before the file exists, so that an interrupt never leaves it behind
-            permissions = partial(os.open, mode=0o666 if mode is None else stat.S_IMODE(mode))
-            with open(beside, "xb", opener=permissions) as file:
+            with open(beside, "xb", opener=partial(os.open, mode=permissions)) as file:
                 if mode is not None and os.name == "posix":
-                    # The umask may have taken something of it.
-                    os.fchmod(file.fileno(), stat.S_IMODE(mode))
+                    os.fchmod(file.fileno(), permissions)  # the umask may have taken something
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -351,30 +330,18 @@ def _errors_naming(
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
-class _Reading(io.FileIO):
-    """A file whose errors name it, also those of reading."""
-
-    def readinto(self, buffer: Any) -> int | None:
-        with _errors_naming(self.name, self.name):
-            return super().readinto(buffer)
-
-    def readall(self) -> bytes:
-        with _errors_naming(self.name, self.name):
-            return super().readall()
-
-
 def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """Open a file, a pipe or a terminal to read its bytes; an OSError names it.
+    """Open a file, a pipe or a terminal to read its bytes.
 
     Another device, which may have no end, such as ``/dev/zero``, is a FileFormatError.
     """
-    file = _Reading(os.fspath(path))
+    file = open(path, "rb")  # noqa: PTH123, SIM115
     status = os.fstat(file.fileno())
     is_device = stat.S_ISCHR(status.st_mode) and not file.isatty()
     if is_device and not os.path.samestat(status, os.stat(os.devnull)):  # noqa: PTH116
         file.close()
         raise FileFormatError(f"{path}: is a device; expected a file or a pipe")
-    return io.BufferedReader(file)
+    return file
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:
