@@ -57,7 +57,7 @@ MISUSES: dict[type[Exception], dict[str, Callable[[Path], Any]]] = {
     errors.FileFormatError: {
         "format version 9...reads version 2...make the file again, or install the release that"
         " wrote it": lambda path: loaded(path, b"fuzzydct" + bytes([9] + [0] * 15)),
-        "is damaged: its header...match its checksum...restore it from a copy": (
+        "is damaged...its header...match its checksum...restore it from a copy": (
             lambda path: loaded(path, b"fuzzydct" + bytes([2] + [0] * 14 + [1]))
         ),
     },
