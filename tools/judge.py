@@ -30,16 +30,9 @@ from scipy.special import expit, logsumexp
 from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.embedding.word_vectors import Brown
 from fuzzydict.evaluation.datasets import read_sets
-from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, Asked, Query, align, pairs_of
-from fuzzydict.search.judge import SIGNS_WHETHER, SIGNS_WHICH, WHICH, Judge, Net
-from fuzzydict.search.keys import Keys, WordTable, compared_words
-from fuzzydict.search.retrieve import (
-    GLANCE,
-    Glance,
-    candidates,
-    glance,
-)
-from fuzzydict.search.score import Meaning
+from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, Asked, align, pairs_of
+from fuzzydict.search.keys import GLANCE, Keys, Query, Seen, WordTable, candidates, glance
+from fuzzydict.search.score import SIGNS_WHETHER, SIGNS_WHICH, WHICH, Judge, Meaning, Net
 from tools.questions import Asked as Asking
 from tools.questions import Questions, questions
 from tools.wordnet import pairs_in
@@ -299,7 +292,7 @@ def with_small(some: Iterable[Questions]) -> Iterator[Questions]:
 def prepared(some: Iterable[Questions], meaning: Meaning) -> Iterator[Prepared]:
     """Yield dicts with their queries."""
     for one in some:
-        names = [name for name in dict.fromkeys(one.keys) if compared_words(name)]
+        names = [name for name in dict.fromkeys(one.keys) if meaning.table.words_of(name)]
         if not names:
             continue
         keys = Keys.of(meaning.table, names, meaning.of_keys(names))
@@ -311,7 +304,7 @@ def prepared(some: Iterable[Questions], meaning: Meaning) -> Iterator[Prepared]:
             yield Prepared(keys, [query for query, _ in asked], right, weights)
 
 
-def glances_of(one: Prepared, meaning: Meaning, weights: NDArray[np.float32]) -> Glance:
+def glances_of(one: Prepared, meaning: Meaning, weights: NDArray[np.float32]) -> Seen:
     """Return what is seen of all keys of a dict at a glance."""
     vectors = meaning.of_queries(one.queries, one.keys)
     return glance(one.queries, one.keys, vectors, weights, is_encoded=meaning.is_encoded)
@@ -364,10 +357,10 @@ def learned_pair(
     """
     phis, truths = [], []
     for one in dicts:
-        found = candidates(glances_of(one, meaning, glance_weights), 12)
+        candidate_slots, _ = candidates(glances_of(one, meaning, glance_weights), 12)
         asked = Asked.of(one.queries, one.keys)
         a, b, y = [], [], []
-        for row, (slots, right) in enumerate(zip(found.slots.tolist(), one.right, strict=True)):
+        for row, (slots, right) in enumerate(zip(candidate_slots.tolist(), one.right, strict=True)):
             ours = {int(i): asked.words[i - 1].text for i in asked.columns[row] if i}
             for slot in dict.fromkeys([*right, *slots]):
                 theirs = {int(j): one.keys.strings[j] for j in one.keys.columns[slot] if j}
@@ -397,13 +390,13 @@ def lists_of(
     random = np.random.default_rng(0)
     for one in dicts:
         seen = glances_of(one, meaning, weights["glance"])
-        found = candidates(seen)
-        X = align(one.queries, one.keys, found, weights["pair"])
+        slots, of_slots = candidates(seen)
+        X = align(one.queries, one.keys, slots, of_slots, weights["pair"])
         # Of few keys people ask mostly for what is there, of a thousand as often for what is not.
         absent = min(max(len(one.keys) / 150, 0.1), 1.0)
         for row, (right, weight) in enumerate(zip(one.right, one.weights, strict=True)):
-            is_right = np.isin(found.slots[row], right)
-            others = np.delete(seen.odds[row], found.slots[row])
+            is_right = np.isin(slots[row], right)
+            others = np.delete(seen.odds[row], slots[row])
             kept = random.choice(others, _REST, replace=False) if len(others) > _REST else others
             share = len(others) / max(len(kept), 1)
             rows.append((X[row], is_right, kept, share, weight))
@@ -442,7 +435,7 @@ def learned(
     nets = []
     for seed, lists in enumerate(several):
         Z = (lists.X - center) / scale
-        odds = np.where(lists.mask, which(Z[..., WHICH], Z[..., CONTEXT:]), -np.inf)
+        odds = np.where(lists.mask, judge.which_is_best(lists.X), -np.inf)
         best = odds.argmax(1)
         told = judge.features_of_best(Z, odds, best)
         is_right = lists.right[np.arange(len(best)), best]
@@ -468,10 +461,10 @@ def answers(one: Prepared, meaning: Meaning, judge: Judge) -> list[Answer]:
     for start in range(0, len(one.queries), 128):
         some = slice(start, start + 128)
         part = one._replace(queries=one.queries[some], right=one.right[some])
-        seen = candidates(glances_of(part, meaning, judge.glance))
-        X = align(part.queries, part.keys, seen, judge.pair)
-        said = judge.judge(X, part.keys.hashes[seen.slots])
-        slots = seen.slots[np.arange(len(said.best)), said.best].tolist()
+        of_all, seen = candidates(glances_of(part, meaning, judge.glance))
+        X = align(part.queries, part.keys, of_all, seen, judge.pair)
+        said = judge.judge(X, part.keys.hashes[of_all])
+        slots = of_all[np.arange(len(said.best)), said.best].tolist()
         rows = zip(said.right.tolist(), slots, part.right, strict=True)
         found += [Answer(p, slot in right, bool(right)) for p, slot, right in rows]
     return found

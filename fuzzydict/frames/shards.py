@@ -33,10 +33,18 @@ from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import as_cutoff, as_temperature
 from fuzzydict.results.answers import NO_KEY, as_queries, require_texts
 from fuzzydict.results.pooling import Doubt, StackedValues, joined_outputs, shaped
-from fuzzydict.search.align import Found, align
-from fuzzydict.search.keys import USUAL, Keys, Statistics, exact_text, usual_of
+from fuzzydict.search.align import align
+from fuzzydict.search.keys import (
+    CANDIDATES,
+    USUAL,
+    Keys,
+    Seen,
+    Statistics,
+    exact_text,
+    largest,
+    usual_of,
+)
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored, left_by_equal
-from fuzzydict.search.retrieve import CANDIDATES, largest
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
 from fuzzydict.text.words import plain, same_text
@@ -228,7 +236,7 @@ class _Answer(NamedTuple):
     kind: tuple[bool, tuple[int, ...]]  # of a value: whether it is a text, and its shape
     #: Of the candidates, in the order of the keys: the keys, (L, C); how much each is worth a look,
     #: infinitely if it equals the query, or its score by a named scorer, (L, C); their values,
-    #: (L, C, Ev); and the fields of `Found` but the first, each (L, C), if no scorer is named.
+    #: (L, C, Ev); and the fields of `Seen` but the first, each (L, C), if no scorer is named.
     candidates: list[NDArray[Any]]
     others: Partial  # by the judge, as if the log-odds of the best key were 0
     odds: NDArray[np.float64]  # the sum of their odds, likewise, (L,)
@@ -267,7 +275,9 @@ class _Part(Exact):
         slots = np.flatnonzero((odds > -np.inf).any(axis=0))  # the other values may be anything
         if not len(slots):
             return None
-        places = None if len(slots) == keys.count else np.searchsorted(keys.living_slots(), slots)
+        places = (
+            None if len(slots) == keys.count else np.searchsorted(np.flatnonzero(keys.alive), slots)
+        )
         array = values.array(places)
         flat, odds = array.reshape(len(array), -1), odds[:, slots]
         names = np.array([exact_text(keys.names[slot]) for slot in slots.tolist()], object)
@@ -339,14 +349,14 @@ class _Part(Exact):
         self, texts: list[str], answer: _Answer
     ) -> tuple[list[Doubt], NDArray[np.float64], NDArray[np.float64]]:
         """Return the doubts, the logits of the candidates, and what is taken off the others'."""
-        meaning, (names, glances, _, *seen) = self.meaning, answer.candidates
+        meaning, (names, glances, _, *more) = self.meaning, answer.candidates
         different, slots = np.unique(names, return_inverse=True)
         no_vectors = np.zeros((len(different), 0), np.float32)
         keys = Keys.of(meaning.table, different.tolist(), no_vectors)
         keys = keys.with_statistics(self.keys.statistics)
-        found = Found(slots.reshape(names.shape), *seen)
-        features = align(meaning.queries(texts), keys, found, meaning.judge.pair)
-        said = meaning.judge.judge(features, keys.hashes[found.slots])
+        slots, seen = slots.reshape(names.shape), Seen(glances, *more)
+        features = align(meaning.queries(texts), keys, slots, seen, meaning.judge.pair)
+        said = meaning.judge.judge(features, keys.hashes[slots])
         top, is_best = said.odds.max(axis=1, keepdims=True), said.tied()
         is_key = np.isposinf(glances.max(axis=1))  # which has its own value
         is_best = np.where(is_key[:, None], np.isposinf(glances), is_best)

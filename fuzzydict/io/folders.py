@@ -42,7 +42,7 @@ from fuzzydict.io.tables import open_table, table_format
 from fuzzydict.io.text_tables import Table, check_names
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Match
-from fuzzydict.search.judge import weights_digest
+from fuzzydict.search.score import weights_digest
 from fuzzydict.stores.remote import AnyDict, RemoteDict
 
 #: The formats of tables that a folder may have.

@@ -29,8 +29,7 @@ from fuzzydict.learning.train import Learned, Settings, fit_pooling, fit_retriev
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.results.pooling import StackedValues
-from fuzzydict.search.align import Query
-from fuzzydict.search.keys import Keys
+from fuzzydict.search.keys import Keys, Query
 from fuzzydict.search.lookup import Exact, Listing
 from fuzzydict.search.score import Meaning, NamedScore, as_score, is_spelling
 from fuzzydict.search.taught import SynonymRules

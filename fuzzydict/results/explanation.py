@@ -11,9 +11,8 @@ import numpy as np
 from fuzzydict.errors import quoted
 from fuzzydict.results.answers import Match
 from fuzzydict.results.tables import Cell, Number, Results, aligned, html_table, paragraph
-from fuzzydict.search.judge import Parts
 from fuzzydict.search.keys import exact_text
-from fuzzydict.search.score import Meaning
+from fuzzydict.search.score import Meaning, Parts
 from fuzzydict.text.words import label, shortened
 
 _WORDS, _LABEL = 6, 24  # lines of words, and characters of a key or word
@@ -52,7 +51,7 @@ class Explanation:
             encoders take whole texts: then the words are those of `English`, compared beside.
         best: the `Match` of the best key, at the cutoff or below; None if nothing was compared.
         best_parts: what speaks for it and against it, in log-odds that add up to those of its
-            score, see `search.judge.Parts`.
+            score, see `search.score.Parts`.
         runner_up: the `Match` of the second best key; None if there is no other.
         runner_up_parts: the parts of its score.
         none: the probability that no key is right.

@@ -12,12 +12,22 @@ from itertools import count, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
 from fuzzydict._arrays import ignore_invalid
-from fuzzydict.search.keys import FACTS, SHORT, Keys, Word, facts_of, is_word, shares_of
+from fuzzydict.search.keys import (
+    FACTS,
+    SHORT,
+    Keys,
+    Query,
+    Seen,
+    Word,
+    facts_of,
+    is_word,
+    shares_of,
+)
 from fuzzydict.text.lexicon import (
     Part,
     abbreviates,
@@ -32,48 +42,6 @@ from fuzzydict.text.lexicon import (
     same_terms,
     stem_of,
 )
-
-
-class Query(NamedTuple):
-    """A query as it is compared.
-
-    Attributes:
-        asked: the query.
-        text: its words in the first spelling, joined by blanks.
-        words: these, looked up.
-        vector: that of the text, (E,), if an embedding gave it; the words have theirs.
-    """
-
-    asked: str
-    text: str
-    words: list[Word]
-    vector: NDArray[np.float32] | None = None
-
-
-def by_share(query: Query, shares: ArrayLike) -> NDArray[np.float32]:
-    """Return the vectors of the words of a query together, (E,), given the share of each."""
-    units = np.array([word.unit for word in query.words])
-    return np.asarray(np.asarray(shares, np.float32) @ units)
-
-
-class Found(NamedTuple):
-    """The candidates of L queries among the keys.
-
-    Attributes:
-        slots: of the candidates, (L, C).
-        of_ngrams: the cosines of their n-grams, (L, C).
-        near: the cosines of the vectors of their words, (L, C).
-        above: how far these are above the usual, in standard deviations, (L, C).
-        encoded: the cosines by an encoder of whole texts, (L, C); zeros without one.
-        encoded_above: as ``above``.
-    """
-
-    slots: NDArray[np.intp]
-    of_ngrams: NDArray[np.float32]
-    near: NDArray[np.float32]
-    above: NDArray[np.float32]
-    encoded: NDArray[np.float32]
-    encoded_above: NDArray[np.float32]
 
 
 class Feature(NamedTuple):
@@ -180,8 +148,9 @@ class Asked(NamedTuple):
         units = np.zeros((len(words) + 1, keys.table.size), np.float32)
         weights = np.zeros(len(words) + 1, np.float32)
         stems = [keys.stems.get(word.entry.stem, -2) for word in words]
+        members = [keys.members.get((word.entry.group, word.entry.member), -1) for word in words]
         facts[0]["stem"] = -2
-        facts[1:] = facts_of(words, stems, map(keys.known_member, words))
+        facts[1:] = facts_of(words, stems, members)
         units[1:] = [word.unit for word in words]
         weights[1:] = keys.weights_of(words)
         return cls(words, columns, facts, units, weights)
@@ -339,22 +308,24 @@ class Block(NamedTuple):
 def align(
     queries: Sequence[Query],
     keys: Keys,
-    found: Found,
+    slots: NDArray[np.intp],
+    seen: Seen,
     weights: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """Return the `FEATURES` of the candidates of L queries with words, (L, C, F).
 
-    ``weights`` weigh what `PAIR` names, (20,).
+    Given are the slots of the candidates, (L, C), and what is seen of them; ``weights`` weigh what
+    `PAIR` names, (20,).
     """
-    asked, slots, columns = Asked.of(queries, keys), found.slots, keys.columns[found.slots]
+    asked, columns = Asked.of(queries, keys), keys.columns[slots]
     X = np.zeros((*slots.shape, len(FEATURES)), np.float32)
     counts = keys.counts[slots]
     theirs = columns[:, :, : max(int(counts.max()), 1)]  # (L, C, W)
     share, other = shares_of(asked.weights[asked.columns]), shares_of(keys.weights[theirs])
     sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
-    X[..., NEAR], X[..., ABOVE] = found.near * sure, found.above / 10 * sure
-    X[..., ENCODED], X[..., ENCODED_ABOVE] = found.encoded, found.encoded_above / 10
-    X[..., NGRAMS] = found.of_ngrams
+    X[..., NEAR], X[..., ABOVE] = seen.near * sure, seen.above / 10 * sure
+    X[..., ENCODED], X[..., ENCODED_ABOVE] = seen.encoded, seen.encoded_above / 10
+    X[..., NGRAMS] = seen.of_ngrams
     for x, query, of_query in zip(X, queries, slots.tolist(), strict=True):
         compare_strings(x, query, keys, of_query)
     block = Block(X, queries, keys, slots, theirs, Table.of(asked, keys, theirs, weights))
@@ -441,7 +412,8 @@ def _initials_in(
     """Yield where a word of one is the initials of words of the other."""
     short = [(m, w.text) for m, w in enumerate(query.words) if len(w.text) in _INITIALS]
     if short:
-        for j, initials in enumerate(keys.initials(slots.tolist())):
+        for j, slot in enumerate(slots.tolist()):
+            initials = "".join([word[0] for word in keys.texts[slot].split(" ")])
             if len(initials) > 1:
                 for m, text in short:
                     first = initials.find(text)

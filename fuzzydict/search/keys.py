@@ -1,27 +1,27 @@
-"""The keys of a dict as arrays: vectors, words, n-grams, and statistics of all of them.
+"""Queries and keys as arrays: words, vectors, n-grams, statistics; and which keys look alike.
 
-n keys, W words of a key at most, U different words, E numbers of a vector
+n keys, W words of a key at most, U different words, E numbers of a vector; L queries
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
-from itertools import compress, count, islice, repeat
+from itertools import compress, count, repeat
 from operator import is_, is_not
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, cast
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import ignore_invalid, inverse_lengths, make_room, slices, units
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.search.taught import SynonymRules
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
-from fuzzydict.text.ngrams import Inverted, Postings, ngrams_of_each
+from fuzzydict.text.ngrams import Inverted, Postings, ngrams, ngrams_of_each
 from fuzzydict.text.words import plain
 
 #: Words of a text that are compared one by one.
@@ -29,6 +29,8 @@ MOST_WORDS = 16
 SHORT = 4  # letters of a short word
 #: Keys whose cosines tell what is usual.
 USUAL = 128
+#: Keys that are compared with a query in detail.
+CANDIDATES = 24
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
@@ -51,42 +53,44 @@ class Word(NamedTuple):
     trust: float  # how far the vector can be trusted; 0 for a word never seen
 
 
-def compared_words(text: str) -> list[str]:
-    """Return the words of a text in their first spellings: "colour" is "color"."""
-    return [look_up(word).form for word in words_of(text)[:MOST_WORDS]]
+class Query(NamedTuple):
+    """A query as it is compared."""
+
+    asked: str
+    text: str  # its words in the first spelling, joined by blanks
+    words: list[Word]
+    vector: NDArray[np.float32] | None = None  # that of the text, if an embedding gave it
 
 
 class WordTable:
-    """Words looked up in the lexicon and in a table of vectors, if there is one, each once."""
+    """Words looked up in the lexicon and in a table of vectors, if there is one."""
 
     def __init__(self, vectors: WordVectors | None) -> None:
         self.vectors = vectors
         self.synonyms: SynonymRules | None = None  # which are replaced in texts
         self.size = 0 if vectors is None else vectors.size
         self._kept: dict[str, Word] = {}
-        self._none = np.zeros(self.size, np.float32), 0.0, 1.0, False, 0.0
-
-    def words_of(self, text: str) -> list[str]:
-        """Return the words of a text in their first spellings, with synonyms replaced."""
-        return compared_words(text if self.synonyms is None else self.synonyms.text(text))
 
     def written(self, texts: list[str]) -> list[str]:
         """Return texts with synonyms replaced."""
         return texts if self.synonyms is None else list(map(self.synonyms.text, texts))
 
+    def words_of(self, text: str) -> list[str]:
+        """Return the words of a text in their first spellings, with synonyms replaced."""
+        written = text if self.synonyms is None else self.synonyms.text(text)
+        return [look_up(word).form for word in words_of(written)[:MOST_WORDS]]
+
     def synonyms_in(self, texts: Sequence[str]) -> dict[str, str]:
         """Return the synonyms that are applied to some texts, as they were given."""
-        applied: dict[str, str] = {}
-        for text in texts if self.synonyms is not None else ():
-            applied |= self.synonyms.applied(text)  # type: ignore[union-attr]
-        return applied
+        each = map(self.synonyms.applied, texts) if self.synonyms is not None else ()
+        return {name: text for applied in each for name, text in applied.items()}
 
     def look_up(self, entries: Sequence[Entry]) -> list[Word]:
         """Return several words, whose vectors are looked up together; none is kept."""
         if self.vectors is None:
-            entries = [entry.by_spelling() for entry in entries]
-        texts = [entry.word for entry in entries]
-        known = [self._none] * len(texts) if self.vectors is None else self.vectors.look_up(texts)
+            none = np.zeros(0, np.float32), 0.0, 1.0, False, 0.0
+            return [Word(entry.word, entry.by_spelling(), *none) for entry in entries]
+        known = self.vectors.look_up([entry.word for entry in entries])
         return [Word(entry.word, entry, *of) for entry, of in zip(entries, known, strict=True)]
 
     def of_each(self, texts: Sequence[Sequence[str]]) -> list[list[Word]]:
@@ -103,39 +107,31 @@ class WordTable:
     def background(self) -> Background:
         """The cosines to expect of two unrelated words of the table."""
         words = self.vectors.words[:_FREQUENT] if self.vectors is not None else []
-        some = words[:: max(1, len(words) // USUAL)]
-        known = [word.unit for word in self.of_each([some])[0]]
-        return background_of(np.array(known or [self._none[0]]))
+        some = self.of_each([words[:: max(1, len(words) // USUAL)]])[0]
+        return background_of(np.array([word.unit for word in some]).reshape(len(some), self.size))
 
 
-#: What is compared of a word beside its vector.
+# What is compared of a word beside its vector, and how it is kept.
+_NUMBERS = "stem member group unit first length"  # the first is the first letter
+_LETTERS = "letters, letters of the stem"  # a bit for each, so that one without them may be told
+_FLAGS = "known sure common word abbreviation filler function digit denies"
 FACTS = np.dtype(
     [
-        ("stem", np.int32),  # its number
-        ("member", np.int32),  # the number of the member of a closed class that it is, or 0
-        ("group", np.int32),
-        ("unit", np.int32),
-        ("first", np.int32),  # its first letter
-        ("length", np.int32),
-        ("letters", np.uint32),  # a bit for each, so that one without them may be told
-        ("letters of the stem", np.uint32),
+        *((name, np.int32) for name in _NUMBERS.split()),
+        *((name, np.uint32) for name in _LETTERS.split(", ")),
         ("weight", np.float32),
-        ("known", np.bool_),  # it is in the table of vectors
-        ("sure", np.bool_),  # its vector is its own
-        ("common", np.bool_),
-        ("word", np.bool_),
-        ("abbreviation", np.bool_),  # it may stand for a longer word
-        ("filler", np.bool_),
-        ("function", np.bool_),
-        ("digit", np.bool_),
-        ("denies", np.bool_),
+        *((name, np.bool_) for name in _FLAGS.split()),
     ],
     align=True,
 )
 
 
 def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]) -> NDArray[Any]:
-    """Return the `FACTS` of U words, (U,), given the numbers of their stems and as members."""
+    """Return the `FACTS` of U words, (U,).
+
+    Given are the numbers of their stems, and of the members of closed classes that they are; 0 is
+    none. A "sure" word has a vector of its own; an "abbreviation" may stand for a longer word.
+    """
     rows = [
         (
             *(stem, member, entry.group, entry.unit, ord(text[0]), len(text)),
@@ -187,11 +183,10 @@ class Keys:
     `updated` returns other keys, which share the memory of these. So threads may compare with
     them at once, without a lock; what is computed when it is first needed is the same whoever
     computes it. A deleted key leaves its slot dead until the arrays are packed. A key without
-    letters or digits has no slot: it is only found exactly. A key whose class has its own
-    ``__eq__`` or ``__hash__`` is never asked for them: it is told by its identity.
+    letters or digits has no slot: it is only found exactly.
 
-    Later `Keys` append to the same lists. So ``names`` and ``texts`` may have more than n items,
-    and ``strings`` more than the U + 1 words of these keys, of which the first is none.
+    Later `Keys` append to the same lists and dicts, so these may have more than n keys, or more
+    than the U + 1 words of these keys, of which the first is none.
 
     >>> keys = Keys.of(WordTable(None), ["red", "dark blue"], np.zeros((2, 0), np.float32))
     >>> longer = keys.updated(["red", "grey"], lambda new: np.zeros((len(new), 0), np.float32))
@@ -205,7 +200,7 @@ class Keys:
         self.slots = dict[str | int, int]()  # by what `_identity` gives for a name
         self.strings, self.numbers = [""], dict[str, int]()  # the words
         self.stems = dict[str, int]()
-        self.members = dict[tuple[int, str], int]()  # of closed classes
+        self.members = dict[tuple[int, str], int]()  # of closed classes; 0 is none
         self.alive = np.zeros(0, np.bool_)  # which slots hold a key of the dict, (n,)
         self.of_dict: Sequence[Any] = ()  # all keys of the dict, in order
         self.has_slot = self.alive  # which of these are texts with words
@@ -225,7 +220,6 @@ class Keys:
         self._room: dict[str, NDArray[Any]] = {}  # the arrays, with what is free behind them
         self._may_append = [True]  # taken by the first that appends; others copy lists and arrays
         self._inverted: Inverted | None = None  # the n-grams of the first keys
-        self._usual: tuple[Any, Background] | None = None  # of the keys in some slots
         self._given: Statistics | None = None
 
     @classmethod
@@ -237,13 +231,31 @@ class Keys:
         new.of_dict, new.has_slot = names, new.alive
         return new
 
-    def _copy(self) -> Self:
-        """Return the same keys, of which nothing was computed."""
+    def some(self, slots: NDArray[np.intp]) -> Keys:
+        """Return the keys of some slots, rising, as keys of their own that know of all."""
+        names = [self.names[slot] for slot in slots.tolist()]
+        return Keys.of(self.table, names, self.vectors[slots]).with_statistics(self.statistics)
+
+    def with_statistics(self, statistics: Statistics) -> Keys:
+        """Return the same keys as some of many, of which these are the statistics."""
         new = copy(self)
+        new._forget()
+        new._given = statistics
+        return new
+
+    def with_vectors(self, vectors: NDArray[np.float32]) -> Keys:
+        """Return the same keys, with other vectors of the whole texts, (n, E)."""
+        new = copy(self)
+        new.__dict__.pop("statistics", None)
+        new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
+        new.background, new._may_append = usual_of(vectors[self.sample(USUAL)]), []
+        return new
+
+    def _forget(self) -> None:
+        """Forget what was computed of other keys."""
         for name, made in vars(Keys).items():
             if isinstance(made, cached_property):
-                new.__dict__.pop(name, None)
-        return new
+                self.__dict__.pop(name, None)
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
@@ -255,14 +267,25 @@ class Keys:
         return int(np.count_nonzero(self.alive))
 
     @cached_property
-    def total(self) -> int:
-        """How many keys are counted: these, or the many of which these are some."""
-        return self.count if self._given is None else self._given.total
-
-    @cached_property
     def dead(self) -> NDArray[np.intp]:
         """The slots that hold no key."""
         return np.flatnonzero(~self.alive)
+
+    def living(self) -> list[str]:
+        """Return the keys that have a slot, S of them, in order."""
+        return list(compress(self.names, self.alive.tolist()))
+
+    def slot_of(self, name: str) -> int | None:
+        """Return the slot of a living key, or None if there is no such key."""
+        slot = self.slots.get(name if type(name) is str else _identity(name))
+        return slot if slot is not None and slot < len(self.alive) and self.alive[slot] else None
+
+    def sample(self, count: int) -> NDArray[np.intp]:
+        """Return the slots of some living keys, the same whatever the order of the keys."""
+        slots = np.flatnonzero(self.alive)
+        if len(slots) <= count:
+            return slots
+        return np.sort(slots[np.argpartition(self.hashes[slots], count)[:count]])
 
     # ---- changes -------------------------------------------------------------------------------
 
@@ -289,33 +312,32 @@ class Keys:
             stays[places[: is_later.argmin()]] = True  # what was not removed and added again
         added = of_dict[int(np.count_nonzero(stays)) :]
         are_new = [has_words(key) for key in added]
+        names = list(compress(added, are_new))
+        vectors = vectors_of(list(map(exact_text, names))) if names else None
         new = self._without(stays[self.has_slot])
-        if names := list(compress(added, are_new)):
-            vectors = vectors_of(list(map(exact_text, names)))
-            new = new._copy()
+        if vectors is not None:
             new._append(names, vectors)
-        elif new is self:
-            new = copy(self)
         new.of_dict = of_dict
         new.has_slot = np.append(self.has_slot[stays], np.array(are_new, np.bool_))
         return new
 
     def _without(self, stays: NDArray[np.bool_]) -> Keys:
-        """Return those of the living keys that stay, (S,); these, if all do."""
+        """Return a copy that has those of the living keys that stay, (S,)."""
+        new, alive = copy(self), self.alive.copy()
         if stays.all():
-            return self
-        alive = self.alive.copy()
+            return new
         alive[alive] = stays
         if np.count_nonzero(~alive) > _DEAD_ALLOWED * len(alive):
             left = list(compress(self.names, alive.tolist()))
             return Keys.of(self.table, left, self.vectors[alive])
-        new, gone = self._copy(), self.columns[self.alive & ~alive].ravel()
-        new.alive = alive
+        new._forget()
+        new.alive, gone = alive, self.columns[self.alive & ~alive].ravel()
         new._word_counts = self._word_counts - np.bincount(gone, minlength=len(self.word_units))
         return new
 
     def _append(self, names: list[str], vectors: NDArray[np.float32]) -> None:
         """Append m names to a copy that nobody has seen."""
+        self._forget()
         n, known = len(self.counts), len(self.word_units)
         try:
             self._may_append.pop()
@@ -326,25 +348,28 @@ class Keys:
             self.numbers = {string: i for i, string in enumerate(self.strings) if i}
             self.stems, self.members = self.stems.copy(), self.members.copy()
         written = list(map(exact_text, names))
-        flat, sizes = self._numbered(self.table.written(written))
-        strings = map(self.strings.__getitem__, flat)
-        texts = [" ".join(islice(strings, size)) for size in sizes]
-        counts, columns = np.array(sizes), np.zeros((len(names), MOST_WORDS), np.int32)
-        columns[np.arange(MOST_WORDS) < counts[:, None]] = flat
-        word_counts = np.bincount(flat, minlength=len(self.strings))
+        rows = list(self._numbered(self.table.written(written)))
+        self._add_words(self.strings[known:])
+        counts, columns = (
+            np.array(list(map(len, rows))),
+            np.zeros((len(rows), MOST_WORDS), np.int32),
+        )
+        columns[np.arange(MOST_WORDS) < counts[:, None]] = [one for row in rows for one in row]
+        word_counts = np.bincount(columns.ravel(), minlength=len(self.strings))
         word_counts[:known] += self._word_counts
-        self._word_counts, hashes = word_counts, np.zeros(len(names), np.uint32)
-        for place in range(max(sizes)):
+        self._word_counts, hashes = word_counts, np.zeros(len(rows), np.uint32)
+        for place in range(int(counts.max())):
             factor = np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
             hashes += self.word_hashes[columns[:, place]] * factor
-        ngrams, ngram_counts = ngrams_of_each(texts)
+        texts = [" ".join([self.strings[one] for one in row]) for row in rows]
+        of_texts, ngram_counts = ngrams_of_each(texts)
         self._extend(
             vectors=vectors,
             inverse_lengths=inverse_lengths(vectors),
             columns=columns,
             counts=counts,
             hashes=hashes ^ (hashes >> np.uint32(15)),
-            ngrams=ngrams,
+            ngrams=of_texts,
             ngram_counts=ngram_counts,
         )
         new_slots = {_identity(name): slot for slot, name in enumerate(names, n)}
@@ -356,6 +381,36 @@ class Keys:
         self.texts += [a if a == b else b for a, b in zip(written, texts, strict=True)]
         self.alive = np.append(self.alive, np.ones(len(names), np.bool_))
         self._may_append = [True]
+
+    def _numbered(self, texts: list[str]) -> Iterator[list[int]]:
+        """Yield the numbers of the words of each text; new ones are put behind ``strings``."""
+        numbers = dict[str, int]()  # of words as they are written
+        for text in texts:
+            words = words_of(text)[:MOST_WORDS]
+            for word in words:
+                if word not in numbers:
+                    form = look_up(word).form
+                    numbers[word] = self.numbers.setdefault(form, len(self.strings))
+                    if numbers[word] == len(self.strings):
+                        self.strings.append(form)
+            yield [numbers[word] for word in words]
+
+    def _add_words(self, strings: list[str]) -> None:
+        """Put words behind the arrays of these, if there are any."""
+        if not strings:
+            return
+        words, stems, members = self.table.look_up(list(map(look_up, strings))), [], []
+        for _, entry, *_ in words:
+            stems.append(self.stems.setdefault(entry.stem, len(self.stems)))
+            member = entry.group, entry.member
+            new = self.members.setdefault(member, len(self.members) + 1) if member[0] >= 0 else 0
+            members.append(new)
+        hashes = [crc32(string.encode("utf-8", "surrogatepass")) for string in strings]
+        self._extend(
+            word_units=np.array([word.unit for word in words]),
+            word_hashes=np.array(hashes, np.uint32),
+            facts=facts_of(words, stems, members),
+        )
 
     def _extend(self, **rows: NDArray[Any]) -> None:
         """Put rows behind those of some arrays, in the same memory as long as there is room."""
@@ -372,64 +427,6 @@ class Keys:
             self._room[name], arrays[name] = room, room[:total]
             arrays[name].flags.writeable = False  # scorers and answers are shown no copy
 
-    def _numbered(self, texts: list[str]) -> tuple[list[int], list[int]]:
-        """Return the numbers of the words of all texts, and how many each has; add new words."""
-        flat, sizes, first = list[int](), list[int](), len(self.strings)
-        seen, entries = dict[str, int](), list[Entry]()
-        for text in texts:
-            words = words_of(text)[:MOST_WORDS]
-            for word in words:
-                number = seen.get(word)
-                if number is None:
-                    entry = look_up(word)
-                    number = self.numbers.setdefault(entry.form, len(self.strings))
-                    if number == len(self.strings):
-                        entries.append(entry if entry.form == word else look_up(entry.form))
-                        self.strings.append(entry.form)
-                    seen[word] = number
-                flat.append(number)
-            sizes.append(len(words))
-        if len(self.strings) == first:
-            return flat, sizes
-        new = self.table.look_up(entries)
-        stems = [self.stems.setdefault(one.stem, len(self.stems)) for one in entries]
-        members = [
-            self.members.setdefault(one, len(self.members) + 1) if one[0] >= 0 else 0
-            for one in [(word.entry.group, word.entry.member) for word in new]
-        ]
-        hashes = [crc32(word.text.encode("utf-8", "surrogatepass")) for word in new]
-        self._extend(
-            word_units=np.array([word.unit for word in new]),
-            word_hashes=np.array(hashes, np.uint32),
-            facts=facts_of(new, stems, members),
-        )
-        return flat, sizes
-
-    def slot_of(self, name: str) -> int | None:
-        """Return the slot of a living key, or None if there is no such key."""
-        slot = self.slots.get(_identity(name))
-        return slot if slot is not None and slot < len(self.alive) and self.alive[slot] else None
-
-    def living_slots(self) -> NDArray[np.intp]:
-        """Return the slots of the living keys, S of them, rising."""
-        return np.flatnonzero(self.alive)
-
-    def living(self) -> list[str]:
-        """Return the keys that have a slot, S of them, in order."""
-        return list(compress(self.names, self.alive.tolist()))
-
-    def known_member(self, word: Word) -> int:
-        """Return the number of the member of a closed class that a word is.
-
-        It is 0 if the word is of no class, and -1 if no key has this member.
-        """
-        entry = word.entry
-        return 0 if entry.group < 0 else self.members.get((entry.group, entry.member), -1)
-
-    def initials(self, slots: Sequence[int]) -> list[str]:
-        """Return the first letters of the words of some keys."""
-        return ["".join([word[0] for word in self.texts[slot].split(" ")]) for slot in slots]
-
     # ---- statistics ---------------------------------------------------------------------------
 
     @cached_property
@@ -439,63 +436,45 @@ class Keys:
             return self._given
         return Statistics(self.count, self.stem_counts(), self.postings.frequency, self.background)
 
+    @cached_property
+    def total(self) -> int:
+        """How many keys are counted: these, or the many of which these are some."""
+        return self.count if self._given is None else self._given.total
+
     def stem_counts(self) -> dict[str, int]:
         """Return how many words of these keys have each stem."""
-        counted = zip(list(self.stems), self._stem_counts.tolist(), strict=False)
-        return {stem: count for stem, count in counted if count}
+        counted = np.bincount(self.facts["stem"][1:], self._word_counts[1:]).astype(np.int64)
+        pairs = zip(list(self.stems), counted.tolist(), strict=False)
+        return {stem: times for stem, times in pairs if times}
 
     @cached_property
     def _stem_counts(self) -> NDArray[np.int64]:
+        """How many words of all keys have each stem that these have."""
         if self._given is not None:
             return np.array([self._given.stems.get(stem, 0) for stem in list(self.stems)] or [0])
         stems = self.facts["stem"][1:]
         return np.bincount(stems, self._word_counts[1:], 1).astype(np.int64)
 
-    def with_statistics(self, statistics: Statistics) -> Keys:
-        """Return the same keys as some of many, of which these are the statistics."""
-        new = self._copy()
-        new._given = statistics
-        return new
-
-    def with_vectors(self, vectors: NDArray[np.float32]) -> Keys:
-        """Return the same keys, with other vectors of the whole texts, (n, E)."""
-        new = copy(self)
-        new.__dict__.pop("statistics", None)
-        new._may_append, new._usual = [], None
-        new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
-        new.background = usual_of(vectors[self.sample(USUAL)])
-        return new
-
-    def frequency(self, stem: str) -> int:
-        """Return how many words of all keys have a stem."""
-        if self._given is not None:
-            return self._given.stems.get(stem, 0)
-        place, counts = self.stems.get(stem, -1), self._stem_counts
-        return int(counts[place]) if 0 <= place < len(counts) else 0
-
-    def rarity(self, counts: Any) -> Any:
-        """Return how rare words are among the keys, given how often each stem occurs."""
-        total = max(self.total, 1)
-        return np.log1p(total / (counts + 0.5)) / np.log1p(2 * total)
-
-    def weights_of(self, words: Sequence[Word]) -> list[float]:
-        """Return the weights of the words of a query: rare in English, and among the keys."""
-        total, most = max(self.total, 1), math.log1p(2 * max(self.total, 1))
-        counts = [self.frequency(word.entry.stem) + 0.5 for word in words]
-        rarity = [math.log1p(total / count) / most for count in counts]
-        return [word.weight * rare for word, rare in zip(words, rarity, strict=True)]
-
-    @cached_property
-    def most_words(self) -> int:
-        """How many words a key has at most."""
-        return int(self.counts.max(initial=0))
-
     @cached_property
     def weights(self) -> NDArray[np.float32]:
         """The weight of each word: rare in English, and among the keys, (U + 1,); 0 for no word."""
-        counts = self._stem_counts[self.facts["stem"].clip(0)]
-        weights = np.asarray(self.facts["weight"] * self.rarity(counts), np.float32)
+        counts, total = self._stem_counts[self.facts["stem"].clip(0)], max(self.total, 1)
+        rarity = np.log1p(total / (counts + 0.5)) / np.log1p(2 * total)
+        weights = np.asarray(self.facts["weight"] * rarity, np.float32)
         weights[0] = 0
+        return weights
+
+    def weights_of(self, words: Sequence[Word]) -> list[float]:
+        """Return the weights of the words of a query, as those of the keys' words."""
+        total, stems, of_each = max(self.total, 1), self.stems, self._stem_counts
+        most, weights = math.log1p(2 * total), []
+        for word in words:
+            place, times = stems.get(word.entry.stem, -1), 0
+            if self._given is not None:
+                times = self._given.stems.get(word.entry.stem, 0)
+            elif 0 <= place < len(of_each):
+                times = int(of_each[place])
+            weights.append(word.weight * math.log1p(total / (times + 0.5)) / most)
         return weights
 
     @cached_property
@@ -506,6 +485,13 @@ class Keys:
         made = Postings(self.ngrams, self.ngram_counts, alive, of_all, self._inverted)
         self._inverted = made.known
         return made
+
+    @cached_property
+    def background(self) -> Background:
+        """The cosines to expect of two keys, from those of a sample."""
+        if self._given is not None:
+            return self._given.background
+        return usual_of(self.vectors[self.sample(USUAL)])
 
     def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of vectors of words, (L, E), and of those of each key, (L, n)."""
@@ -518,45 +504,12 @@ class Keys:
     @cached_property
     def _shares(self) -> NDArray[np.float32]:
         """The shares of the words of each key, for which their sum has the length one, (W, n)."""
-        width = self.most_words
-        shares, lengths = shares_of(self.weights[self.columns[:, :width]]), np.empty(len(self))
+        columns = self.columns[:, : int(self.counts.max(initial=0))]
+        shares, lengths = shares_of(self.weights[columns]), np.empty(len(self))
         for some in slices(len(self), 4096):
-            whole = np.einsum(
-                "nw,nwe->ne", shares[some], self.word_units[self.columns[some, :width]]
-            )
+            whole = np.einsum("nw,nwe->ne", shares[some], self.word_units[columns[some]])
             lengths[some] = np.sqrt(np.einsum("ne,ne->n", whole, whole))
         return np.asarray((shares / np.maximum(lengths, 1e-9)[:, None]).T, np.float32)
-
-    @cached_property
-    def background(self) -> Background:
-        """The cosines to expect of two keys, from those of a sample."""
-        if self._given is not None:
-            return self._given.background
-        sample, usual = self.sample(USUAL), self._usual
-        if usual is None or not np.array_equal(usual[0], sample):
-            usual = self._usual = sample, usual_of(self.vectors[sample])
-        return usual[1]
-
-    def sample(self, count: int) -> NDArray[np.intp]:
-        """Return the slots of some living keys, the same whatever the order of the keys."""
-        slots = self.living_slots()
-        if len(slots) <= count:
-            return slots
-        return np.sort(slots[np.argpartition(self.hashes[slots], count)[:count]])
-
-    def some(self, slots: NDArray[np.intp]) -> Keys:
-        """Return the keys of c living slots, rising, as keys of their own that know of all."""
-        new, places = self._copy(), slots.tolist()
-        new.names, new.texts = ([of[i] for i in places] for of in (self.names, self.texts))
-        new.slots = {_identity(name): slot for slot, name in enumerate(new.names)}
-        new.of_dict, new.alive = new.names, np.ones(len(slots), np.bool_)
-        new.has_slot, new.generation = new.alive, object()
-        for name in ("vectors", "inverse_lengths", "columns", "counts", "hashes"):
-            setattr(new, name, getattr(self, name)[slots])
-        new.vectors.flags.writeable = False
-        new.ngrams, new.ngram_counts = ngrams_of_each(new.texts)
-        new._may_append, new._inverted = [], None
-        return new.with_statistics(self.statistics)
 
 
 def _identity(name: str) -> str | int:
@@ -626,3 +579,90 @@ def usual_of(vectors: NDArray[np.float32]) -> Background:
     """Return the cosines to expect of two keys, given the vectors of some, (m, E)."""
     mean, spread = background_of(vectors[vectors.any(axis=1)])
     return Background(mean, max(spread, _LEAST_SPREAD * (1 - mean)))
+
+
+# ---- which few keys are worth a look -------------------------------------------------------------
+
+#: What is seen of each key at a glance; the judge weighs it.
+GLANCE = ("n-grams", "n-grams squared", "nearness above the usual", "nearness by the encoder")
+
+
+class Seen(NamedTuple):
+    """What is seen of keys at a glance: of n keys, or of those in C slots, each (L, n) or (L, C).
+
+    Attributes:
+        odds: log-odds that tell how much each key is worth a look.
+        of_ngrams: the cosines of their n-grams.
+        near: the cosines of the vectors of their words.
+        above: how far these are above the usual, in standard deviations.
+        encoded: the cosines by an encoder of whole texts; zeros without one.
+        encoded_above: as ``above``.
+    """
+
+    odds: NDArray[np.float32]
+    of_ngrams: NDArray[np.float32]
+    near: NDArray[np.float32]
+    above: NDArray[np.float32]
+    encoded: NDArray[np.float32]
+    encoded_above: NDArray[np.float32]
+
+
+@ignore_invalid
+def glance(
+    queries: Sequence[Query],
+    keys: Keys,
+    vectors: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    *,
+    is_encoded: bool = False,
+) -> Seen:
+    """Return what is seen of all keys at a glance, given the vectors of the queries, (L, E).
+
+    What `GLANCE` names is weighed by ``weights``, (4,); the vectors are those of words or, if
+    ``is_encoded``, those of an encoder of whole texts.
+    """
+    likeness = keys.postings.likeness([ngrams(query.text) for query in queries])
+    of_ngrams = likeness.astype(np.float32)
+    near = units(vectors) @ keys.vectors.T * keys.inverse_lengths
+    above = keys.background.above(near)
+    odds = weights[0] * of_ngrams + weights[1] * of_ngrams * of_ngrams
+    shares = [shares_of(np.array(keys.weights_of(query.words))) for query in queries]
+    encoded = encoded_above = np.broadcast_to(np.float32(0), near.shape)
+    if is_encoded:
+        encoded, encoded_above = near, above
+        odds += weights[3] * np.maximum(above, 0)
+        near = keys.near_by_words(np.array(list(map(by_share, queries, shares))))
+        above = keys.table.background.above(near)
+    trust = np.zeros((len(queries), 1), np.float32)  # how far the words' vectors can be trusted
+    for i, (query, share) in enumerate(zip(queries, shares, strict=True)):
+        trust[i] = share @ [word.trust for word in query.words]
+    odds += weights[2] * trust * np.maximum(above, 0)
+    if len(keys.dead):
+        odds[:, keys.dead] = -np.inf
+    return Seen(odds, of_ngrams, near, above, encoded, encoded_above)
+
+
+def by_share(query: Query, shares: ArrayLike) -> NDArray[np.float32]:
+    """Return the vectors of the words of a query together, (E,), given the share of each."""
+    units = np.array([word.unit for word in query.words])
+    return np.asarray(np.asarray(shares, np.float32) @ units)
+
+
+def candidates(seen: Seen, count: int = CANDIDATES) -> tuple[NDArray[np.intp], Seen]:
+    """Return the slots that are most worth a look, (L, C), and what is seen of these."""
+    L, n = seen.odds.shape
+    slots = largest(seen.odds, count) if n > count else np.tile(np.arange(n), (L, 1))
+    return slots, Seen._make(np.take_along_axis(of_all, slots, 1) for of_all in seen)
+
+
+def largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:
+    """Return the places of the largest of n values, (L, count), rising; of equal ones the first."""
+    least = np.partition(values, -count, axis=1)[:, -count]
+    places = np.empty((len(values), count), np.intp)
+    for row, numbers, bound in zip(places, values, least, strict=True):
+        found = np.flatnonzero(numbers >= bound)
+        if len(found) > count:
+            equal = np.flatnonzero(numbers[found] == bound)
+            found = np.delete(found, equal[count - len(found) :])
+        row[:] = found
+    return places

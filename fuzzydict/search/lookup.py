@@ -15,13 +15,11 @@ from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search.align import Query, align
-from fuzzydict.search.judge import Judged, Parts
-from fuzzydict.search.keys import Keys
+from fuzzydict.search.align import align
+from fuzzydict.search.keys import Keys, Query, Seen, candidates, glance
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.one import best_of_one
-from fuzzydict.search.retrieve import Glance, candidates, glance
-from fuzzydict.search.score import Meaning, NamedScore, as_score
+from fuzzydict.search.score import Judged, Meaning, NamedScore, Parts, as_score
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import LONGEST, plain
 
@@ -109,81 +107,6 @@ class Lookup(ABC):
         There are ``count`` keys or more, as far as there are; by None as many as there may be.
         """
 
-    # ---- reads ----------------------------------------------------------------------------
-
-    def nearest(self, asked: Sequence[str]) -> list[Scored]:
-        """Return the best key of each query; a key that equals the query wins."""
-        found = list[Scored]()
-        for listing in self._listings(self._asked(asked), 1):
-            if self._is_named:
-                found += [one for (one,) in self._ranked(listing, 1)]
-                continue
-            names, compared = listing.keys.names, self.compared(listing)
-            slots = compared.slots[np.arange(len(listing.asked)), compared.said.best].tolist()
-            best = zip(listing.asked, slots, compared.said.of_best().tolist(), strict=True)
-            for one, slot, score in best:
-                is_key = listing.keys.slot_of(one.asked) is not None
-                found.append(Scored(one.asked, 1.0) if is_key else Scored(names[slot], score))
-        return found
-
-    def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
-        """Return the ``topn`` best keys of each query (all if None), best first."""
-        listings = self._listings(self._asked(asked), topn)
-        return [found for listing in listings for found in self._ranked(listing, topn)]
-
-    def _ranked(self, listing: Listing, topn: int | None) -> list[list[Scored]]:
-        rows = zip(listing.asked, self._scores(listing), strict=True)
-        return [self._best(listing.keys, one.asked, scores, topn) for one, scores in rows]
-
-    def attend(
-        self,
-        asked: Sequence[str],
-        allowed: NDArray[np.bool_] | None,
-        temperature: float | None,
-        topn: int | None = None,
-    ) -> list[Attended]:
-        """Return the scores of queries for the keys, or for the ``topn`` best of each.
-
-        Queries that attend to the same keys are returned together, in order. Of all keys those
-        may be attended to that are ``allowed``, (S,); the others score -inf.
-
-        Raises:
-            NoMatchError: the mask, or the scorer's width, leaves a query no key to attend to.
-        """
-        prepared, wanted = self._asked(asked), MOST if topn is None else topn
-        listings = list(self._listings(prepared, wanted if allowed is None else None))
-        tables = list(map(self._scores, listings))
-        if all(one.keys is listings[0].keys for one in listings[1:]) and listings:
-            listings = [listings[0]._replace(asked=prepared)]
-            tables = [np.concatenate(tables)]
-        softness = self.score.temperature if temperature is None else temperature
-        found = list[Attended]()
-        for listing, scores in zip(listings, tables, strict=True):
-            one = self._attended(listing, scores, allowed, softness)
-            if topn is None or topn >= len(one.names):
-                found.append(one)
-            else:
-                found += [best_of(one, row, topn) for row in range(len(one.best))]
-        return found
-
-    def explain(self, asked: Sequence[str]) -> list[Explained]:
-        """Return the best key of each query, the next, and the reasons."""
-        explained = list[Explained]()
-        for listing in self._listings(self._asked(asked), 2):
-            if self._is_named:
-                each = zip(self._ranked(listing, 1), self._ranked(listing, 2), strict=True)
-                for (best,), two in each:
-                    others = [other for other in two if other.name != best.name]
-                    explained.append(Explained(best, None, [*others, None][0], None, None))
-            else:
-                compared = self.compared(listing)
-                logs = self._log_probabilities(listing, compared)
-                rows = range(len(listing.asked))
-                explained += [self._reasons(listing, compared, row, logs[row]) for row in rows]
-        return explained
-
-    # ---- queries -----------------------------------------------------------------------------
-
     def _asked(self, asked: Sequence[str]) -> list[Query]:
         """Return queries as they are compared, or raise NoMatchError if nothing can be."""
         if not self.count:
@@ -215,27 +138,18 @@ class Lookup(ABC):
 
     # ---- scores --------------------------------------------------------------------------------
 
-    def _scores(self, listing: Listing) -> NDArray[Any]:
-        """Return the logits of the weights of the keys found, (L, n), -inf if dead."""
-        asked, keys = listing.asked, listing.keys
-        if not asked or not len(keys):
-            return np.zeros((len(asked), len(keys)))
-        if isinstance(self.score, NamedScore):
-            return self.score.scores(self.meaning.of_queries(asked, keys), keys)
-        return self._log_probabilities(listing, self.compared(listing))
-
-    def _glance(self, asked: list[Query], keys: Keys) -> Glance:
+    def _glance(self, asked: list[Query], keys: Keys) -> Seen:
         meaning, vectors = self.meaning, self.meaning.of_queries(asked, keys)
         return glance(asked, keys, vectors, meaning.judge.glance, is_encoded=meaning.is_encoded)
 
     def compared(self, listing: Listing) -> Compared:
         """Compare queries with the keys found by their spelling and meaning."""
         asked, keys, judge = listing.asked, listing.keys, self.meaning.judge
-        seen = self._glance(asked, keys)
-        found = candidates(seen)
-        X = align(asked, keys, found, judge.pair)
-        mask = keys.alive[found.slots] if len(keys.dead) else None
-        return Compared(found.slots, X, judge.judge(X, keys.hashes[found.slots], mask), seen.odds)
+        of_all = self._glance(asked, keys)
+        slots, seen = candidates(of_all)
+        X = align(asked, keys, slots, seen, judge.pair)
+        mask = keys.alive[slots] if len(keys.dead) else None
+        return Compared(slots, X, judge.judge(X, keys.hashes[slots], mask), of_all.odds)
 
     def _log_probabilities(self, listing: Listing, compared: Compared) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities of the keys found, (L, n).
@@ -245,13 +159,42 @@ class Lookup(ABC):
         judge, said, left_out = self.meaning.judge, compared.said, np.zeros(len(listing.asked))
         if listing.not_found and listing.sample is not None:
             keys, slots = listing.sample
-            odds = judge.rest_odds(
-                self._glance(listing.asked, keys).odds[:, slots], said.odds.max(axis=1)
-            )
+            glances = self._glance(listing.asked, keys).odds[:, slots]
+            odds = judge.rest_odds(glances, said.odds.max(axis=1))
             left_out = np.exp(odds).mean(axis=1) * listing.not_found
         return judge.log_probabilities(said, compared.slots, compared.glanced, left_out)
 
-    # ---- answers -----------------------------------------------------------------------------
+    def _scores(self, listing: Listing) -> NDArray[Any]:
+        """Return the logits of the weights of the keys found, (L, n), -inf if dead."""
+        asked, keys = listing.asked, listing.keys
+        if not asked or not len(keys):
+            return np.zeros((len(asked), len(keys)))
+        if isinstance(self.score, NamedScore):
+            return self.score.scores(self.meaning.of_queries(asked, keys), keys)
+        return self._log_probabilities(listing, self.compared(listing))
+
+    # ---- the best keys -----------------------------------------------------------------------
+
+    def nearest(self, asked: Sequence[str]) -> list[Scored]:
+        """Return the best key of each query; a key that equals the query wins."""
+        if self._is_named:
+            return [one for (one,) in self.ranked(asked, 1)]
+        found = list[Scored]()
+        for listing in self._listings(self._asked(asked), 1):
+            queries, keys, (slots, _, said, _) = *listing[:2], self.compared(listing)
+            best = slots[np.arange(len(queries)), said.best].tolist()
+            for one, slot, score in zip(queries, best, said.of_best().tolist(), strict=True):
+                is_key = keys.slot_of(one.asked) is not None
+                found.append(Scored(one.asked, 1.0) if is_key else Scored(keys.names[slot], score))
+        return found
+
+    def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
+        """Return the ``topn`` best keys of each query (all if None), best first."""
+        return [
+            self._best(listing.keys, one.asked, scores, topn)
+            for listing in self._listings(self._asked(asked), topn)
+            for one, scores in zip(listing.asked, self._scores(listing), strict=True)
+        ]
 
     def _best(self, keys: Keys, asked: str, scores: NDArray[Any], topn: int | None) -> list[Scored]:
         """Return the keys with the highest scores of a query, (n,), best first.
@@ -261,9 +204,9 @@ class Lookup(ABC):
         equal, count = keys.slot_of(asked), keys.count if topn is None else min(keys.count, topn)
         if not count:
             return []
-        if self._is_named and equal is not None and count == 1:
+        if equal is not None and self._is_named and count == 1:
             return [Scored(asked, float(scores[equal]))]
-        if not self._is_named and equal is not None:
+        if equal is not None and not self._is_named:
             scores = scores.copy()
             scores[equal] = np.inf
         least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
@@ -275,6 +218,79 @@ class Lookup(ABC):
         best = scores[slots] if self._is_named else np.exp(np.minimum(scores[slots], 0.0))
         pairs = zip(slots.tolist(), best.tolist(), strict=True)
         return [Scored(keys.names[slot], score) for slot, score in pairs]
+
+    # ---- why ---------------------------------------------------------------------------------
+
+    def explain(self, asked: Sequence[str]) -> list[Explained]:
+        """Return the best key of each query, the next, and the reasons."""
+        explained = list[Explained]()
+        for listing in self._listings(self._asked(asked), 2):
+            if not self._is_named:
+                compared = self.compared(listing)
+                logs = self._log_probabilities(listing, compared)
+                rows = range(len(listing.asked))
+                explained += [self._reasons(listing, compared, row, logs[row]) for row in rows]
+                continue
+            for one, scores in zip(listing.asked, self._scores(listing), strict=True):
+                (best,) = self._best(listing.keys, one.asked, scores, 1)
+                two = self._best(listing.keys, one.asked, scores, 2)
+                other = next((other for other in two if other.name != best.name), None)
+                explained.append(Explained(best, None, other, None, None))
+        return explained
+
+    def _reasons(
+        self, listing: Listing, compared: Compared, row: int, logs: NDArray[np.float64]
+    ) -> Explained:
+        """Return the best candidate of one of the queries, the next, and the reasons.
+
+        The keys have the logarithms of probabilities ``logs``, (n,).
+        """
+        keys, equal = listing.keys, listing.keys.slot_of(listing.asked[row].asked)
+        slots, odds = compared.slots[row].tolist(), compared.said.odds[row]
+        order = np.lexsort((keys.hashes[slots], -logs[slots])).tolist()
+        if equal in slots:
+            order.insert(0, order.pop(order.index(slots.index(equal))))
+        told = list[Any]()
+        for place in [place for place in order[:2] if odds[place] > -np.inf]:
+            share = float(np.exp(min(logs[slots[place]], 0.0)))
+            score = 1.0 if slots[place] == equal else share
+            told.append(Scored(keys.names[slots[place]], score))
+            told.append(self.meaning.judge.parts(compared.X[row], odds, place, share))
+        told += [None] * (4 - len(told))
+        return Explained._make([*told, max(0.0, 1.0 - float(np.exp(logs).sum()))])
+
+    # ---- all keys ----------------------------------------------------------------------------
+
+    def attend(
+        self,
+        asked: Sequence[str],
+        allowed: NDArray[np.bool_] | None = None,
+        temperature: float | None = None,
+        topn: int | None = None,
+    ) -> list[Attended]:
+        """Return the scores of queries for the keys, or for the ``topn`` best of each.
+
+        Queries that attend to the same keys are returned together, in order. Of all keys those
+        may be attended to that are ``allowed``, (S,); the others score -inf.
+
+        Raises:
+            NoMatchError: the mask, or the scorer's width, leaves a query no key to attend to.
+        """
+        prepared, wanted = self._asked(asked), MOST if topn is None else topn
+        listings = list(self._listings(prepared, wanted if allowed is None else None))
+        tables = list(map(self._scores, listings))
+        if all(one.keys is listings[0].keys for one in listings[1:]) and listings:
+            listings = [listings[0]._replace(asked=prepared)]
+            tables = [np.concatenate(tables)]
+        softness = self.score.temperature if temperature is None else temperature
+        found = list[Attended]()
+        for listing, scores in zip(listings, tables, strict=True):
+            one = self._attended(listing, scores, allowed, softness)
+            if topn is None or topn >= len(one.names):
+                found.append(one)
+            else:
+                found += [best_of(one, row, topn) for row in range(len(one.best))]
+        return found
 
     def _attended(
         self,
@@ -318,31 +334,6 @@ class Lookup(ABC):
             query = self.meaning.of_texts([one.asked for one in asked])
         logits = scores.astype(np.float32, copy=False)
         return Attended(keys.living(), query, vectors, logits, temperature, best, left_out, none)
-
-    def _reasons(
-        self, listing: Listing, compared: Compared, row: int, logs: NDArray[np.float64]
-    ) -> Explained:
-        """Return the best candidate of one of the queries, the next, and the reasons.
-
-        Its keys have the logarithms of probabilities ``logs``, (n,).
-        """
-        keys, judge = listing.keys, self.meaning.judge
-        slots, odds = compared.slots[row].tolist(), compared.said.odds[row]
-        order = np.lexsort((keys.hashes[slots], -logs[slots])).tolist()
-        equal = keys.slot_of(listing.asked[row].asked)
-        if equal in slots:
-            order.insert(0, order.pop(order.index(slots.index(equal))))
-        share = np.exp(np.minimum(logs[slots], 0.0)).tolist()
-        shown = [
-            (
-                Scored(keys.names[slots[place]], 1.0 if slots[place] == equal else share[place]),
-                judge.parts(compared.X[row], odds, place, share[place]),
-            )
-            for place in order[:2]
-            if odds[place] > -np.inf
-        ]
-        other, other_parts = shown[1] if shown[1:] else (None, None)
-        return Explained(*shown[0], other, other_parts, max(0.0, 1.0 - float(np.exp(logs).sum())))
 
 
 def left_by_equal(temperature: float) -> float:

@@ -1,4 +1,4 @@
-"""The best key of one query: what retrieve, align and judge do for many, without blocks.
+"""The best key of one query: what a glance, align and the judge do for many, without blocks.
 
     n keys, C candidates, w words of the query, W words of a key at most, F features,
     P pairs of the C candidates and their W words
@@ -18,9 +18,17 @@ from rapidfuzz.process import cdist
 
 from fuzzydict._arrays import products
 from fuzzydict.search import align as a
-from fuzzydict.search.align import Query
-from fuzzydict.search.keys import SHORT, Keys, Word, is_word, letters_of
-from fuzzydict.search.retrieve import CANDIDATES, largest
+from fuzzydict.search.keys import (
+    CANDIDATES,
+    SHORT,
+    Keys,
+    Query,
+    Word,
+    by_share,
+    is_word,
+    largest,
+    letters_of,
+)
 from fuzzydict.search.score import Meaning
 from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, other_units, part_of
 from fuzzydict.text.ngrams import ngrams
@@ -112,7 +120,7 @@ def _retrieve(
     told = [(a.NEAR, near, keys.background.above(near), weights[2] * trust, sure)]
     if meaning.is_encoded:
         told[0] = a.ENCODED, *told[0][1:3], weights[3], 1.0
-        near = keys.near_by_words(a.by_share(query, share)[None])[0]
+        near = keys.near_by_words(by_share(query, share)[None])[0]
         above = keys.table.background.above(near)
         told.append((a.NEAR, near, above, weights[2] * trust, sure))
     for _, _, above, weight, _ in told:
@@ -268,7 +276,7 @@ def _weigh_kinds(
         np.copyto(unlike, 0, where=are_forms)
     are_short, others = np.zeros(len(flat), np.bool_), None
     if entry.group >= 0 or entry.unit:
-        member, members = keys.known_member(word), facts["member"]
+        member, members = keys.members.get((entry.group, entry.member), -1), facts["member"]
         of_group = (facts["group"] == entry.group) & (members > 0)
         are_short = of_group & (members == member) & (edits < 1)
         others = of_group & (members != member) | other_units()[entry.unit, facts["unit"]]

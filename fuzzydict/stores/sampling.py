@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.nn.scorers import ScorerLike
-from fuzzydict.search.align import Query
-from fuzzydict.search.keys import Keys, Statistics
+from fuzzydict.search.keys import Keys, Query, Statistics
 from fuzzydict.search.lookup import MOST, SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
 from fuzzydict.stores.base import SAMPLE, Counts, Hits, Row, Search, Store
@@ -183,7 +182,7 @@ class StoreLookup(Lookup):
         more = {stem: one for stem, one in here.items() if one > of_all.stems.get(stem, 0)}
         keys = keys.with_statistics(of_all._replace(stems=ChainMap(more, of_all.stems)))  # type: ignore[arg-type]
         if not names and not self._where:
-            keys = sample.some(sample.living_slots()[:_FEW])
+            keys = sample.some(np.flatnonzero(sample.alive)[:_FEW])
         found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]
         is_other = sample.alive.copy()
         is_other[found_here] = False

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS
-from fuzzydict.search.judge import shipped
-from fuzzydict.search.keys import background_of
-from fuzzydict.search.retrieve import largest
+from fuzzydict.search.keys import background_of, largest
+from fuzzydict.search.score import shipped
 from tests.support.properties import examples
 
 ROWS = st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf]), min_size=6, max_size=6)

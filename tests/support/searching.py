@@ -68,6 +68,6 @@ def check_keys(d: FuzzyDict[Any]) -> None:
         assert len(each) == len(each.vectors) == len(each.columns) == len(each.inverse_lengths)
         split = map(each.table.words_of, map(exact_text, each.names[: len(each)]))
         assert each.texts[: len(each)] == list(map(" ".join, split))
-        slots = each.living_slots().tolist()
+        slots = np.flatnonzero(each.alive).tolist()
         assert [each.slot_of(each.names[slot]) for slot in slots] == slots
     assert list(map(id, keys.living())) == list(map(id, filter(has_words, d)))

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, SIGNS
-from fuzzydict.search.judge import Judge
-from fuzzydict.search.score import Meaning
+from fuzzydict.search.score import Judge, Meaning
 from tools import judge
 from tools.questions import Asked, Questions
 
