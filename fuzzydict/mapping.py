@@ -633,7 +633,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         aliases = self._kept.aliases
         if not aliases or not isinstance(query, str) or dict.__contains__(self, query):
             return query
-        key = aliases.find(str.__str__(query), query)
+        key = aliases.get(str.__str__(query), query)
         return NO_KEY if key is None else key
 
     def _values(self, names: list[Any], reader: Reader | None = None) -> list[V]:  # noqa: ARG002

@@ -196,7 +196,7 @@ def _weights(d: FuzzyDict[Any], values: list[Any]) -> NDArray[np.float64]:
         if not has_keys or not has_words(value):  # nothing can be compared
             if value in place_of:
                 weights[row, place_of[value]] = 1.0
-        elif d.aliases.find(value, value) is not None:  # or it was taught to have no key
+        elif d.aliases.get(value, value) is not None:  # or it was taught to have no key
             asked.append(row)
     names, places = list[str](), list[int]()
     for some in slices(len(asked), _TOGETHER):

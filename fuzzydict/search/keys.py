@@ -568,10 +568,10 @@ def background_of(vectors: NDArray[np.float32]) -> Background:
     (0.002, 0.01)
     """
     unit = units(vectors)
-    cosines = (unit @ unit.T)[np.triu_indices(len(unit), 1)].astype(np.float64)
-    weight = len(cosines) + _PRIOR_PAIRS
-    mean = (cosines.sum() + _PRIOR_PAIRS * _USUAL_MEAN) / weight
-    squares = np.square(cosines - mean).sum() + _PRIOR_PAIRS * _USUAL_SPREAD**2
+    cosines = (unit @ unit.T)[~np.eye(len(unit), dtype=np.bool_)].astype(np.float64)  # each twice
+    weight = len(cosines) / 2 + _PRIOR_PAIRS
+    mean = (cosines.sum() / 2 + _PRIOR_PAIRS * _USUAL_MEAN) / weight
+    squares = np.square(cosines - mean).sum() / 2 + _PRIOR_PAIRS * _USUAL_SPREAD**2
     return Background(float(mean), float(np.sqrt(squares / weight)))
 
 

@@ -19,28 +19,37 @@ Given = Mapping[str, Any] | Iterable[tuple[str, Any]]
 class _Taught(MutableMapping[str, Any]):
     """A mapping whose names are found however they are written, and are listed as at first."""
 
+    _entries: Mapping[Any, tuple[str, Any]]  # by the words of each name: as it is listed, its value
+
     def __init__(self, owner: Any) -> None:
         self._owner = owner  # the dict, which has the lock: another one after a fork
 
     @abstractmethod
-    def _entry(self, name: str) -> tuple[str, Any] | None:
-        """Return a name as it is listed and its value, if it is there."""
+    def _words(self, name: str) -> Any:
+        """Return what names are equal by."""
 
     @abstractmethod
     def replace(self, taught: Given) -> None:
         """Forget all for these, or raise and forget none."""
 
     def __getitem__(self, name: str) -> Any:
-        entry = self._entry(name) if isinstance(name, str) else None
-        if entry is None:
+        entry = self._entries.get(self._words(name)) if isinstance(name, str) else None
+        if entry is None or not self._holds(entry[1]):
             raise KeyError(name)
         return entry[1]
 
+    def _holds(self, value: Any) -> bool:  # noqa: ARG002
+        """Tell whether what has this value still holds."""
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, value in list(self._entries.values()) if self._holds(value))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
     def __setitem__(self, name: str, value: Any) -> None:
         self.update({name: value})
-
-    def __reversed__(self) -> Iterator[str]:
-        return reversed(list(self))
 
     def pop(self, name: str, /, *default: Any) -> Any:
         """Remove a name and return its value, or ``default`` if there is none."""
@@ -67,14 +76,14 @@ class _Taught(MutableMapping[str, Any]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict(self)!r})"
 
-    def __reduce_ex__(self, _: Any) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
 
 
 # ---- other names of keys ------------------------------------------------------------------------
 
 
-class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods would find the very text
+class Aliases(_Taught):
     """The aliases of a dict: texts, and the key that each stands for, or None.
 
     A query that is an alias is read as its key. An alias of None matches nothing. A key of the
@@ -96,64 +105,39 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
     ('10115', Aliases({'Postal-Code': 'zip'}))
     """
 
-    # As a plain dict it has, by the words of each alias, the alias as it is listed, and its key.
+    def __init__(self, owner: Any) -> None:
+        super().__init__(owner)
+        self._entries: dict[str, tuple[str, Any]] = {}
 
-    def _entry(self, name: str) -> tuple[str, Any] | None:
-        entry: Any = dict.get(self, same_text(name))
-        return entry if entry is not None and self._is_of(entry[1]) else None
+    def _words(self, name: str) -> str:
+        return same_text(name)
 
-    def find(self, query: str, default: Any = None) -> Any:
-        """Return the key of which a query is another name, None if it has none, or a default."""
-        entry = self._entry(query)
-        return default if entry is None else entry[1]
-
-    def _is_of(self, key: Any) -> bool:
+    def _holds(self, value: Any) -> bool:
         """Tell whether an alias is of None, or of a key that no method of `dict` removed."""
-        return key is None or dict.__contains__(self._owner, key)
-
-    def __iter__(self) -> Iterator[str]:
-        listed: list[Any] = list(dict.values(self))
-        return (alias for alias, key in listed if self._is_of(key))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return value is None or dict.__contains__(self._owner, value)
 
     def __bool__(self) -> bool:
-        return dict.__len__(self) > 0  # at once, however many there are
+        return bool(self._entries)  # at once, however many there are
 
     def __delitem__(self, alias: str) -> None:
         with self._owner._lock:
-            if alias not in self:
-                raise KeyError(alias)
-            dict.__delitem__(self, same_text(alias))
+            self[alias]  # or KeyError
+            del self._entries[same_text(alias)]
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
-        new: dict[str, Any] = {}
         with self._owner._lock:
-            for alias, key in checked_aliases(self._require_key, *args, **kwargs).items():
-                words = same_text(alias)
-                listed, _ = new.get(words) or dict.get(self, words) or (alias, None)
-                new[words] = listed, key
-            dict.update(self, new)
+            self._entries.update(self._checked(self._entries, *args, **kwargs))
 
     def replace(self, aliases: Given) -> None:
         """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
         with self._owner._lock:
-            new, before = Aliases(self._owner), dict(dict.items(self))
-            new.update(aliases)
-            try:
-                dict.clear(self)
-                dict.update(self, dict.items(new))
-            except BaseException:  # an interrupt
-                dict.update(self, before)
-                raise
+            self._entries = self._checked({}, aliases)
 
     def forget_gone(self) -> None:
         """Forget the aliases of all keys that are gone."""
-        for words, (_, key) in list(dict.items(self)):
-            if not self._is_of(key):
-                dict.pop(self, words, None)
+        entries = list(self._entries.items())
+        self._entries = {words: entry for words, entry in entries if self._holds(entry[1])}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
@@ -163,44 +147,61 @@ class Aliases(_Taught, dict[str, Any]):  # type: ignore[misc]  # whose methods w
         mine, theirs = ({same_text(a): key for a, key in one.items()} for one in (self, other))
         return mine == theirs
 
-    def _require_key(self, alias: str, key: Any) -> None:
-        try:
-            is_key = self._is_of(key)
-        except TypeError:  # it cannot be hashed
-            is_key = False
-        if not is_key:
-            raise no_such_key(alias, key)
+    def _checked(self, before: dict[str, Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return new entries, or raise; an alias that there was is listed as it was."""
+
+        def require_key(alias: str, key: Any) -> None:
+            try:
+                is_key = self._holds(key)
+            except TypeError:  # it cannot be hashed
+                is_key = False
+            if not is_key:
+                raise no_such_key(alias, key)
+
+        new: dict[str, Any] = {}
+        for alias, key in checked_aliases(require_key, *args, **kwargs).items():
+            words = same_text(alias)
+            listed, _ = new.get(words) or before.get(words) or (alias, None)
+            new[words] = listed, key
+        return new
 
 
 def checked_aliases(
     require_key: Callable[[str, Any], None], /, *args: Any, **kwargs: Any
 ) -> dict[str, Any]:
     """Return aliases, or raise as `Aliases` says, or as ``require_key`` does of an alias's key."""
-    try:
-        given = dict(*args, **kwargs)
-    except (TypeError, ValueError):
-        got = ", ".join(map(quoted, args))
-        raise ArgumentTypeError(
-            f"aliases: expected a mapping from texts to keys, got {got}"
-        ) from None
-    keys: dict[str, Any] = {}
+    given, keys = _as_mapping("aliases", "keys", *args, **kwargs), dict[str, Any]()
     for alias, key in given.items():
-        if not isinstance(alias, str):
-            raise ArgumentTypeError(
-                f"aliases: expected texts, got {type(alias).__name__} {quoted(alias)}"
-            )
-        if not plain(alias):
-            raise OptionError(
-                f"aliases: {quoted(alias)} has no letters or digits, which are all that is "
-                f"compared; make it a key: d[{quoted(alias)}] = ..."
-            )
+        _require_words("aliases", alias, plain, f"make it a key: d[{quoted(alias)}] = ...")
         require_key(alias, key)
-        if keys.setdefault(same_text(alias), key) != key:
+        other = keys.setdefault(same_text(alias), key)
+        if other != key:
             raise OptionError(
                 f"aliases: {quoted(alias)} and another of the same words are one alias, given "
-                f"{quoted(keys[same_text(alias)])} and {quoted(key)}; give one of them"
+                f"{quoted(other)} and {quoted(key)}; give one of them"
             )
     return given
+
+
+def _as_mapping(what: str, values: str, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    """Return what is given as a dict, or raise ArgumentTypeError."""
+    try:
+        return dict(*args, **kwargs)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"{what}: expected a mapping from texts to {values}, got {', '.join(map(quoted, args))}"
+        ) from None
+
+
+def _require_words(what: str, text: Any, split: Callable[[str], Any], advice: str) -> None:
+    """Raise unless something is a text that is split into words."""
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"{what}: expected texts, got {type(text).__name__} {quoted(text)}")
+    if not split(text):
+        raise OptionError(
+            f"{what}: {quoted(text)} has no letters or digits, which are all that is compared; "
+            f"{advice}"
+        )
 
 
 def no_such_key(alias: str, key: Any) -> OptionError:
@@ -216,11 +217,7 @@ def no_such_key(alias: str, key: Any) -> OptionError:
 
 def phrase_of(text: str) -> Phrase:
     """Return what texts are equal by in which the same words stand."""
-    return _forms(words_of(text))
-
-
-def _forms(words: Iterable[str]) -> Phrase:
-    return tuple(look_up(word).form for word in words)
+    return tuple(look_up(word).form for word in words_of(text))
 
 
 class SynonymRules:
@@ -242,21 +239,20 @@ class SynonymRules:
         #: By the words of each text, the text as it was given, and what stands for it.
         self.entries = _checked_synonyms(given)
         self.given = dict(self.entries.values())
-        self._texts: dict[Phrase, list[str]] = {}
+        self._texts: dict[Phrase, list[str]] = {}  # the words that stand for each
+        self._longest: dict[str, int] = {}  # of the phrases that begin with a word
         for phrase, (_, text) in self.entries.items():
-            words = words_of(text)
-            if _forms(self._texts.get(_forms(words), ())) != phrase:  # the way named first is taken
-                self._texts[phrase] = words
-        self._longest: dict[str, int] = {}
-        for phrase in self._texts:
-            self._longest[phrase[0]] = max(len(phrase), self._longest.get(phrase[0], 0))
-        parts = {phrase: self._parts(text) for phrase, text in self._texts.items()}
+            # Of two that stand for each other, the way named first is taken.
+            if phrase_of(" ".join(self._texts.get(phrase_of(text), ()))) != phrase:
+                self._texts[phrase] = words_of(text)
+                self._longest[phrase[0]] = max(len(phrase), self._longest.get(phrase[0], 0))
+        parts = {phrase: self._parts(words) for phrase, words in self._texts.items()}
         needed = {
             phrase: [] if some == [phrase] else [one for one in some if isinstance(one, tuple)]
             for phrase, some in parts.items()  # a phrase that stands for itself stays
         }
         try:  # what is put in is read by the other rules, too
-            for phrase in list(TopologicalSorter(needed).static_order()):
+            for phrase in TopologicalSorter(needed).static_order():
                 if needed[phrase]:
                     self._texts[phrase] = self._joined(parts[phrase])
         except CycleError as error:
@@ -283,7 +279,9 @@ class SynonymRules:
 
     def text(self, text: str) -> str:
         """Return a text as it is compared; the very text if nothing is replaced."""
-        return self._read(text)[0]
+        parts = self._parts(words_of(text))
+        words = self._joined(parts) if any(isinstance(part, tuple) for part in parts) else []
+        return " ".join(words) if words else text
 
     def applied(self, text: str) -> dict[str, str]:
         """Return the synonyms that are applied to a text, as they were given.
@@ -291,18 +289,13 @@ class SynonymRules:
         >>> SynonymRules({"KST": "cost center", "Ltd": ""}).applied("kst name")
         {'KST': 'cost center'}
         """
-        return dict(self.entries[phrase] for phrase in self._read(text)[1])
-
-    def _read(self, text: str) -> tuple[str, list[Phrase]]:
-        """Return a text as it is compared, and the phrases that were replaced in it."""
         parts = self._parts(words_of(text))
         phrases = [part for part in parts if isinstance(part, tuple)]
-        words = self._joined(parts) if phrases else []
-        return (" ".join(words), phrases) if words else (text, [])
+        return dict(self.entries[phrase] for phrase in phrases) if self._joined(parts) else {}
 
     def _parts(self, words: list[str]) -> list[Phrase | str]:
         """Return the phrases among words, and each word that is in none."""
-        forms, parts, place = _forms(words), list[Phrase | str](), 0
+        forms, parts, place = tuple(look_up(word).form for word in words), list[Phrase | str](), 0
         while place < len(forms):
             sizes = range(self._longest.get(forms[place], 0), 0, -1)
             phrases = (forms[place : place + size] for size in sizes)
@@ -318,25 +311,16 @@ class SynonymRules:
 
 def _checked_synonyms(given: Any) -> dict[Phrase, tuple[str, str]]:
     """Return synonyms by the words of each, if they are texts with words, each given one text."""
-    try:
-        found = dict(given)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(
-            f"synonyms: expected a mapping from texts to texts, got {quoted(given)}"
-        ) from None
     entries: dict[Phrase, tuple[str, str]] = {}
-    for name, text in found.items():
+    for name, text in _as_mapping("synonyms", "texts", given).items():
+        if text is None:
+            raise ArgumentTypeError(
+                'synonyms: expected texts, got NoneType None; give "" to leave the word out'
+            )
         for one in (name, text):
-            if not isinstance(one, str):
-                advice = '; give "" to leave the word out' if one is None and one is text else ""
-                raise ArgumentTypeError(
-                    f"synonyms: expected texts, got {type(one).__name__} {quoted(one)}{advice}"
-                )
-            if not words_of(one) and (one is name or one.strip()):
-                raise OptionError(
-                    f"synonyms: {quoted(one)} has no letters or digits, which are all that is "
-                    f'compared; name a word, or give "" for one that is left out'
-                )
+            if one is name or not isinstance(one, str) or one.strip():
+                advice = 'name a word, or give "" for one that is left out'
+                _require_words("synonyms", one, words_of, advice)
         first, other = entries.setdefault(phrase_of(name), (name, text))
         if other != text:
             raise OptionError(
@@ -360,18 +344,12 @@ class Synonyms(_Taught):
     """
 
     @property
-    def _entries(self) -> dict[Phrase, tuple[str, str]]:
+    def _entries(self) -> dict[Phrase, tuple[str, str]]:  # type: ignore[override]
         rules: SynonymRules | None = self._owner._synonyms
         return {} if rules is None else rules.entries
 
-    def _entry(self, name: str) -> tuple[str, str] | None:
-        return self._entries.get(phrase_of(name))
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self._entries.values())
-
-    def __len__(self) -> int:
-        return len(self._entries)
+    def _words(self, name: str) -> Phrase:
+        return phrase_of(name)
 
     def __delitem__(self, name: str) -> None:
         with self._owner._lock:

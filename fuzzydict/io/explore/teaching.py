@@ -132,7 +132,7 @@ class Teaching:
             self._before.dialect.encoded(f"{query}{key or ''}", self.saves_to)
         text = same_text(query)
         known = self._taught.get(text)
-        before = self.dict.aliases.find(query, _ABSENT) if known is None else known[2]
+        before = self.dict.aliases.get(query, _ABSENT) if known is None else known[2]
         with self.changing:
             self.dict.aliases[query] = key
         self._taught[text] = (query, key, before)
