@@ -295,11 +295,12 @@ class WordVectors:
         if isinstance(texts, str):
             got = f"got the text {quoted(texts)}"
             raise ArgumentTypeError(f"texts: expected a list of texts, {got}")
+        texts = list(texts)
+        for text in texts:
+            if not isinstance(text, str):
+                raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)}")
         encoded = np.zeros((len(texts), self.size), np.float32)
         for some in slices(len(texts), _TEXTS):
-            for text in texts[some]:
-                if not isinstance(text, str):
-                    raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)}")
             split = list(map(self.tokens, texts[some]))
             found = {word: self.find(word) for words in split for word in words}
             places = {word: place for place, word in enumerate(found)}
@@ -373,16 +374,15 @@ class WordVectors:
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> WordVectors:
         """Copy ``{word: vector}``; ShapeError if there are none, or their lengths differ."""
-        rows = {
-            word: as_floats(**{f"embedding of {quoted(word)}": vector})[0]
-            for word, vector in mapping.items()
-        }
-        shapes = {word: row.shape for word, row in rows.items()}
-        odd = next((word for word in rows if shapes[word] != next(iter(shapes.values()))), None)
-        if not rows or odd is not None:
-            got = "no word" if odd is None else f"shape {shapes[odd]} for {quoted(odd)}"
-            raise ShapeError(f"embedding: expected vectors of one length for all words, got {got}")
-        return cls(list(rows), np.stack(list(rows.values())))
+        words, rows = list(mapping), list[NDArray[Any]]()
+        for word in words:
+            rows += as_floats(**{f"embedding of {quoted(word)}": mapping[word]})
+            if rows[-1].shape != rows[0].shape:
+                got = f"got shape {rows[-1].shape} for {quoted(word)}"
+                raise ShapeError(f"embedding: expected vectors of one length for all words, {got}")
+        if not rows:
+            raise ShapeError("embedding: expected words and their vectors, got no word")
+        return cls(words, np.stack(rows))
 
     def save(self, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
         """Write the words, counts and vectors to one file, atomically; no pickle.

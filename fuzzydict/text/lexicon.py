@@ -279,6 +279,7 @@ def denials_of(word: str) -> list[str]:
 # ---- abbreviations ------------------------------------------------------------------------------
 
 _SHORTEST = 3  # letters of an abbreviation that is not listed; two are too often chance
+_LONGEST_COMMON = 8  # letters from which on a common word may be one
 _INNER_VOWELS = re.compile(r"(?<!^)[aeiou]"), re.compile(r"(?<!^)[aeiouy]")
 _NUMERONYM = re.compile("[a-z]([1-9][0-9]?)[a-z]")
 
@@ -293,14 +294,6 @@ def _shorts() -> dict[str, set[str]]:
         for short in shorts:
             found[short].add(member)
     return dict(found)
-
-
-@cache
-def _ordinary() -> set[str]:
-    """Return the words that abbreviate no others but those listed."""
-    often = [word for word, (n,) in _table("common").items() if int(n) > 2 and len(word) < 8]
-    members = [member for _, member in _classes().values()]
-    return {*members, *often, *_table("kinds", "numbers")}
 
 
 def is_numeronym(word: str) -> bool:
@@ -344,7 +337,9 @@ def abbreviates(short: str, long: str) -> int:
         place = long.find(letter, place) + 1
         if not place:
             return 0
-    if not short.isalpha() or short in _ordinary():
+    is_common = len(short) < _LONGEST_COMMON and int(_table("common").get(short, "0")[0]) > 2
+    is_member = _classes().get(short, (-1, ""))[1] == short
+    if is_common or is_member or short in _table("kinds", "numbers") or not short.isalpha():
         return 0
     consonants = [vowels.sub("", long) for vowels in _INNER_VOWELS]
     if short in consonants and len(short) > 1:
