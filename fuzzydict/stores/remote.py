@@ -14,6 +14,7 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
+from copy import copy
 from functools import partial
 from itertools import chain, islice
 from threading import RLock
@@ -72,8 +73,9 @@ class RemoteReader:
     def __init__(self, lookup: Exact | StoreLookup, known: Known) -> None:
         self.known = known  # the queries that are keys or aliases
         self.values = dict(known.values)  # that were read
-        if isinstance(lookup, StoreLookup):
-            lookup = lookup.into(self.values)
+        if isinstance(lookup, StoreLookup):  # which several blocks share
+            lookup = copy(lookup)
+            lookup.values = self.values
         self.lookup, self.size, self.nearest = lookup, lookup.count, lookup.nearest
 
 
@@ -285,7 +287,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         return self._store.rows(list(map(exact_text, keys))).values
 
     def __iter__(self) -> Iterator[str]:
-        return (row.key for page in self._store.pages(_PAGE) for row in page)
+        return (row.key for row in self.pages())
 
     def __len__(self) -> int:
         return self._store.count()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import ChainMap
 from collections.abc import Iterator, Sequence
-from copy import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,13 +144,7 @@ class StoreLookup(Lookup):
         require_nearness(scorer)
         self._store, self._where = sampling.store, where
         self._sample, self._with_words = sampling.keys, sampling.with_words
-        self._values: dict[str, Any] | None = None
-
-    def into(self, values: dict[str, Any]) -> Self:
-        """Return a copy that adds to ``values`` those that the store reads with the keys."""
-        new = copy(self)
-        new._values = values
-        return new
+        self.values: dict[str, Any] = {}  # those that the store reads with the keys, of a block
 
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         keys = self._sample
@@ -164,9 +157,8 @@ class StoreLookup(Lookup):
             for vector, one in zip(vectors, asked, strict=True)
         ]
         found = self._store.search(searches, self._where)
-        if self._values is not None:
-            for hits in found:
-                self._values.update(hits.values)
+        for hits in found:
+            self.values |= hits.values
         return map(self._listing, asked, found)
 
     def _listing(self, one: Query, hits: Hits) -> Listing:

@@ -101,7 +101,6 @@ def _of_json(value: Any, depth: int) -> Any:
 Scalar: TypeAlias = str | int | float | bool | None
 
 _BOUNDS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
-_EXPECTED = 'a mapping such as {"country": "FR", "size.height": {"lt": 100}}'
 _ABSENT: Any = object()
 
 
@@ -159,40 +158,41 @@ def conditions_of(where: Mapping[str, Any]) -> list[Condition]:
     >>> conditions_of({"price": {"gte": 10, "lt": 20}})
     [Condition(field=('price',), one_of=(), bounds={'gte': 10, 'lt': 20})]
     """
+    expected, found = 'a mapping such as {"country": "FR", "size.height": {"lt": 100}}', []
     if not isinstance(where, Mapping):
-        raise ArgumentTypeError(f"where: expected {_EXPECTED}, got {quoted(where)}")
-    return [_condition(field, asked) for field, asked in where.items()]
-
-
-def _condition(field: Any, asked: Any) -> Condition:
-    if not isinstance(field, str):
-        raise ArgumentTypeError(
-            f"where: expected the name of a field, as in {_EXPECTED}, got {quoted(field)}"
-        )
-    names = tuple(field.split("."))
-    if not all(names) or not is_storable(field):
-        raise OptionError(
-            f'where: {quoted(field)} is the name of no field; expected such as "country", or '
-            f'"address.city" for a field in another'
-        )
-    if isinstance(asked, np.ndarray | np.generic):
-        asked = asked.tolist()
-    if not isinstance(asked, Mapping):
-        several = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
-        if not several:
-            raise OptionError(f"where: {quoted(field)} is to be one of none; name one at least")
-        return Condition(names, tuple(_scalar(field, one) for one in several), {})
-    if not asked or not set(asked) <= set(_BOUNDS):
-        raise OptionError(
-            f"where: expected some of {', '.join(_BOUNDS)} for {quoted(field)}, got {quoted(asked)}"
-        )
-    bounds: dict[str, Any] = {name: _scalar(field, one) for name, one in asked.items()}
-    for name, bound in bounds.items():
-        if _kind(bound) is not float:
+        raise ArgumentTypeError(f"where: expected {expected}, got {quoted(where)}")
+    for field, given in where.items():
+        if not isinstance(field, str):
             raise ArgumentTypeError(
-                f"where: expected a number as {name} of {quoted(field)}, got {quoted(bound)}"
+                f"where: expected the name of a field, as in {expected}, got {quoted(field)}"
             )
-    return Condition(names, (), bounds)
+        names, bounds = tuple(field.split(".")), dict[str, Any]()
+        if not all(names) or not is_storable(field):
+            raise OptionError(
+                f'where: {quoted(field)} is the name of no field; expected such as "country", or '
+                f'"address.city" for a field in another'
+            )
+        asked = given.tolist() if isinstance(given, np.ndarray | np.generic) else given
+        if isinstance(asked, Mapping):
+            if not asked or not set(asked) <= set(_BOUNDS):
+                raise OptionError(
+                    f"where: expected some of {', '.join(_BOUNDS)} for {quoted(field)}, got "
+                    f"{quoted(asked)}"
+                )
+            for name, bound in asked.items():
+                bounds[name] = _scalar(field, bound)
+                if _kind(bounds[name]) is not float:
+                    raise ArgumentTypeError(
+                        f"where: expected a number as {name} of {quoted(field)}, got "
+                        f"{quoted(bounds[name])}"
+                    )
+            asked = ()
+        elif not isinstance(asked, list | tuple | set | frozenset):
+            asked = [asked]
+        elif not asked:
+            raise OptionError(f"where: {quoted(field)} is to be one of none; name one at least")
+        found.append(Condition(names, tuple(_scalar(field, one) for one in asked), bounds))
+    return found
 
 
 def _scalar(field: str, asked: Any) -> Scalar:
