@@ -22,11 +22,9 @@ from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
 from fuzzydict.io.review import (
     DecidedFile,
-    Doubt,
     Review,
     check_ending,
     decided_keys,
-    undecided,
 )
 from fuzzydict.io.tables import checked_format, open_table
 from fuzzydict.io.text_tables import Block, Reading, Table
@@ -266,8 +264,9 @@ class ColumnMatcher:
         self._d, self._blank = d, BlankCells(d)
         here: Nearest = partial(best_keys, d), 0
         self._nearest, self._rows_at_once = nearest or here
-        #: Of each known cell the field of `Cleaned` that it counts in, its best key, the doubt.
-        self._known: dict[str | None, tuple[str, Match | None, Doubt | None]] = {}
+        #: Of each known cell the field of `Cleaned` that it counts in, its best key, and whether
+        #: somebody should look at it.
+        self._known: dict[str | None, tuple[str, Match | None, bool]] = {}
         self._remembered, self._characters = remembered or _REMEMBERED, 0  # of what is known
         if not any(True for _ in d):
             warnings.warn("there is no key to match with: nothing will match", stacklevel=3)
@@ -322,12 +321,12 @@ class ColumnMatcher:
     def _count(self, rows: Counter[str | None], count: Counter[str]) -> None:
         """Add the numbers of rows of known cells to the fields of `Cleaned`, and their doubts."""
         for cell, times in rows.items():
-            field, _, doubt = self._known[cell]
+            field, best, is_doubtful = self._known[cell]
             count[field] += times
-            if doubt is not None:
+            if is_doubtful and cell is not None:
                 count["doubtful"] += times if field == "matched" else 0
                 if self.review is not None:
-                    self.review.add(doubt, times)
+                    self.review.add(cell, best, times)
 
     def _look_up(self, cells: list[str | None]) -> None:
         """Look up cells that are not known yet."""
@@ -348,19 +347,13 @@ class ColumnMatcher:
         known = decided.keys() | keys.keys()
         asked = [query for query in queries if query not in known and plain(query)]
         best.update(zip(asked, self._nearest(asked), strict=True))
-        self._known.update(dict.fromkeys(cells, ("blank", None, None)))
+        self._known.update(dict.fromkeys(cells, ("blank", None, False)))
         for query, match in best.items():
-            field, doubt = "refused" if query in decided else "unmatched", None
+            field = "refused" if query in decided else "unmatched"
+            is_sure = match is not None and (match.score >= self.sure or match.key == query)
             if match is not None and match.matches:
                 field = "matched"
-            if query in decided:
-                pass
-            elif match is None:
-                doubt = Doubt(query, None, None, None, undecided(None))
-            elif match.score < self.sure and match.key != query:
-                guess = match.key if match.matches else None
-                doubt = Doubt(query, None, match.key, round(match.score, 4), undecided(guess))
-            self._known[query] = field, match, doubt
+            self._known[query] = field, match, not is_sure and query not in decided
 
 
 def _together(blocks: Iterator[Block], least: int) -> Iterator[list[Block]]:

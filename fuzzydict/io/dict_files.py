@@ -24,7 +24,6 @@ from fuzzydict.io.text_tables import (
     cell_text,
     column_index,
     counted_cells,
-    delimiter_advice,
     format_by_ending,
     parse_json,
 )
@@ -321,7 +320,6 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
         raise FileFormatError(
             f"{path}: line {first} has {counted_cells(columns)}, where a key and a "
             f"value were expected; name the columns that hold them with --key and --value"
-            f"{delimiter_advice(columns)}"
         )
     return ((line, cell_text(cells[key]), cells[value]) for line, _, cells in rows)
 

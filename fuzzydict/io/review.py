@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ from fuzzydict.io.text_tables import (
     csv_row,
     format_by_ending,
 )
+from fuzzydict.results.answers import Match
 from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import same_text
 
@@ -41,17 +43,8 @@ _UNDECIDED = "?"  # begins a target that nobody has decided on
 _FORMULA = re.compile(r"'*(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
-def undecided(guess: str | None) -> str:
-    """Return the target of a query for which nobody has confirmed the guess.
-
-    >>> undecided("Germany"), undecided(None)
-    ('? Germany', '?')
-    """
-    return _UNDECIDED if guess is None else f"{_UNDECIDED} {guess}"
-
-
 def is_undecided(target: str) -> bool:
-    """Return whether a target looks like one of `undecided`. A key may look so as well."""
+    """Return whether nobody has confirmed a target, by how it begins. A key may begin so, too."""
     return target.lstrip().startswith(_UNDECIDED)
 
 
@@ -186,22 +179,35 @@ class DecidedFile(_Examples):
         super().__init__(path, check_ending(path))
         self.decisions: list[Example] = []  # what the decided rows say
         self._asked: list[Example] = []  # the others
-        impossible = []
         for row in self.rows:
-            query, key = row.query, row.target
+            key = row.target
             if key is not None and key not in d:
                 key = row.written if row.written in d else key.strip()  # a quote may be the key's
             if key is not None and key not in d and is_undecided(key):
                 self._asked.append(row)
-            elif key == query if query in d else key is None or key in d:  # an equal key is found
+            elif key == row.query if row.query in d else key is None or key in d:
                 self.decisions.append(row._replace(target=key))
             else:
-                impossible.append(row)
-        if impossible:
-            raise _impossible(impossible, path, d)
+                raise self._impossible(row, d)
         decided = {same_text(one.query) for one in self.decisions}
         #: The texts that no row decides on.
         self.undecided = {same_text(one.query) for one in self._asked} - decided
+
+    def _impossible(self, row: Example, d: AnyDict) -> FileFormatError:
+        """Return the error for a row whose target no decision can have."""
+        place, target = f"{self.path}: line {row.line}", _shown(row.target)
+        if row.query in d:
+            return FileFormatError(
+                f"{place}: {quoted(row.query)} is a key of the dict and always finds itself; its "
+                f"target cannot be {target}: remove the row"
+            )
+        nearest = ""
+        with suppress(NoMatchError):
+            nearest = f" (its nearest key is {quoted(d.nearest(row.target).key)})"
+        return FileFormatError(
+            f"{place}: {target}, the target of {quoted(row.query)}, is not a key of the dict"
+            f"{nearest}; write one of its keys, or nothing if none is right"
+        )
 
     def without(self, asked: Set[str], decided: Set[str] = frozenset()) -> list[str]:
         """Return the file's lines but for those that ask about some texts, or decide on others.
@@ -213,27 +219,6 @@ class DecidedFile(_Examples):
         left_out -= {one.line for one in self.decisions}  # one of JSON Lines may ask as well
         left_out |= {one.line for one in self.rows if same_text(one.query) in decided}
         return [raw for line, raw in self.lines.items() if line not in left_out]
-
-
-def _impossible(rows: list[Example], path: Path, d: AnyDict) -> FileFormatError:
-    """Return the error for the first of some rows, whose targets no decision can have."""
-    first = rows[0]
-    place, target = f"{path}: line {first.line}", _shown(first.target)
-    if first.query in d:
-        return FileFormatError(
-            f"{place}: {quoted(first.query)} is a key of the dict and always finds itself; its "
-            f"target cannot be {target}: remove the row"
-        )
-    try:
-        nearest = f" (its nearest key is {quoted(d.nearest(first.target).key)})"
-    except NoMatchError:
-        nearest = ""
-    others = sum(row.query not in d for row in rows[1:])
-    more = f"; {others} more targets are none: is the file about another dict?" if others else ""
-    return FileFormatError(
-        f"{place}: {target}, the target of {quoted(first.query)}, is not a key of the dict"
-        f"{nearest}; write one of its keys, or nothing if none is right{more}"
-    )
 
 
 def decided_keys(d: AnyDict, files: Iterable[DecidedFile]) -> dict[str, str | None]:
@@ -262,16 +247,6 @@ def _shown(key: str | None) -> str:
 # ---- what is to be decided ------------------------------------------------------------------
 
 
-class Doubt(NamedTuple):
-    """A row of a review, in the order of `REVIEW_COLUMNS`; one that is decided has no numbers."""
-
-    query: str
-    times: int | None  # how often it occurs
-    key: str | None  # the best, if there is one
-    score: float | None
-    target: str | None
-
-
 class Review:
     """Collects doubtful queries and writes them to a file, the most frequent first.
 
@@ -282,18 +257,19 @@ class Review:
     def __init__(self, path: Path, before: DecidedFile | None) -> None:
         self._path, self._form, self._before = path, check_ending(path), before
         self._waiting = set(before.undecided) if before else set[str]()  # that did not come up
-        self._doubts: dict[str, Doubt] = {}
+        self._doubts: dict[str, dict[str, Any]] = {}  # rows
 
     def saw(self, queries: Iterable[str]) -> None:
         """Note which queries came up: their undecided rows are written again or not at all."""
         if self._waiting:
             self._waiting.difference_update(map(same_text, queries))
 
-    def add(self, doubt: Doubt, times: int) -> None:
-        """Count a doubtful query."""
-        text = same_text(doubt.query)
-        before = self._doubts.get(text, doubt._replace(times=0))
-        self._doubts[text] = before._replace(times=(before.times or 0) + times)
+    def add(self, query: str, best: Match | None, times: int) -> None:
+        """Count a doubtful query. Its best key, if it has one, is the guess if it matches."""
+        key, score = (best.key, round(best.score, 4)) if best else (None, None)
+        target = f"{_UNDECIDED} {key}" if best and best.matches else _UNDECIDED
+        row = dict(zip(REVIEW_COLUMNS, (query, 0, key, score, target), strict=True))
+        self._doubts.setdefault(same_text(query), row)["count"] += times
 
     def undecided(self) -> int:
         """Return how many texts the file leaves to decide on."""
@@ -305,8 +281,8 @@ class Review:
         if (self._path.read_bytes() if self._path.exists() else None) != before:
             raise OptionError(f"{self._path} has changed since it was read; start again")
         kept = self._before.without(self._before.undecided - self._waiting) if self._before else []
-        doubts = sorted(self._doubts.values(), key=lambda doubt: -(doubt.times or 0))
-        data = _file(self._form, self._before, kept, doubts)
+        rows = sorted(self._doubts.values(), key=lambda row: -row["count"])
+        data = _file(self._form, self._before, kept, rows)
         if data != before:
             with replacing(self._path) as file:
                 file.write(data)
@@ -322,34 +298,35 @@ def review_of(
 
     The rows of the file ``before`` come first, but for those on these texts.
     """
-    texts = set(map(same_text, decisions))
+    texts, empty = set(map(same_text, decisions)), dict.fromkeys(REVIEW_COLUMNS)
     kept = before.without(texts, texts) if before else []
-    doubts = [Doubt(query, None, None, None, key) for query, key in decisions.items()]
-    return _file(form, before, kept, doubts)
+    rows = [empty | {"query": query, "target": key} for query, key in decisions.items()]
+    return _file(form, before, kept, rows)
 
 
-def _file(form: str, before: DecidedFile | None, kept: list[str], doubts: Iterable[Doubt]) -> bytes:
-    """Return a file with the lines that are kept, or else a header, and rows of doubts."""
+def _file(
+    form: str, before: DecidedFile | None, kept: list[str], rows: Iterable[Mapping[str, Any]]
+) -> bytes:
+    """Return a file with the lines that are kept, or else a header, and new rows."""
     dialect = before.dialect if before else Dialect(DELIMITERS.get(form, ""))
     columns = before.header[2] if before and before.header else REVIEW_COLUMNS
-    parts, rows = [*filter(None, kept)], list[str]()
+    parts, lines = [*filter(None, kept)], list[str]()
     if before is None and form != "jsonl":
-        rows.append(csv_row(columns, dialect.delimiter))
+        lines.append(csv_row(columns, dialect.delimiter))
     # A quote before a target is read only where all columns of a review are.
     quotes_targets = {*REVIEW_COLUMNS} <= {*columns}
-    for doubt in doubts:
-        fields = dict(zip(REVIEW_COLUMNS, doubt, strict=True))
-        if not dialect.delimiter:
-            rows.append(as_json(fields))
+    for row in rows:
+        if form == "jsonl":
+            lines.append(as_json(row))
             continue
-        for name, value in fields.items():
-            is_text = isinstance(value, str) and (name != "target" or quotes_targets)
-            fields[name] = without_formula(str(value)) if is_text else as_cell(value)
-        rows.append(csv_row((fields.get(column, "") for column in columns), dialect.delimiter))
+        cells = {name: as_cell(value) for name, value in row.items()}
+        for name in ("query", "key", "target") if quotes_targets else ("query", "key"):
+            cells[name] = without_formula(cells[name])
+        lines.append(csv_row((cells.get(column, "") for column in columns), dialect.delimiter))
     end = "\r\n" if any(line.endswith("\r\n") for line in parts) else "\n"
-    if rows and parts and not parts[-1].endswith("\n"):
+    if lines and parts and not parts[-1].endswith("\n"):
         parts.append(end)
-    parts += (row + end for row in rows)
+    parts += (line + end for line in lines)
     return dialect.encoded("".join(parts), before.path if before else "the review")
 
 

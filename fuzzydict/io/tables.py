@@ -302,7 +302,6 @@ _MAX_CELLS = 2**22  # of a sheet, and of merged cells and links
 _MAX_ROWS, _MAX_COLUMNS = 2**20, 2**14
 _MAX_TEXT = 32_767  # characters of a cell
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _LITERAL = re.compile(r'"[^"]*"|\\.|\[\$[^]]*]')  # in the format of a number
 #: What openpyxl repeats for each cell of a range.
 _RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\s[^<>]*?\bref\s*=\s*[\"']([^\"'<>]*)")
@@ -486,8 +485,9 @@ def cell_value(cell: Any) -> Any:
 def _check_workbook(file: BinaryIO, name: str) -> None:
     """Refuse what is no workbook, or one of too many bytes, tags, or merged cells."""
     if file.read(len(OLE)) == OLE:
-        what = "is encrypted" if _ENCRYPTED in file.read(_MAX_BYTES) else "is an old .xls workbook"
-        raise FileFormatError(f"{name}: {what}; save it as .xlsx, without a password")
+        raise FileFormatError(
+            f"{name}: is an old .xls workbook, or encrypted; save it as .xlsx, without a password"
+        )
     with needing("An .xlsx workbook needs openpyxl", "openpyxl"):
         import openpyxl.drawing.image
         import openpyxl.utils

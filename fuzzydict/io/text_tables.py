@@ -184,14 +184,8 @@ def column_index(column: str, columns: Sequence[str], name: object) -> int:
     more = ", ..." if len(named) > _MAX_COLUMNS_NAMED else ""
     raise FileFormatError(
         f"{name}: has no column {quoted(column)}{suggestion(column, named)}; its columns are "
-        f"{names}{more}{delimiter_advice(columns)}"
+        f"{names}{more}"
     )
-
-
-def delimiter_advice(cells: Sequence[Any]) -> str:
-    """Return advice if a row of one cell contains another delimiter, else ""."""
-    found = next((sign for sign in ";\t|," if len(cells) == 1 and sign in cells[0]), None)
-    return f"; is it separated by {found!r}? then name the delimiter" if found else ""
 
 
 def counted_cells(cells: Sequence[Any]) -> str:

@@ -252,7 +252,7 @@ def test_files_of_other_kinds_say_what_they_are(tmp_path: Path) -> None:
     for name, message in {
         "mine.vectors": "mine.vectors holds .*, where fuzzy dict was expected",
         "t.parquet": r"t\.parquet: is a Parquet file, which",
-        "t.xls": r"t\.xls: is an old \.xls workbook; save it as",
+        "t.xls": r"t\.xls: is an old \.xls workbook, or encrypted; save it as",
     }.items():
         with pytest.raises(FileFormatError, match=message):
             open_dict(tmp_path / name)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned
-from fuzzydict.io.review import Doubt, Review, read_examples, with_formula, without_formula
+from fuzzydict.io.review import read_examples, review_of, with_formula, without_formula
 from fuzzydict.text.words import same_text
 from tests.io.files import clean, written
 from tests.support.properties import examples
@@ -82,10 +82,7 @@ def test_what_a_review_says_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, targets: dict[str, str | None]
 ) -> None:
     path = tmp_path_factory.mktemp("any") / name
-    review = Review(path, None)
-    for query, target in targets.items():
-        review.add(Doubt(query, None, "k", 0.5, target), 1)
-    review.save()
+    path.write_bytes(review_of(path.suffix[1:], targets))
     assert read_examples(path) == list(targets.items())
 
 
@@ -164,8 +161,7 @@ BAD = {
     "x,\nAllemagne,germany": "line 3: 'germany', the target of 'Allemagne', is not a key of the "
     "dict (its nearest key is 'Germany'); write one of its keys, or nothing if none is right",
     "x,qwzzt\ny,zzzyx\nz,vvvxw": "line 2: 'qwzzt', the target of 'x', is not a key of the dict; "
-    "write one of its keys, or nothing if none is right; 2 more targets are none: is the file "
-    "about another dict?",
+    "write one of its keys, or nothing if none is right",
     "qwzzt,qwzzt": "line 2: 'qwzzt', the target of 'qwzzt', is not a key of the dict; write one",
     "France,Germany": "line 2: 'France' is a key of the dict and always finds itself; its target "
     "cannot be 'Germany': remove the row",
