@@ -171,7 +171,10 @@ def map_parts(
         options = {"column": source.column, "prefix": prefix, "sure": deciding.sure}
         options |= source.reading._asdict()
         began = {f"the option {name}": value for name, value in options.items()}
-        began |= {**(basis or {}), **_basis_of(d, matcher)}
+        began |= basis or {}
+        began["the embedding"] = as_embedding(d.embedding).fingerprint()["name"]
+        began["the score of this release"] = weights_digest()
+        began["the decisions"] = sorted([one.query, one.target] for one in matcher.decisions)
         notes = _Notes(output, began, parts, end)
         counts = _map_all(parts, source, added, matcher, notes, progress)
         if matcher.review:
@@ -180,15 +183,6 @@ def map_parts(
             pass
         notes.remove()  # as all is done
     return matcher.with_undecided(counts)
-
-
-def _basis_of(d: AnyDict, matcher: ColumnMatcher) -> dict[str, Any]:
-    """Return what the answers of a dict depend on beside options: its model, and decisions."""
-    return {
-        "the embedding": as_embedding(d.embedding).fingerprint()["name"],
-        "the score of this release": weights_digest(),
-        "the decisions": sorted([one.query, one.target] for one in matcher.decisions),
-    }
 
 
 def _map_all(
@@ -257,35 +251,24 @@ def _by_others(
     They ask a file of the dict, or a database. If nobody names one, the dict is saved in a folder
     of its own, made in ``place``.
     """
-    copy = ""  # of the dict, if one was saved
 
     @cache
     def started() -> Callable[[list[str]], list[Match | None]]:
-        nonlocal copy
         asked = d if workers.matcher is None else workers.matcher
         if isinstance(asked, FuzzyDict):
             place.mkdir(parents=True, exist_ok=True)
             folder = TemporaryDirectory(
                 prefix=".fuzzydict-copy-", dir=place, ignore_cleanup_errors=True
             )
-            copy = str(Path(end.enter_context(folder), "dict.fuzzydict"))
+            copy = Path(end.enter_context(folder), "dict.fuzzydict")
             asked.save(copy)
-            asked = Matcher(copy, embedding=asked.embedding, trust=True)
+            asked = Matcher(str(copy), embedding=asked.embedding, trust=True)
         best = partial(_best, asked)  # to a database each process connects
         jobs, scheduler = workers.jobs, workers.scheduler
         return end.enter_context(answering(best, jobs=jobs, scheduler=scheduler))
 
     def nearest(texts: list[str]) -> list[Match | None]:
-        try:
-            found = started()(texts) if texts else []
-        except FileNotFoundError as error:
-            if not copy or error.filename != copy:
-                raise
-            raise OptionError(
-                f"DICT: workers of {workers.scheduler} do not find {copy}, the copy of the dict "
-                f"for them; write to a folder (-o) that all of them have, or give a file of d.save "
-                f"in one"
-            ) from error
+        found = started()(texts) if texts else []
         if isinstance(d, RemoteDict):
             return found
         return [one and one._replace(value=dict.__getitem__(d, one.key)) for one in found]
