@@ -170,7 +170,7 @@ def map_parts(
             _check(part, source, added)
         options = {"column": source.column, "prefix": prefix, "sure": deciding.sure}
         options |= source.reading._asdict()
-        began = {f"the option {name}": value for name, value in options.items()}
+        began: dict[str, Any] = {f"the option {name}": value for name, value in options.items()}
         began |= basis or {}
         began["the embedding"] = as_embedding(d.embedding).fingerprint()["name"]
         began["the score of this release"] = weights_digest()
