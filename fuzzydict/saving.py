@@ -39,7 +39,6 @@ from fuzzydict.embedding.encoder import as_embedding, name_of, require_same
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 from fuzzydict.nn import scorers
-from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
 from fuzzydict.search.keys import Keys, has_words
 from fuzzydict.search.neighbours import EXACT, Neighbours
@@ -47,16 +46,18 @@ from fuzzydict.search.score import Meaning
 from fuzzydict.search.taught import SynonymRules, checked_aliases
 
 _KIND = "fuzzy dict"
-_GRAPH, _LABELS, _ALIASES, _SYNONYMS = "graph", "graph labels", "aliases", "synonyms"
-_LEARNED = "projections "
+_LEARNED = "projections "  # how the names of their arrays begin
 _EMBEDDING = "embedding option"  # a name, or null for an embedding that has none
-_LARGE = ("vectors", _GRAPH)  # arrays that are checked when they are needed
 _LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes milliseconds
 _LITTLE_IF_MAPPED = 1 << 20  # of those that are mapped to be shared, which is no gain below
 _LONGEST = 1e30  # vector of a key
-
-
-# ---- the file -------------------------------------------------------------------------------
+_ALIAS_LOOKUPS = 4  # of the key of an alias, until the dict has it
+_SCORERS = {
+    name: kind
+    for name, kind in vars(scorers).items()
+    if isinstance(kind, type) and issubclass(kind, scorers.Scorer)
+    if name not in ("FunctionScorer", "Kernel", "Scorer")  # which no file names
+}
 
 
 def write_saved(
@@ -72,29 +73,38 @@ def write_saved(
             f"vectors of keys that are longer than {_LONGEST:.0e} cannot be saved, for their "
             f"products overflow; scale the embedding down"
         )
-    options: dict[str, Any] = {name: getattr(d, name) for name in OPTIONS}
-    writer, projections = _Writer(), options["projections"]
+    options, writer = {name: getattr(d, name) for name in OPTIONS}, _Writer()
     arrays: dict[str, NDArray[Any]] = {
         "keys": writer.all(d, d),
         "values": writer.all(d.values(), d),
         "vectors": keys.vectors[keys.alive] if len(keys.dead) else keys.vectors,
     }
-    if isinstance(projections, Projections):
+    if isinstance(projections := options["projections"], Projections):
         arrays |= {f"{_LEARNED}{name}": array for name, array in projections.arrays().items()}
         options["projections"] = [projections.embedding]
-    options["scorer"] = _encoded_scorer(writer, options["scorer"])
+    if not isinstance(scorer := options["scorer"], str | None):
+        kind = type(scorer).__name__
+        if _SCORERS.get(kind) is not type(scorer):
+            raise ArgumentTypeError(
+                f"scorer: {quoted(scorer)} cannot be saved, for a file holds no functions; "
+                f"set d.scorer = None before saving, and again after loading"
+            )
+        arguments: dict[str, Any] = dict(scorer.parameters)
+        if isinstance(scorer, scorers.ScaledDot):
+            arguments["scale"] = scorer.scale
+        options["scorer"] = [kind, writer.encode(arguments)]
     embedding = name_of(options.pop("embedding"))
     meta = {"embedding": meaning.fingerprint(), _EMBEDDING: embedding, "options": options}
     if neighbours is not None and options["index"] != EXACT:
         graph, labels = neighbours.save(keys)
         if len(graph):
-            arrays |= {_GRAPH: graph, _LABELS: labels}
+            arrays |= {"graph": graph, "graph labels": labels}
     if d.aliases:
-        places = {key: place for place, key in enumerate(d)}
-        pairs = [(text, None if k is None else places[k]) for text, k in d.aliases.items()]
-        arrays[_ALIASES] = _as_json(pairs)
+        place_of: dict[Any, int | None] = {key: place for place, key in enumerate(d)}
+        place_of[None] = None  # of an alias of no key
+        arrays["aliases"] = _as_json([(text, place_of[key]) for text, key in d.aliases.items()])
     if d.synonyms:
-        arrays[_SYNONYMS] = _as_json(list(d.synonyms.items()))
+        arrays["synonyms"] = _as_json(list(d.synonyms.items()))
     arrays |= {f"values {number}": group for number, group in enumerate(writer.groups)}
     write_arrays(path, _KIND, meta, arrays)
 
@@ -106,11 +116,11 @@ def read_saved(
 
     See `FuzzyDict.load`.
     """
-    meta, arrays, unchecked = read_arrays(path, _KIND, later=_LARGE)
+    meta, arrays, unchecked = read_arrays(path, _KIND, later=("vectors", "graph"))
     with as_format_errors(path):
-        graph, labels = unchecked.get(_GRAPH), arrays.pop(_LABELS, None)
-        names, values = (arrays.pop(name) for name in ("keys", "values"))
-        pairs, synonyms = (arrays.pop(name, None) for name in (_ALIASES, _SYNONYMS))
+        names, values = arrays.pop("keys"), arrays.pop("values")
+        pairs, synonyms = arrays.pop("aliases", None), arrays.pop("synonyms", None)
+        graph, labels = unchecked.get("graph"), arrays.pop("graph labels", None)
         of_learned = [name for name in arrays if name.startswith(_LEARNED)]
         learned = {name.removeprefix(_LEARNED): arrays.pop(name) for name in of_learned}
         reader = _Reader([arrays[f"values {n}"] for n in range(len(arrays))], path, trust=trust)
@@ -147,17 +157,6 @@ def check_items(items: Mapping[Any, Any]) -> None:
     writer = _Writer()
     for parts in (items, items.values()):
         writer.all(parts, items)
-
-
-# ---- aliases and options --------------------------------------------------------------------
-
-_ALIAS_LOOKUPS = 4  # of the key of an alias, until the dict has it
-_SCORERS = {
-    name: kind
-    for name, kind in vars(scorers).items()
-    if isinstance(kind, type) and issubclass(kind, Scorer)
-    if name not in ("FunctionScorer", "Kernel", "Scorer")  # which no file names
-}
 
 
 def _decoded_aliases(array: NDArray[Any], keys: list[Any], reader: _Reader) -> dict[str, Any]:
@@ -198,22 +197,6 @@ def _decoded_options(
     return options
 
 
-def _encoded_scorer(writer: _Writer, scorer: Any) -> Any:
-    """Return a scorer as its name, or as the name of its class and its arguments."""
-    if scorer is None or isinstance(scorer, str):
-        return scorer
-    kind = type(scorer).__name__
-    if _SCORERS.get(kind) is not type(scorer):
-        raise ArgumentTypeError(
-            f"scorer: {quoted(scorer)} cannot be saved, for a file holds no functions; "
-            f"set d.scorer = None before saving, and again after loading"
-        )
-    arguments: dict[str, Any] = dict(scorer.parameters)
-    if isinstance(scorer, scorers.ScaledDot):
-        arguments["scale"] = scorer.scale
-    return [kind, writer.encode(arguments)]
-
-
 # ---- what is known of keys ------------------------------------------------------------------
 
 
@@ -250,18 +233,15 @@ class SavedKeys(NamedTuple):
             )
         if (graph := self.graph) is None:
             return None
-        saved = self._read_graph(graph) if self.at_once else None
-        neighbours = Neighbours()
-        neighbours.restore(
-            self.generation,
-            lambda: self._read_graph(graph) if saved is None else saved,
-            np.array(self.labels),
-        )
-        return neighbours
 
-    def _read_graph(self, graph: Unchecked) -> NDArray[np.uint8]:
-        with as_format_errors(self.path):
-            return np.array(graph.checked())
+        def read() -> NDArray[np.uint8]:
+            with as_format_errors(self.path):
+                return np.array(graph.checked())
+
+        saved, neighbours = read() if self.at_once else None, Neighbours()
+        labels = np.array(self.labels)
+        neighbours.restore(self.generation, lambda: read() if saved is None else saved, labels)
+        return neighbours
 
     def restored(self, meaning: Meaning) -> Keys:
         """Return the keys; a FileFormatError if vectors that were left in the file are damaged."""
@@ -297,7 +277,7 @@ def _check_graph(graph: Unchecked | None, labels: Any, count: int, index: str) -
         raise ValueError("it has a graph, and its dict does without")
     if graph is None or labels is None or graph.array.dtype != np.uint8 or graph.array.ndim != 1:
         raise ValueError("its graph is not of bytes")
-    array_of({_LABELS: labels}, _LABELS, "i8", count)
+    array_of({"labels": labels}, "labels", "i8", count)
     if (labels[1:] <= labels[:-1]).any() or labels.min(initial=0) < 0:
         raise ValueError("the labels of its graph do not rise")
 
