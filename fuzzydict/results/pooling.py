@@ -47,19 +47,14 @@ def pooled(
     come some rows at a time, as from `weights_of`. V is applied to the sums, which equals applying
     it to the values. A PoolingError names the key whose value cannot be pooled.
     """
-    reached = reached_by(scores)
-    if reached is not None:
+    reached = None
+    if scores.min(initial=0) == -np.inf:
+        reached = np.flatnonzero(~np.isneginf(scores).all(axis=0))
         weights = (rows[:, reached] for rows in weights)
     stacked = values.array(reached)
     flat = stacked.reshape(len(stacked), -1)
     sums = np.concatenate([pool(rows, flat) for rows in weights])
     return shaped(sums, stacked.shape[1:], projections)
-
-
-def reached_by(scores: NDArray[Any]) -> NDArray[np.intp] | None:
-    """Return the places of the keys with a score above -inf, (L, S), for any query; None if all."""
-    some_are_not = scores.min(initial=0) == -np.inf
-    return np.flatnonzero(~np.isneginf(scores).all(axis=0)) if some_are_not else None
 
 
 def shaped(
@@ -149,9 +144,9 @@ class StackedValues:
 
     def array(self, places: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """Return all values or those at some places, (S, *shape), with texts as vectors (S, E)."""
-        if self._array is None and places is not None:
-            some = places.tolist()
-            return self._stacked([self._keys[i] for i in some], [self._values[i] for i in some])
+        if self._array is None and places is not None:  # others may be of any kind
+            keys, values = ([some[i] for i in places] for some in (self._keys, self._values))
+            return self._stacked(keys, values)
         if self._array is None:
             self._array = self._stacked(self._keys, self._values)
         return self._array if places is None else self._array[places]
@@ -167,8 +162,9 @@ class StackedValues:
                 stacked = np.array(values, np.float64)
                 if np.isfinite(stacked).all():
                     return stacked
-        rows = list(map(_numbers, keys, values))
-        for key, row in zip(keys, rows, strict=True):
+        rows = list[NDArray[np.float64]]()
+        for key, value in zip(keys, values, strict=True):
+            rows.append(row := _numbers(key, value))
             if row.shape != rows[0].shape:
                 shapes = f"shape {row.shape}, that of {quoted(keys[0])} {rows[0].shape}"
                 raise PoolingError(f"the value of {quoted(key)} has {shapes}; give all one shape")
