@@ -158,7 +158,22 @@ class Reads(Configured, Generic[V, ReaderT]):
     def nearest(
         self, query: Any, *, default: Any = NOT_GIVEN, score_cutoff: float | None = None
     ) -> Any:
-        """Return the best key of each query."""
+        """Return the `Match` of the nearest key; for a list of queries, a list of them.
+
+        ``default`` stands for a query that matches nothing; ``score_cutoff`` takes the place of the
+        option for this read.
+
+        Raises:
+            NoMatchError: no key's score reaches the cutoff, and no default is given; the message
+                names all such queries.
+
+        >>> from fuzzydict import FuzzyDict
+        >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
+        >>> d.nearest("colour").key
+        'color'
+        >>> [match and match.key for match in d.nearest(["colour", "qwzzt"], default=None)]
+        ['color', None]
+        """
         queries, score_cutoff = as_queries(query), as_cutoff(score_cutoff)
 
         def nearest(some: list[Any], reader: ReaderT) -> list[Match | NoMatchError]:
