@@ -115,6 +115,11 @@ class WordVectors:
         counts: (V,), how often each word occurs. Frequent words, such as "of", weigh less in a
             phrase. By default all words weigh alike.
 
+    Attributes:
+        words: the V words, most frequent first.
+        counts: how often each occurs, (V,).
+        size: the length E of a vector.
+
     Raises:
         ArgumentTypeError: a word is not a text, or a vector not of numbers.
         ShapeError: the numbers of words, rows and counts differ, a vector is not finite, a count
@@ -158,6 +163,7 @@ class WordVectors:
         self, words: Sequence[str], counts: Any, matrix: Matrix, ships_as: str | None = None
     ) -> None:
         self.words, self.matrix, self.ships_as = list(words), matrix, ships_as
+        self.size = matrix.size
         if any(not issubclass(kind, str) for kind in set(map(type, self.words))):
             odd = next(word for word in self.words if not isinstance(word, str))
             raise ArgumentTypeError(f"words: expected texts, got {quoted(odd)}")
@@ -185,11 +191,6 @@ class WordVectors:
 
     def __len__(self) -> int:
         return len(self.words)
-
-    @property
-    def size(self) -> int:
-        """The length E of a vector."""
-        return self.matrix.size
 
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
