@@ -1,9 +1,9 @@
 """What `FuzzyDict.fit` does: from examples to options that are kept, and a report.
 
 The examples are checked, and their queries encoded once. If there are enough, some are held out, or
-each in turn (`split`). Q and K are trained without these, which are asked before and after, without
-what is remembered; `Answers.verdict` says whether to keep what was learned. If each was held out in
-turn, or none, Q and K are trained on all.
+each in turn. Q and K are trained without these, which are asked before and after, without what is
+remembered; `Answers.verdict` says whether to keep what was learned. If each was held out in turn,
+or none, Q and K are trained on all.
 
     L queries, S keys, E numbers of a vector, Ev of a value
 """
@@ -11,7 +11,7 @@ turn, or none, Q and K are trained on all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from fuzzydict._arrays import as_floats, positive, share, slices, whole_number
+from fuzzydict._arrays import as_floats, positive, require_finite, share, slices, whole_number
 from fuzzydict.embedding.projections import ROLES, Projections, as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.learning.report import Answers, Change, Errors, FitReport, Measures
@@ -37,8 +37,13 @@ from fuzzydict.text.words import plain, same_text
 
 #: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
 ENOUGH = 100
-_COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
-_STEPS, _BATCH = 1000, 256  # enough steps to learn from values, and the examples of a step
+_FOLDS = 5  # parts of the examples that are held out in turn
+_AT_ONCE = 128  # queries that are compared at a time
+_LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
+# Multiplications of a step that take milliseconds in one thread, and no less in several, which
+# wait for each other on a busy machine.
+_FEW = 2**27
+_ONE_AT_A_TIME = RLock()  # for the number of threads is that of the whole process
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,42 +58,6 @@ class Plan:
     validation: float | None = None
     seed: int = 0
     progress: Callable[[int, int], None] | None = None
-
-    def settings(self, task: _Keyed | _Valued) -> Settings:
-        """Return how to learn; OptionError if an argument does not go with keys or targets."""
-        state, pools, size = task.state, isinstance(task, _Valued), task.state.keys.vectors.shape[1]
-        checks: dict[str, Callable[[str, Any], Any]] = {
-            "rank": partial(whole_number, most=size),
-            "epochs": partial(whole_number, most=1_000_000),
-            "learning_rate": partial(positive, most=100.0),  # it turns a vector by more than all
-        }
-        arguments = {name: getattr(self, name) for name in checks}
-        given = {n: checks[n](n, one) for n, one in arguments.items() if one is not None}
-        learn: Any = ("query", "key") if self.learn is None else self.learn
-        roles: set[Any] = set()
-        with suppress(TypeError):  # it is no list, or holds what cannot be hashed
-            roles = {learn} if isinstance(learn, str) else set(learn)
-        if not roles or not roles <= set(ROLES):
-            expected = ", ".join(map(repr, ROLES))
-            raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
-        if "value" in roles and not pools:
-            raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
-        options: dict[str, Any] = {"scorer": state.by, "roles": roles}
-        options["seed"] = whole_number("seed", self.seed, least=0)
-        start, by_cosine = 0.05, isinstance(state.by, Cosine)
-        if pools:  # many long steps: an error of a value says little about which key is right
-            epochs = int(np.clip(_STEPS * _BATCH // len(task.texts), 30, 100))
-            options |= {"epochs": epochs, "patience": epochs // 5, "learning_rate": 0.1}
-            options["identity_penalty"] = 3.0
-            start = 0.15 if by_cosine else 1.0  # if low, only the best key gets a gradient
-        elif state.scorer is None:  # a standard deviation more makes a key e times as likely
-            spread = state.keys.background.spread
-            options["temperature"] = float(np.clip(spread, _COLDEST, _WARMEST))
-        scale = 1.0 if isinstance(state.by, Dot) else getattr(state.by, "scale", None)
-        options["start_temperature"] = start if scale is None else start * scale * size**0.5
-        if self.validation == 0 or not (pools or len(task.texts) >= task.many):
-            options["validation"] = 0.0  # the loss of a few says little about when to stop early
-        return Settings(**options | given)
 
 
 @dataclass(kw_only=True)
@@ -109,13 +78,8 @@ class DictState:
         self.by = None
         if not is_spelling(self.scorer):
             self.by = as_scorer("cosine" if self.scorer is None else self.scorer)
-        cutoff: float | None = self.options["score_cutoff"]
-        self.cutoff = as_score(self.scorer).score_cutoff if cutoff is None else cutoff
-        self.nothing = Learned(temperature=self.options["temperature"], scorer=self.scorer)
         self.projections = as_projections(self.options["projections"]) or Projections()
         none = self.embedding is None or self.projections.is_identity
-        #: Whether Q and K are learned for this scorer.
-        self.is_learned = isinstance(self.by, Cosine | ScaledDot | Dot)
         self.meaning = Meaning(self.embedding, None if none else self.projections, self.synonyms)
 
     @cached_property
@@ -133,27 +97,13 @@ class DictState:
         vectors = meaning.of_queries(queries, self.keys) if is_judged else meaning.of_texts(texts)
         return [one._replace(vector=vector) for one, vector in zip(queries, vectors, strict=True)]
 
-    def options_of(self, learned: Learned) -> dict[str, Any]:
-        """Return the learned options by name."""
-        options: dict[str, Any] = {}
-        if not learned.projections.is_identity:
-            made, name = self.projections.then(learned.projections), None
-            with suppress(Exception):  # of a user's function, which may know its own texts alone
-                name = self.embedding.fingerprint()["name"]
-            options["projections"] = Projections(made.query, made.key, made.value, embedding=name)
-        if learned.scorer is not self.scorer:
-            options |= {"scorer": learned.scorer, "score_cutoff": None}  # scores of another scale
-        if learned.temperature not in (None, self.options["temperature"]):
-            options["temperature"] = learned.temperature
-        return options
-
 
 #: A query, and the places of its right keys, maybe none.
 Example: TypeAlias = tuple[str, frozenset[int]]
 
 
-def checked_examples(
-    queries: Iterable[str] | Mapping[str, Any], targets: Iterable[Any] | None, state: DictState
+def _checked(
+    queries: Any, targets: Any, state: DictState
 ) -> list[Example] | tuple[list[str], NDArray[np.float64]]:
     """Return the examples, or queries and what each should pool, (L, *shape).
 
@@ -164,84 +114,64 @@ def checked_examples(
             raise ArgumentTypeError(
                 "targets: the mapping of queries has them; leave targets out, or give list(queries)"
             )
-        targets, queries = list(queries.values()), list(queries)
-    elif targets is None and not isinstance(queries, str):
-        raise ArgumentTypeError("targets: missing; or give queries as a mapping {query: target}")
+        queries, targets = list(queries), list(queries.values())
     for name, given in (("queries", queries), ("targets", targets)):
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-            expected = "a list with one for each query"
-            raise ArgumentTypeError(f"{name}: expected {expected}, got {quoted(given)}")
-    asked, wanted = list(queries), list(targets)  # type: ignore[arg-type]
-    if len(asked) != len(wanted):
-        got = f"{len(asked)} queries and {len(wanted)} targets"
+            got = "missing" if given is None else f"got {quoted(given)}"
+            raise ArgumentTypeError(
+                f"{name}: {got}; expected a list with one for each query, or a mapping "
+                f"{{query: target}} as queries"
+            )
+    queries, targets = list(queries), list(targets)
+    if len(queries) != len(targets):
+        got = f"{len(queries)} queries and {len(targets)} targets"
         raise ShapeError(f"queries and targets: expected a target for each query, got {got}")
-    if not asked:
-        raise OptionError("queries: there are no examples; expected one or more")
     places = {name: place for place, name in enumerate(state.names)}
-    examples, of_numbers, of_keys = list[Example](), list[int](), list[int]()
-    for i, (query, target) in enumerate(zip(asked, wanted, strict=True)):
-        right = _right_keys(i, query, target, places, state.every)
-        (of_numbers if right is None else of_keys).append(i)
-        if right is not None and plain(query):
-            examples.append((query, right))
-    if of_numbers and of_keys:
-        odd = (of_numbers[0], of_keys[0])
-        got = " and ".join(f"{quoted(wanted[i])} for {quoted(asked[i])}" for i in odd)
+    examples, numbers = list[Example](), list[tuple[str, Any]]()
+    for query, target in zip(queries, targets, strict=True):
+        if not isinstance(query, str):
+            kind = type(query).__name__
+            raise ArgumentTypeError(f"queries: expected texts, got {kind} {quoted(query)}")
+        several = isinstance(target, list | tuple | set | frozenset)
+        wanted: Collection[Any] = target if several else () if target is None else (target,)
+        if not plain(query) and target is not None:
+            raise OptionError(f"queries: {quoted(query)} has no letters or digits; leave it out")
+        if wanted and not any(isinstance(key, str) for key in wanted):
+            numbers.append((query, target))
+        elif plain(query):
+            examples.append((query, _right_keys(query, target, wanted, places, state)))
+    if numbers and examples:
+        (query, number), (other, _) = numbers[0], examples[0]
+        got = f"{quoted(number)} for {quoted(query)}, and none for {quoted(other)}"
         raise ArgumentTypeError(f"targets: expected keys (or None) or numbers for all, got {got}")
-    if of_numbers:
-        return asked, _numbers(asked, wanted)
+    if numbers:
+        (array,) = as_floats(targets=[target for _, target in numbers])
+        require_finite(array, targets=array)
+        return [query for query, _ in numbers], array.astype(np.float64)
     if not examples:
-        why = "none has letters or digits, so that none finds a key"
-        raise OptionError(f"queries: {why}; leave them out")
+        raise OptionError("queries: there are no examples; expected one or more with letters")
     return examples
 
 
 def _right_keys(
-    place: int, query: Any, target: Any, places: Mapping[str, int], every: Collection[Any]
-) -> frozenset[int] | None:
-    """Return the places of the right keys of a query, or None if it has numbers to pool."""
-    if not isinstance(query, str):
-        kind = type(query).__name__
-        raise ArgumentTypeError(f"queries: expected texts, got {kind} {quoted(query)} at {place}")
-    if target is not None and not plain(query):
-        what = "has no letters or digits to compare"
-        raise OptionError(f"queries: {quoted(query)} at {place} {what}; leave it out")
-    wanted: Collection[Any] = () if target is None else (target,)
-    if isinstance(target, list | tuple | set | frozenset):
-        wanted = target
-        if not target:
-            raise OptionError(f"targets: number {place} is empty; give right keys, or None")
-    others = [key for key in wanted if not isinstance(key, str)]
-    if others and len(others) == len(wanted):
-        return None
-    if others:
-        has = f"keys and {quoted(others[0])}"
-        raise ArgumentTypeError(f"targets: number {place} has {has}; expected one or the other")
+    query: str, target: Any, wanted: Collection[Any], places: Mapping[str, int], state: DictState
+) -> frozenset[int]:
+    """Return the places of the keys that are ``wanted`` for a query, or raise."""
+    about = f"targets: {quoted(target)} for the query {quoted(query)}"
+    if target is not None and not wanted:
+        raise OptionError(f"{about} is empty; give right keys, or None")
     for key in wanted:
+        if not isinstance(key, str):
+            has = f"keys and {quoted(key)}"
+            raise ArgumentTypeError(f"{about} has {has}; expected one or the other")
         if key not in places:
             why = "is not a key of the dict; add it or correct it (keys are exact here)"
-            if key in every:
+            if key in state.every:
                 why = "has no letters or digits, and only an equal query finds it; leave it out"
             raise OptionError(f"targets: {quoted(key)}, for the query {quoted(query)}, {why}")
-    right = frozenset(places[key] for key in wanted)
-    if query in places and places[query] not in right:
-        what = f"got {quoted(target)} for {quoted(query)}, but it is a key and always finds itself"
-        raise OptionError(f"targets: {what}; leave the example out")
-    return right
-
-
-def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float64]:
-    """Return what each query should pool, (L, *shape)."""
-    rows: list[NDArray[np.float64]] = []
-    for query, target in zip(queries, targets, strict=True):
-        name = f"target of {quoted(query)}"
-        rows.append(as_floats(**{name: target})[0].astype(np.float64))
-        if not np.isfinite(rows[-1]).all():
-            raise ShapeError(f"{name}: expected finite numbers, got NaN or infinity")
-        if rows[-1].shape != rows[0].shape:
-            other = f"that of {quoted(queries[0])} {rows[0].shape}"
-            raise ShapeError(f"{name} has shape {rows[-1].shape}, {other}; give them one shape")
-    return np.stack(rows)
+    if query in places and query not in wanted:
+        raise OptionError(f"{about}: it is a key and always finds itself; leave the example out")
+    return frozenset(places[key] for key in wanted)
 
 
 def _together(
@@ -269,41 +199,7 @@ def _together(
     return dict(found.values())
 
 
-_LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
-_AT_ONCE = 128  # queries that are compared at a time
-
-
-def _scores(
-    state: DictState, learned: Learned, asked: Sequence[Query], rights: Sequence[Collection[int]]
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield of some queries at a time, to bound memory, what is known of each key, (l, S).
-
-    This is whether it is right, and its score, or the logarithm of its probability. At last comes
-    the score of the best key if those that are right were not in the dict, (l,).
-    """
-    layer, keys = learned.projections, state.keys
-    if not layer.is_identity:
-        vectors = layer.project_keys(keys.vectors)
-        keys = keys.with_vectors(vectors.astype(np.float32, copy=False))
-    lookup = Exact(keys, state.meaning, learned.scorer)
-    for some in slices(len(rights), int(np.clip(2**21 // len(keys), 1, _AT_ONCE))):
-        vectors = layer.project_queries(np.array([query.vector for query in asked[some]]))
-        vectors = vectors.astype(np.float32, copy=False)
-        right = np.zeros((len(vectors), len(keys)), np.bool_)
-        for row, places in enumerate(rights[some]):
-            right[row, list(places)] = True
-        if isinstance(lookup.score, NamedScore):
-            scores = lookup.score.scores(vectors, keys).astype(np.float64)
-            yield right, scores, scores.max(1, where=~right, initial=-np.inf)
-            continue
-        pairs = zip(asked[some], vectors, strict=True)
-        queries = [query._replace(vector=vector) for query, vector in pairs]
-        slots, features, said, glanced = lookup.compared(Listing(queries, keys))
-        others = ~np.take_along_axis(right, slots, 1)
-        there, judge = np.asarray(others.any(1)), lookup.meaning.judge
-        otherwise = judge.judge(features, keys.hashes[slots], others | ~there[:, None]).of_best()
-        logs = judge.log_probabilities(said, slots, glanced)
-        yield right, logs, np.where(there, otherwise, -np.inf)
+# ---- what is trained, and asked before and after -----------------------------------------------
 
 
 class _Keyed:
@@ -318,14 +214,15 @@ class _Keyed:
 
     def train(self, rows: NDArray[np.intp], settings: Settings) -> Learned:
         """Learn Q and K by which queries find each of their right keys."""
+        scorer = self.state.scorer
         pairs = [(row, key) for row in np.sort(rows) for key in sorted(self.right[row])]
         if not pairs:
-            return self.state.nothing
+            return Learned(temperature=self.state.options["temperature"], scorer=scorer)
         vectors = [self.asked[row].vector for row, _ in pairs]
         each = [(place, key) for place, (_, key) in enumerate(pairs)]
         learned = fit_retrieval(vectors, self.state.keys.vectors, each, settings)
-        temperature = None if self.state.scorer is None else learned.temperature
-        return learned._replace(scorer=self.state.scorer, temperature=temperature)
+        temperature = None if scorer is None else learned.temperature
+        return learned._replace(scorer=scorer, temperature=temperature)
 
     def ask(self, learned: Learned, rows: NDArray[np.intp]) -> Answers:
         """Return the answers to those in some rows."""
@@ -385,130 +282,208 @@ class _Valued:
         return Errors(np.sqrt(np.square(values - self.targets[rows]).mean(axis=1)))
 
 
-_VALIDATION = 0.2
-_FOLDS = 5
-_TOO_FEW = 4  # of fewer examples, none is held out
-_ASKED, _LEAST_ASKED = 256, 32  # examples to ask, at most; fewer if there are very many keys
-_SCORES = 2**23  # queries times keys that are compared before and after
-# Multiplications of a step that take milliseconds in one thread, and no less in several, which
-# wait for each other on a busy machine.
-_FEW = 2**27
-_ONE_AT_A_TIME = RLock()  # for the number of threads is that of the whole process
+def _scores(
+    state: DictState, learned: Learned, asked: Sequence[Query], rights: Sequence[Collection[int]]
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield of some queries at a time, to bound memory, what is known of each key, (l, S).
+
+    This is whether it is right, and its score, or the logarithm of its probability. At last comes
+    the score of the best key if those that are right were not in the dict, (l,).
+    """
+    layer, keys = learned.projections, state.keys
+    if not layer.is_identity:
+        vectors = layer.project_keys(keys.vectors)
+        keys = keys.with_vectors(vectors.astype(np.float32, copy=False))
+    lookup = Exact(keys, state.meaning, learned.scorer)
+    for some in slices(len(rights), int(np.clip(2**21 // len(keys), 1, _AT_ONCE))):
+        vectors = layer.project_queries(np.array([query.vector for query in asked[some]]))
+        vectors = vectors.astype(np.float32, copy=False)
+        right = np.zeros((len(vectors), len(keys)), np.bool_)
+        for row, places in enumerate(rights[some]):
+            right[row, list(places)] = True
+        if isinstance(lookup.score, NamedScore):
+            scores = lookup.score.scores(vectors, keys).astype(np.float64)
+            yield right, scores, scores.max(1, where=~right, initial=-np.inf)
+            continue
+        pairs = zip(asked[some], vectors, strict=True)
+        queries = [query._replace(vector=vector) for query, vector in pairs]
+        slots, features, said, glanced = lookup.compared(Listing(queries, keys))
+        others = ~np.take_along_axis(right, slots, 1)
+        there, judge = np.asarray(others.any(1)), lookup.meaning.judge
+        otherwise = judge.judge(features, keys.hashes[slots], others | ~there[:, None]).of_best()
+        logs = judge.log_probabilities(said, slots, glanced)
+        yield right, logs, np.where(there, otherwise, -np.inf)
+
+
+def _settings(task: _Keyed | _Valued, plan: Plan) -> Settings:
+    """Return how to learn; OptionError if an argument does not go with keys or targets."""
+    state, pools, count = task.state, isinstance(task, _Valued), len(task.texts)
+    size, start = state.keys.vectors.shape[1], 0.05
+    options: dict[str, Any] = {"scorer": state.by}
+    learn: Any = ("query", "key") if plan.learn is None else plan.learn
+    roles: set[Any] = set()
+    with suppress(TypeError):  # it is no list, or holds what cannot be hashed
+        roles = {learn} if isinstance(learn, str) else set(learn)
+    if not roles or not roles <= set(ROLES):
+        expected = ", ".join(map(repr, ROLES))
+        raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
+    if "value" in roles and not pools:
+        raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
+    if pools:  # many long steps: an error of a value says little about which key is right
+        epochs = int(np.clip(256_000 // count, 30, 100))  # a thousand steps of 256 examples
+        options |= {"epochs": epochs, "patience": epochs // 5, "learning_rate": 0.1}
+        options["identity_penalty"] = 3.0
+        # If low, only the best key gets a gradient.
+        start = 0.15 if isinstance(state.by, Cosine) else 1.0
+    elif state.scorer is None:  # a standard deviation more makes a key e times as likely
+        options["temperature"] = float(np.clip(state.keys.background.spread, 0.03, 0.5))
+    scale = 1.0 if isinstance(state.by, Dot) else getattr(state.by, "scale", None)
+    options["start_temperature"] = start if scale is None else start * scale * size**0.5
+    if plan.validation == 0 or not (pools or count >= task.many):
+        options["validation"] = 0.0  # the loss of a few says little about when to stop early
+    checks: dict[str, Callable[[str, Any], Any]] = {
+        "rank": partial(whole_number, most=size),
+        "epochs": partial(whole_number, most=1_000_000),
+        "learning_rate": partial(positive, most=100.0),  # it turns a vector by more than all
+        "seed": partial(whole_number, least=0),
+    }
+    for name, check in checks.items():
+        if (number := getattr(plan, name)) is not None:
+            options[name] = check(name, number)
+    return Settings(roles=roles, **options)
+
+
+# ---- the fit ----------------------------------------------------------------------------------
 
 
 def learn_from(
-    state: DictState,
-    queries: Iterable[str] | Mapping[str, Any],
-    targets: Iterable[Any] | None,
-    plan: Plan,
+    state: DictState, queries: Any, targets: Any, plan: Plan
 ) -> tuple[FitReport, dict[str, str | None]]:
     """Return the report of `FuzzyDict.fit`, and what to remember: for each query a key, or None."""
-    given, names = checked_examples(queries, targets, state), state.names
-    shown = state.scorer if state.by is None else state.by
-    if not state.is_learned and (isinstance(given, tuple) or not plan.remember):
-        may = "None (the default), 'cosine', 'scaled_dot' and 'dot'"
-        got = f"got {shown!r}; set d.scorer to one of these first"
-        raise OptionError(f"scorer: fit learns Q and K for {may}, {got}")
+    given = _checked(queries, targets, state)
+    is_learned = isinstance(state.by, Cosine | ScaledDot | Dot)
+    shown, names = state.scorer if state.by is None else state.by, state.names
+    if not is_learned and (isinstance(given, tuple) or not plan.remember):
+        raise OptionError(
+            f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
+            f"got {shown!r}; set d.scorer to one of these first"
+        )
     if isinstance(given, tuple):
-        return _learn(_Valued(state, *given), plan, None)[0], {}
+        return _learn(_Valued(state, *given), plan, "")[0], {}
     taught = _together(given, names, remember=True) if plan.remember else {}
     for own in taught.keys() & set(names):
         del taught[own]  # a key needs no alias: it finds itself
-    task, why_not = _Keyed(state, _together(given, names, remember=False)), None
+    task, why_not = _Keyed(state, _together(given, names, remember=False)), ""
     if task.have_none.all():
         why_not = "no example has a key"
         if not plan.remember:
             why = "expected a key for at least one query, got None for all"
             raise OptionError(f"targets: {why}; add one, or give remember=True")
-    elif not state.is_learned:
+    elif not is_learned:
         why_not = f"no Q and K are learned for the scorer {shown!r}"
     elif len(task.texts) < ENOUGH and plan.validation is None:
         why_not = f"there are fewer than {ENOUGH} examples, too few to learn what other queries "
         why_not += "mean; set validation to 0 to learn from them anyway"
-    report, learned = _learn(task, plan, why_not)
+    report, answering = _learn(task, plan, why_not)
     aliases = {text: names[min(right)] if right else None for text, right in taught.items()}
     if several := {text: right for text, right in taught.items() if len(right) > 1}:
-        options = learned if report.kept else state.nothing
-        nearest = _Keyed(state, several).ask(options, np.arange(len(several))).nearest
+        nearest = _Keyed(state, several).ask(answering, np.arange(len(several))).nearest
         aliases |= {text: names[key] for text, key in zip(several, nearest, strict=True)}
     refused = sum(key is None for key in aliases.values())
     return replace(report, remembered=len(aliases), refused=refused), aliases
 
 
-def split(
-    have_none: NDArray[np.bool_], share: float, random: np.random.Generator, *, many: int, most: int
-) -> list[NDArray[np.intp]]:
-    """Return the rows to hold out, part by part; each part has its share of those without a key.
+def _learn(task: Any, plan: Plan, why_not: str) -> tuple[FitReport, Learned]:
+    """Return the report, and how the dict answers afterwards; learn nothing if there is a why not.
 
-    Of ``many`` examples or more one part is held out, their ``share`` or ``most`` of them; of fewer
-    each in one of five parts; with a share of 0, none.
+    Each part that is held out is asked before, and after training on all but this part.
     """
-    count = len(have_none)
-    if count < _TOO_FEW or not share:
-        return []
-    kinds = [random.permutation(np.flatnonzero(have_none == kind)) for kind in (False, True)]
-    rows, folds = np.concatenate(kinds), min(count, _FOLDS)
-    if count < many:
-        return [rows[place::folds] for place in range(folds)]
-    held = int(np.clip(round(share * count), 1, most))
-    return [rows[np.arange(held) * count // held]]
-
-
-def _learn(task: _Keyed | _Valued, plan: Plan, why_not: str | None) -> tuple[FitReport, Learned]:
-    """Train without each part of the examples, ask this part before and after, and report."""
-    held = share("validation", _VALIDATION if plan.validation is None else plan.validation, 0.5)
-    state, count, settings = task.state, len(task.texts), plan.settings(task)
-    random, every = np.random.default_rng(plan.seed), np.arange(count)
-    most = int(np.clip(_SCORES // len(state.keys), _LEAST_ASKED, _ASKED))
-    parts = split(task.have_none, 0 if why_not else held, random, many=task.many, most=most)
-    some = random.permutation(count)[:most]
-    stages = len(parts) + (len(parts) != 1)
+    held = share("validation", 0.2 if plan.validation is None else plan.validation, 0.5)
+    state, every, settings = task.state, np.arange(len(task.texts)), _settings(task, plan)
+    (size, width), random = state.keys.vectors.shape, np.random.default_rng(plan.seed)
+    most = int(np.clip(2**23 // size, 32, 256))  # examples to ask; fewer if there are many keys
+    parts = [] if why_not else _parts(task, held, random, most)
+    rows, stages = random.permutation(every)[:most], len(parts) + (len(parts) != 1)
 
     def tell(stage: int, done: int, steps: int) -> None:
         if plan.progress is not None:  # in thousandths of a stage
             plan.progress(1000 * stage + 1000 * done // steps, 1000 * stages)
 
-    def train(rows: NDArray[np.intp], stage: int) -> Learned:
-        return task.train(rows, replace(settings, progress=partial(tell, stage)))
+    def train(some: NDArray[np.intp], stage: int) -> Learned:
+        return task.train(some, replace(settings, progress=partial(tell, stage)))  # type: ignore[no-any-return]
 
-    before: Any
-    after: Any
-    learned, rows, kept, reason = state.nothing, some, False, why_not or ""
-    held_out = [Measures()] * 2
-    with ExitStack() as stack:
-        if state.keys.vectors.size * max(state.keys.vectors.shape[1], _AT_ONCE) <= _FEW:
-            stack.enter_context(_ONE_AT_A_TIME)
-            stack.enter_context(threadpool_limits(1, user_api="blas"))
+    learned = nothing = Learned(temperature=state.options["temperature"], scorer=state.scorer)
+    cutoff, kept, reason = state.options["score_cutoff"], False, why_not
+    if cutoff is None:
+        cutoff = as_score(state.scorer).score_cutoff
+    of_parts: list[Any] = []  # the answers to what is held out, before and after
+    few = size * width * max(width, _AT_ONCE) <= _FEW
+    one_thread = threadpool_limits(1 if few else None, user_api="blas")
+    with _ONE_AT_A_TIME if few else nullcontext(), one_thread:
         if parts:
             folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
-            learned, rows = folds[-1], np.concatenate(parts)
-            asked = map(task.ask, folds, parts)
-            before = task.ask(state.nothing, rows)
-            after = task.answers(*map(np.concatenate, zip(*asked, strict=True)))
-            kept, reason = after.verdict(before, state.cutoff, held_out=True)
-            held_out = [one.measures(state.cutoff) for one in (before, after)]
-        if why_not is None and (not parts or (kept and len(parts) > 1)):
+            asked = zip(*map(task.ask, folds, parts), strict=True)
+            after = task.answers(*map(np.concatenate, asked))
+            of_parts = [task.ask(nothing, np.concatenate(parts)), after]
+            kept, reason = after.verdict(of_parts[0], cutoff, held_out=True)
+            learned = folds[-1]
+        if not why_not and (not parts or (kept and len(parts) > 1)):
             learned = train(every, len(parts))
-        training = [task.ask(options, some) for options in (state.nothing, learned)]
-    if not parts:
-        before, after = training
-        if why_not is None:
-            kept, reason = after.verdict(before, state.cutoff, held_out=False)
+        of_all = [task.ask(options, rows) for options in (nothing, learned)]
+    if not parts and not why_not:
+        kept, reason = of_all[1].verdict(of_all[0], cutoff, held_out=False)
     tell(stages - 1, 1, 1)
+    before, after = of_parts or of_all
+    texts = [task.texts[row] for row in (np.concatenate(parts) if parts else rows)]
     changes = sorted(after.changes(before, state.names), key=lambda one: -one[0])
-    named = [(gain, Change(task.texts[rows[i]], was, now)) for gain, i, was, now in changes]
+    named = [(gain, Change(texts[i], was, now)) for gain, i, was, now in changes]
+    measures = [one.measures(cutoff) for one in [*of_all, *of_parts]] + [Measures()] * 2
     report = FitReport(
         kept=kept,
         reason=reason,
-        examples=count,
-        validated=len(rows) if parts else 0,
-        training_before=training[0].measures(state.cutoff),
-        training_after=training[1].measures(state.cutoff),
-        held_out_before=held_out[0],
-        held_out_after=held_out[1],
+        examples=len(every),
+        validated=sum(map(len, parts)),
+        training_before=measures[0],
+        training_after=measures[1],
+        held_out_before=measures[2],
+        held_out_after=measures[3],
         history=learned.history,
         better=tuple(change for gain, change in named if gain > 0),
         worse=tuple(change for gain, change in named[::-1] if gain <= 0),
-        options=state.options_of(learned),
+        options=_options_of(state, learned),
     )
-    return report, learned
+    return report, learned if kept else nothing
+
+
+def _parts(
+    task: Any, held: float, random: np.random.Generator, most: int
+) -> list[NDArray[np.intp]]:
+    """Return the rows to hold out, part by part; each part has its share of those without a key.
+
+    Of ``task.many`` examples or more one part is held out, the share ``held`` or ``most`` of them;
+    of fewer each in one of five parts; with a share of 0, none.
+    """
+    count, have_none = len(task.texts), task.have_none
+    if count < 4 or not held:
+        return []
+    kinds = [random.permutation(np.flatnonzero(have_none == kind)) for kind in (False, True)]
+    rows, folds = np.concatenate(kinds), min(count, _FOLDS)
+    if count < task.many:
+        return [rows[place::folds] for place in range(folds)]
+    size = int(np.clip(round(held * count), 1, most))
+    return [rows[np.arange(size) * count // size]]
+
+
+def _options_of(state: DictState, learned: Learned) -> dict[str, Any]:
+    """Return the learned options by name."""
+    options: dict[str, Any] = {}
+    if not learned.projections.is_identity:
+        made, name = state.projections.then(learned.projections), None
+        with suppress(Exception):  # of a user's function, which may know its own texts alone
+            name = state.embedding.fingerprint()["name"]
+        options["projections"] = Projections(made.query, made.key, made.value, embedding=name)
+    if learned.scorer is not state.scorer:
+        options |= {"scorer": learned.scorer, "score_cutoff": None}  # scores of another scale
+    if learned.temperature not in (None, state.options["temperature"]):
+        options["temperature"] = learned.temperature
+    return options

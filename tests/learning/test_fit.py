@@ -302,7 +302,7 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
         (["..."], ["color"], {}, OptionError, "no letters or digits"),
         (["hue", "cost"], ["color", 3.0], {}, ArgumentTypeError, "expected keys"),
         (["hue"], [["color", 3]], {}, ArgumentTypeError, "one or the other"),
-        (["hue", "cost"], [[1.0], [1.0, 2.0]], {}, ShapeError, "has shape"),
+        (["hue", "cost"], [[1.0], [1.0, 2.0]], {}, ShapeError, "targets is ragged"),
         (["hue"], [[1.0, 2.0]], {}, ShapeError, "of what is pooled"),
         (["hue", "hue"], ["color", None], {}, OptionError, "keep one"),
         (["color", "hue"], [None, "color"], {}, OptionError, "it is a key"),
