@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,19 +34,14 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-_NAMED = 20  # columns that an error lists
-_ONE_TEXT = "one text, for case, accents and punctuation make no difference"
 #: Which rows of the left frame a join has.
 HOWS = ("left", "inner", "anti")
 #: What a name of the right frame ends in that the left one has, too.
 SUFFIX = "_right"
-_SYNONYMS = "synonyms"  # which a dict is given beside its options
-_INSTEAD = {  # of other joins
-    "right": "; for all rows of the right one, give it as left",
-    "outer": '; for the rows of both, add those of how="anti" with both swapped',
-    "full": '; for the rows of both, add those of how="anti" with both swapped',
-    "semi": '; drop the columns of the right one from those of how="inner"',
-}
+_ONE_TEXT = "one text, for case, accents and punctuation make no difference"
+_NAMED = 20  # columns that an error lists
+_MATCH = ("score_cutoff", "one_to_one", "synonyms")  # what may be named beside a dict's options
+_JOIN = (*_MATCH, "on", "left_on", "right_on", "how", "add_score", "suffix")
 
 
 def match(
@@ -76,9 +70,9 @@ def match(
     >>> match(pd.Series(["colour", "brnd"]), ["color", "brand"])["key"].tolist()
     ['color', 'brand']
     """
-    _require_known(match, options)
+    _require_known("match", _MATCH, options)
     if isinstance(keys, Reads) and not isinstance(keys, FuzzyDict):  # its keys are elsewhere
-        _require_none(options, type(keys).__name__)
+        _require_none(options, keys)
         return keys.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
     d = as_dict(keys, options)
     texts = [key for key in d if isinstance(key, str)]
@@ -94,27 +88,14 @@ def match(
     return d.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
 
 
-def _require_known(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise an error if an option is none of `FuzzyDict`, and so no argument of the function."""
-    for name in options.keys() - OPTIONS.keys() - {_SYNONYMS}:
-        parameters = signature(function).parameters.values()
-        own = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
-        known = list(dict.fromkeys([*own, *OPTIONS, _SYNONYMS]))
-        raise UnknownOptionError(
-            f"{function.__name__} takes no {quoted(name)}{suggestion(name, known)}; it takes "
-            f"{', '.join(known)}"
-        )
-
-
 def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
     """Return a `FuzzyDict` of keys, with these options; or the one that ``keys`` is."""
     if isinstance(keys, FuzzyDict):
-        _require_none(options, "FuzzyDict")
+        _require_none(options, keys)
         return keys
     if isinstance(keys, Mapping):
         return dict_of(keys, **options)
-    there = [key for key in keys_among(keys, "keys") if key is not None]
-    return dict_of(zip(there, there, strict=True), **options)
+    return dict_of({key: key for key in keys_among(keys, "keys") if key is not None}, **options)
 
 
 def dict_of(items: Any, *, synonyms: Any = None, **options: Any) -> FuzzyDict[Any]:
@@ -125,10 +106,21 @@ def dict_of(items: Any, *, synonyms: Any = None, **options: Any) -> FuzzyDict[An
     return d
 
 
-def _require_none(options: Mapping[str, Any], kind: str) -> None:
+def _require_known(function: str, own: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Raise an error if a name is neither one of a function's own, nor an option of `FuzzyDict`."""
+    known = [*own, *(name for name in OPTIONS if name not in own)]
+    for name in options.keys() - set(known):
+        raise UnknownOptionError(
+            f"{function} takes no {quoted(name)}{suggestion(name, known)}; it takes "
+            f"{', '.join(known)}"
+        )
+
+
+def _require_none(options: Mapping[str, Any], keys: Any) -> None:
     if options:
         raise OptionError(
-            f"{', '.join(options)}: keys is a {kind}, which has options of its own; set them there"
+            f"{', '.join(options)}: keys is a {type(keys).__name__}, which has options of its own; "
+            f"set them there"
         )
 
 
@@ -181,9 +173,18 @@ def join(
     ['black']
     """
     require_how(how)
-    _require_known(join, options)
-    columns = [_joined_on("left_on", left_on, on), _joined_on("right_on", right_on, on)]
-    names_of = ("left_on", "right_on") if on is None else ("on, in left", "on, in right")
+    _require_known("join", _JOIN, options)
+    columns: dict[str, Any] = {"left_on": left_on, "right_on": right_on}
+    for name, column in columns.items():
+        if (column is None) == (on is None):
+            raise OptionError(f"{name}: give left_on and right_on, or on for a name that both have")
+        columns[name] = on if column is None else column
+        if not isinstance(columns[name], str | int):
+            raise ArgumentTypeError(
+                f"{'on' if column is None else name}: expected the name of one column, got "
+                f"{type(columns[name]).__name__} {quoted(columns[name])}"
+            )
+    of_left, of_right = columns if on is None else ("on, in left", "on, in right")
     cutoff, add_score = as_cutoff(score_cutoff), as_bool("add_score", add_score)
     one_to_one = as_bool("one_to_one", one_to_one)
 
@@ -194,11 +195,11 @@ def join(
                 f"right: expected a frame of {asked.implementation}, as left is, got one of "
                 f"{keys.implementation}"
             )
-        queries = _column(asked, names_of[0], columns[0])
-        texts = _column(keys, names_of[1], columns[1])
+        queries = _column(asked, of_left, columns["left_on"])
+        texts = _column(keys, of_right, columns["right_on"])
         names = new_names(asked.columns, keys.columns, suffix, add_score=add_score)
-        asked_texts = texts_of(queries, f"{names_of[0]}: {quoted(queries.name)}")
-        of_rows = texts_of(texts, f"{names_of[1]}: {quoted(texts.name)}")
+        asked_texts = texts_of(queries, f"{of_left}: {quoted(queries.name)}")
+        of_rows = texts_of(texts, f"{of_right}: {quoted(texts.name)}")
         d = dict_of(row_of_each(of_rows, texts.name, "right"), **options)
         found = find(d, asked_texts, cutoff, one_to_one=one_to_one)
         rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
@@ -212,53 +213,39 @@ def join(
             asked = asked.with_columns(*(column.alias(name) for column, name in named))
         return asked.to_native()
 
-    return join_dask(left, columns[0], how, join_frame) if is_dask(left) else join_frame(left)
+    if is_dask(left):
+        return join_dask(left, columns["left_on"], how, join_frame)
+    return join_frame(left)
 
 
 def require_how(how: Any) -> None:
     """Raise an error that says what to do instead, if there is no such join."""
     if how not in HOWS:
-        instead = _INSTEAD.get(how, "") if isinstance(how, str) else ""
-        raise OptionError(f"how: expected one of {', '.join(HOWS)}, got {quoted(how)}{instead}")
+        raise OptionError(
+            f"how: expected one of {', '.join(HOWS)}, got {quoted(how)}; for all rows of the right "
+            f'one, give it as left; for the rows of both, add those of how="anti" with both swapped'
+        )
 
 
 def _as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
     """Return a frame in memory as narwhals has it; ``name`` is that of the argument."""
     library = narwhals()
     try:
-        found = library.from_native(frame, eager_only=True, pass_through=True)
+        found: Any = library.from_native(frame, eager_only=True, pass_through=True)
     except library.exceptions.DuplicateError as error:
         raise OptionError(f"{name}: {error}") from error
     if not isinstance(found, library.DataFrame):
-        collects = next((one for one in ("collect", "compute") if hasattr(type(frame), one)), "")
-        is_column = hasattr(type(frame), "to_frame")
-        advice = "; make it one by to_frame()" if is_column else ""
-        if collects and not is_column:
-            advice = f"; {collects} it first: {name}.{collects}()"
         raise ArgumentTypeError(
             f"{name}: expected a frame in memory (of pandas, polars, pyarrow ...), got "
-            f"{type(frame).__name__} of {type(frame).__module__.split('.')[0]}{advice}"
+            f"{type(frame).__name__} of {type(frame).__module__.split('.')[0]}; collect() or "
+            f"compute() a lazy one first, and make a column one by to_frame()"
         )
     if getattr(getattr(frame, "columns", None), "nlevels", 1) > 1:
         raise OptionError(
             f"{name}: its columns have names of several levels; give each one name, as by "
             f"frame.columns = frame.columns.map('_'.join)"
         )
-    of_narwhals: nw.DataFrame[Any] = found
-    return of_narwhals
-
-
-def _joined_on(name: str, given: Any, on: Any) -> Any:
-    """Return the name of the column that is joined on; ``name`` is that of the argument."""
-    column = on if given is None else given
-    if column is None or (given is not None and on is not None):
-        raise OptionError(f"{name}: give left_on and right_on, or on for a name that both have")
-    if not isinstance(column, str | int):
-        raise ArgumentTypeError(
-            f"{'on' if given is None else name}: expected the name of one column, got "
-            f"{type(column).__name__} {quoted(column)}"
-        )
-    return column
+    return found  # type: ignore[no-any-return]
 
 
 def _column(frame: nw.DataFrame[Any], name: str, column: Any) -> nw.Series[Any]:

@@ -17,7 +17,6 @@ from fuzzydict.text.words import shortened
 _CHANCE = 1.64  # standard deviations: by chance alone, one in twenty gains more
 _SMALLEST = 0.01  # relative change of an error that counts as a change
 _SHOWN, _LENGTH = 3, 40  # queries that got better or worse, and characters of each
-_SMOOTHING = 0.05  # width of the Gaussian that smooths a curve, as a share of the passes
 _NAN = float("nan")
 _NAMES = {
     "projections": "Q and K",
@@ -192,27 +191,23 @@ class FitReport:
         return "".join(f"<p><b>{title}</b>: {escape(text)}</p>" for title, text in self._lines())
 
     def plot(self) -> Any:
-        """Draw the loss of each pass over the examples, smoothed; return the ``Axes``.
+        """Draw the loss of each pass over the examples; return the ``Axes``.
 
         It raises an OptionError if nothing was learned, and a MissingExtraError if matplotlib is
         not installed (extra ``plot``).
         """
         if not self.history:
             raise OptionError(f"plot: no loss to draw, since nothing was learned: {self.reason}")
-        from scipy.ndimage import gaussian_filter1d
-
         from fuzzydict.results.plotting import plot_losses
 
-        width, curves = _SMOOTHING * len(self.history), zip(*self.history, strict=True)
-        smoothed = {
-            name: gaussian_filter1d(losses, width, mode="nearest").tolist()
-            for name, losses in zip(("training", "held out, to stop early"), curves, strict=True)
-            if not np.isnan(losses).all()
-        }
+        training, held_out = zip(*self.history, strict=True)
+        curves = {"training": training}
+        if not np.isnan(held_out).all():
+            curves["held out, to stop early"] = held_out
         unit = "loss (nats an example)"
         if not np.isnan(self.training_after.rmse):
             unit = "mean squared error (of a third of the spread)"
-        return plot_losses(smoothed, unit)
+        return plot_losses(curves, unit)
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         """Yield the lines of the report, each with its title."""

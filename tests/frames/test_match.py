@@ -158,7 +158,7 @@ def test_a_join_is_what_reads_one_by_one_find(
         ({"on": ["field"]}, r"on: expected the name of one column, got list \['field'\]"),
         ({"left_on": "count", "right_on": "name"}, "left_on: 'count': expected texts, got int 1"),
         ({"left_on": "field", "right_on": "count"}, "right_on: 'count': expected texts, got int 5"),
-        (ON | {"how": "outer"}, "how: expected one of left.* got 'outer'; for the rows of both"),
+        (ON | {"how": "outer"}, "how: expected one of left.* got 'outer'.*for the rows of both"),
         (ON | {"how": "right"}, "for all rows of the right one, give it as left"),
         (ON | {"suffix": ""}, "two columns 'count'; choose another suffix"),
         (ON | {"suffix": None}, "suffix: expected a text, got None"),
