@@ -307,15 +307,13 @@ class Reads(Configured, Generic[V, ReaderT]):
         def explain(some: list[Any], reader: ReaderT) -> list[Explanation]:
             names, compared = self._compared(some, reader, is_list=is_list)
             explained = reader.lookup.explain(list(compared.values())) if compared else []
-            told: list[Explained | None] = [None] * len(some)
-            for place, found in zip(compared, explained, strict=True):
-                told[place] = found
-            shown = []
-            for name, one in zip(names, told, strict=True):
+            told, shown = dict(zip(compared, explained, strict=True)), []
+            for place, name in enumerate(names):
+                one = told.get(place)
                 best = Scored(name, 1.0) if self._is_certain(name, reader) else one and one.best
                 shown.append([other for other in (best, one and one.runner_up) if other])
             matches = self._matches(some, names, shown, reader, self._cutoff(reader.lookup))
-            each = zip(some, names, told, matches, strict=True)
+            each = zip(some, names, map(told.get, range(len(some))), matches, strict=True)
             return [self._explanation(*one, reader) for one in each]
 
         explanations = self._each(queries, explain)
