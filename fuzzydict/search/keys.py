@@ -113,12 +113,12 @@ class WordTable:
 
 # What is compared of a word beside its vector, and how it is kept.
 _NUMBERS = "stem member group unit first length"  # the first is the first letter
-_LETTERS = "letters, letters of the stem"  # a bit for each, so that one without them may be told
+_BITS = "letters, letters of the stem, hash"  # a bit for each letter; the hash of the word
 _FLAGS = "known sure common word abbreviation filler function digit denies"
 FACTS = np.dtype(
     [
         *((name, np.int32) for name in _NUMBERS.split()),
-        *((name, np.uint32) for name in _LETTERS.split(", ")),
+        *((name, np.uint32) for name in _BITS.split(", ")),
         ("weight", np.float32),
         *((name, np.bool_) for name in _FLAGS.split()),
     ],
@@ -135,8 +135,19 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
     rows = [
         (
             *(stem, member, entry.group, entry.unit, ord(text[0]), len(text)),
-            *(letters_of(text), letters_of(entry.stem), word.weight, word.is_known),
-            *(word.trust == 1, entry.is_common, is_word(word), is_short_form(text)),
+            *(
+                letters_of(text),
+                letters_of(entry.stem),
+                crc32(text.encode("utf-8", "surrogatepass")),
+            ),
+            *(
+                word.weight,
+                word.is_known,
+                word.trust == 1,
+                entry.is_common,
+                is_word(word),
+                is_short_form(text),
+            ),
             *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies),
         )
         for word, stem, member in zip(words, stems, members, strict=True)
@@ -215,11 +226,11 @@ class Keys:
         self.facts = np.zeros(1, FACTS)  # of each word, (U + 1,)
         self.facts["stem"] = -1
         self.word_units = np.zeros((1, table.size), np.float32)  # of length one, (U + 1, E)
-        self.word_hashes = np.zeros(1, np.uint32)
         self._word_counts = np.zeros(1, np.int64)  # how often each word stands in a living key
         self._room: dict[str, NDArray[Any]] = {}  # the arrays, with what is free behind them
         self._may_append = [True]  # taken by the first that appends; others copy lists and arrays
         self._inverted: Inverted | None = None  # the n-grams of the first keys
+        self._usual: tuple[Any, Background] | None = None  # of the keys in some slots
         self._given: Statistics | None = None
 
     @classmethod
@@ -248,7 +259,8 @@ class Keys:
         new = copy(self)
         new.__dict__.pop("statistics", None)
         new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
-        new.background, new._may_append = usual_of(vectors[self.sample(USUAL)]), []
+        new.background = usual_of(vectors[self.sample(USUAL)])
+        new._may_append, new._usual = [], None
         return new
 
     def _forget(self) -> None:
@@ -360,7 +372,7 @@ class Keys:
         self._word_counts, hashes = word_counts, np.zeros(len(rows), np.uint32)
         for place in range(int(counts.max())):
             factor = np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
-            hashes += self.word_hashes[columns[:, place]] * factor
+            hashes += self.facts["hash"][columns[:, place]] * factor
         texts = [" ".join([self.strings[one] for one in row]) for row in rows]
         of_texts, ngram_counts = ngrams_of_each(texts)
         self._extend(
@@ -405,12 +417,8 @@ class Keys:
             member = entry.group, entry.member
             new = self.members.setdefault(member, len(self.members) + 1) if member[0] >= 0 else 0
             members.append(new)
-        hashes = [crc32(string.encode("utf-8", "surrogatepass")) for string in strings]
-        self._extend(
-            word_units=np.array([word.unit for word in words]),
-            word_hashes=np.array(hashes, np.uint32),
-            facts=facts_of(words, stems, members),
-        )
+        word_units = np.array([word.unit for word in words])
+        self._extend(word_units=word_units, facts=facts_of(words, stems, members))
 
     def _extend(self, **rows: NDArray[Any]) -> None:
         """Put rows behind those of some arrays, in the same memory as long as there is room."""
@@ -491,7 +499,10 @@ class Keys:
         """The cosines to expect of two keys, from those of a sample."""
         if self._given is not None:
             return self._given.background
-        return usual_of(self.vectors[self.sample(USUAL)])
+        sample, usual = self.sample(USUAL), self._usual
+        if usual is None or not np.array_equal(usual[0], sample):
+            usual = self._usual = sample, usual_of(self.vectors[sample])
+        return usual[1]
 
     def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of vectors of words, (L, E), and of those of each key, (L, n)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -117,14 +118,12 @@ class Neighbours:
 
     def save(self, keys: Keys) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the bytes of the graph, if there is one, and the labels of S living keys, (S,)."""
-        nothing = np.zeros(0, np.uint8), np.zeros(0, np.int64)
-        if not keys.count or (self._graph is None and self._read_saved is None):
-            return nothing
-        try:
-            self.update(keys)
-        except MissingExtraError:  # what another machine saved cannot be brought up to date here
-            return nothing
-        return np.frombuffer(self._graph.save(), np.uint8), self._labels[keys.alive]
+        if keys.count and not (self._graph is None and self._read_saved is None):
+            # What another machine saved cannot be brought up to date here without the package.
+            with suppress(MissingExtraError):
+                self.update(keys)
+                return np.frombuffer(self._graph.save(), np.uint8), self._labels[keys.alive]
+        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
 
     def restore(
         self,

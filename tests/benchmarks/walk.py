@@ -27,11 +27,11 @@ from .measuring import print_report
 _CAR = ["brand", "model", "color", "price", "top speed", "seats", "fuel"]
 #: What is asked, and the most calls and files that it may take.
 READS = {
-    "two known words": ("maximum speed", 85, 15),
-    "a slip": ("commtitee", 66, 14),
-    "another slip": ("univresity", 66, 14),
-    "a known word": ("velocity", 66, 14),
-    "a word never seen": ("xylotomic", 66, 14),
+    "two known words": ("maximum speed", 80, 13),
+    "a slip": ("commtitee", 62, 12),
+    "another slip": ("univresity", 62, 12),
+    "a known word": ("velocity", 62, 12),
+    "a word never seen": ("xylotomic", 62, 12),
 }
 
 
