@@ -257,7 +257,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     # ---- writes: exact ------------------------------------------------------------------------
 
-    def _write(self, write: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    def _write(self, write: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
         """Write by a method of `dict`."""
         with self._lock:
             self._notice()  # what an interrupt left, or a method of `dict` itself

@@ -73,6 +73,9 @@ class _Taught(MutableMapping[str, Any]):
     def __or__(self, other: Any) -> dict[str, Any]:
         return dict(self) | dict(other) if isinstance(other, Mapping) else NotImplemented
 
+    def __ror__(self, other: Any) -> dict[str, Any]:
+        return dict(other) | dict(self) if isinstance(other, Mapping) else NotImplemented
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict(self)!r})"
 
@@ -147,7 +150,7 @@ class Aliases(_Taught):
         mine, theirs = ({same_text(a): key for a, key in one.items()} for one in (self, other))
         return mine == theirs
 
-    def _checked(self, before: dict[str, Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def _checked(self, before: dict[str, Any], /, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return new entries, or raise; an alias that there was is listed as it was."""
 
         def require_key(alias: str, key: Any) -> None:
@@ -183,7 +186,7 @@ def checked_aliases(
     return given
 
 
-def _as_mapping(what: str, values: str, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+def _as_mapping(what: str, values: str, /, *args: Any, **kwargs: Any) -> dict[Any, Any]:
     """Return what is given as a dict, or raise ArgumentTypeError."""
     try:
         return dict(*args, **kwargs)

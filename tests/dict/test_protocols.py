@@ -284,7 +284,8 @@ def test_membership_and_writes_are_exact_and_an_update_may_fail_half_way() -> No
         delete("colour")
         assert d["colour"] == "black"
     assert d.pop("colour", None) is None
-    assert (d.setdefault("colour", "blue"), len(d)) == ("blue", 3)
+    d.update(colour="blue", self=1, write=2)
+    assert (d.setdefault("colour", "red"), len(d)) == ("blue", 5)
 
     def pairs() -> Any:
         yield np.str_("color"), "black"  # whose texts are texts
