@@ -145,7 +145,8 @@ def _checked(
         got = f"{quoted(number)} for {quoted(query)}, and none for {quoted(other)}"
         raise ArgumentTypeError(f"targets: expected keys (or None) or numbers for all, got {got}")
     if numbers:
-        (array,) = as_floats(targets=[target for _, target in numbers])
+        rows = [as_floats(**{f"target of {quoted(query)}": one})[0] for query, one in numbers]
+        (array,) = as_floats(targets=rows)
         require_finite(array, targets=array)
         return [query for query, _ in numbers], array.astype(np.float64)
     if not examples:
@@ -319,7 +320,7 @@ def _settings(task: _Keyed | _Valued, plan: Plan) -> Settings:
     """Return how to learn; OptionError if an argument does not go with keys or targets."""
     state, pools, count = task.state, isinstance(task, _Valued), len(task.texts)
     size, start = state.keys.vectors.shape[1], 0.05
-    options: dict[str, Any] = {"scorer": state.by}
+    options: dict[str, Any] = {"scorer": state.by, "seed": whole_number("seed", plan.seed, least=0)}
     learn: Any = ("query", "key") if plan.learn is None else plan.learn
     roles: set[Any] = set()
     with suppress(TypeError):  # it is no list, or holds what cannot be hashed
@@ -345,7 +346,6 @@ def _settings(task: _Keyed | _Valued, plan: Plan) -> Settings:
         "rank": partial(whole_number, most=size),
         "epochs": partial(whole_number, most=1_000_000),
         "learning_rate": partial(positive, most=100.0),  # it turns a vector by more than all
-        "seed": partial(whole_number, least=0),
     }
     for name, check in checks.items():
         if (number := getattr(plan, name)) is not None:

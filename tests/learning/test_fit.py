@@ -304,6 +304,8 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
         (["hue"], [["color", 3]], {}, ArgumentTypeError, "one or the other"),
         (["hue", "cost"], [[1.0], [1.0, 2.0]], {}, ShapeError, "targets is ragged"),
         (["hue"], [[1.0, 2.0]], {}, ShapeError, "of what is pooled"),
+        (["hue", "cost"], [1.0, {2}], {}, ArgumentTypeError, "target of 'cost' must be an array"),
+        (["hue"], [1.0], {"seed": None}, ArgumentTypeError, "seed must be a whole number"),
         (["hue", "hue"], ["color", None], {}, OptionError, "keep one"),
         (["color", "hue"], [None, "color"], {}, OptionError, "it is a key"),
         (["Hue", "hue"], ["color", "price"], {}, OptionError, "to find 'color', but 'hue'"),
