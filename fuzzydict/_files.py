@@ -330,18 +330,30 @@ def _errors_naming(
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
+class _Reading(io.FileIO):
+    """A file whose errors name it, also those of reading."""
+
+    def readinto(self, buffer: Any) -> int | None:
+        with _errors_naming(self.name, self.name):
+            return super().readinto(buffer)
+
+    def readall(self) -> bytes:
+        with _errors_naming(self.name, self.name):
+            return super().readall()
+
+
 def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """Open a file, a pipe or a terminal to read its bytes.
+    """Open a file, a pipe or a terminal to read its bytes; an OSError names it.
 
     Another device, which may have no end, such as ``/dev/zero``, is a FileFormatError.
     """
-    file = open(path, "rb")  # noqa: PTH123, SIM115
+    file = _Reading(os.fspath(path))
     status = os.fstat(file.fileno())
     is_device = stat.S_ISCHR(status.st_mode) and not file.isatty()
     if is_device and not os.path.samestat(status, os.stat(os.devnull)):  # noqa: PTH116
         file.close()
         raise FileFormatError(f"{path}: is a device; expected a file or a pipe")
-    return file
+    return io.BufferedReader(file)
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:

@@ -279,3 +279,5 @@ def test_a_device_without_end_is_refused(device: str) -> None:
         read_examples(path, format="csv")
     with pytest.raises(FileFormatError, match="is empty"):
         read_dict(Path(os.devnull))
+    with pytest.raises(OSError, match="/proc/self/mem"):  # the error of reading names the file, too
+        read_dict(Path("/proc/self/mem"), Reading(format="json"))
