@@ -47,7 +47,7 @@ JSON_TYPES = {dict: "an object", list: "an array", str: "a string", bool: "a boo
 }
 #: Characters of the longest line that is read.
 MAX_LINE = 2**24
-_BLOCK = 2**17  # bytes that are read at once
+_BLOCK = 2**16  # bytes that are read at once; of more, rows get old for the garbage collection
 _MAX_COLUMNS_NAMED = 20  # in an error
 _MAX_NAMES = 1000  # that are kept of JSON Lines, in which each line may have others
 
@@ -439,10 +439,10 @@ class Csv(_Lines):
                     goal, length = len(lines), 0
                 line, end = before + start + 1, reader.line_num - before
                 raw = lines[start] if end == start + 1 else "".join(lines[start:end])
-                if len(cells) != width and not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
-                    self.blanks.append(raw)
-                elif len(cells) == width:
+                if len(cells) == width:
                     rows.append((line, self._with_blanks(raw) if self.blanks else raw, cells))
+                elif not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
+                    self.blanks.append(raw)
                 elif self.header is None:
                     self.header, self.names = (line, self._with_blanks(raw), cells), cells
                     width = len(cells)
