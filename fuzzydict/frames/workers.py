@@ -175,8 +175,8 @@ class Matcher:
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"a Matcher opens its file in each process, and on {platform.node()} there is none "
-                f"of this name; put it where every host finds it",
+                f"each process opens this file of the dict, and on {platform.node()} there is none "
+                f"of this name; put it, or the folder to write to, where every host finds it",
                 self.path,
             ) from error
         raise OptionError(

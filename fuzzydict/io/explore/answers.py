@@ -178,13 +178,13 @@ class Answers:
         check_query(like)
         folded, begin, contain = like.casefold(), list[str](), list[str]()
         for name in self._names:
-            place = name.casefold().find(folded)
-            if place == 0:
-                begin.append(name)
+            if folded in (text := name.casefold()):  # quicker than `find`, where few keys have it
+                if text.startswith(folded):
+                    begin.append(name)
+                elif len(contain) < _LISTED:
+                    contain.append(name)
                 if len(begin) == _LISTED:
                     break
-            elif place > 0 and len(contain) < _LISTED:
-                contain.append(name)
         found = begin + contain
         if len(found) < _LISTED:
             with suppress(NoMatchError):
