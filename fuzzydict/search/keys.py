@@ -362,10 +362,8 @@ class Keys:
         written = list(map(exact_text, names))
         rows = list(self._numbered(self.table.written(written)))
         self._add_words(self.strings[known:])
-        counts, columns = (
-            np.array(list(map(len, rows))),
-            np.zeros((len(rows), MOST_WORDS), np.int32),
-        )
+        counts = np.array(list(map(len, rows)))
+        columns = np.zeros((len(rows), MOST_WORDS), np.int32)
         columns[np.arange(MOST_WORDS) < counts[:, None]] = [one for row in rows for one in row]
         word_counts = np.bincount(columns.ravel(), minlength=len(self.strings))
         word_counts[:known] += self._word_counts

@@ -181,9 +181,10 @@ class Lookup(ABC):
             return [one for (one,) in self.ranked(asked, 1)]
         found = list[Scored]()
         for listing in self._listings(self._asked(asked), 1):
-            queries, keys, (slots, _, said, _) = *listing[:2], self.compared(listing)
-            best = slots[np.arange(len(queries)), said.best].tolist()
-            for one, slot, score in zip(queries, best, said.of_best().tolist(), strict=True):
+            queries, keys, compared = listing.asked, listing.keys, self.compared(listing)
+            said, rows = compared.said, np.arange(len(queries))
+            best = compared.slots[rows, said.best].tolist(), said.of_best().tolist()
+            for one, slot, score in zip(queries, *best, strict=True):
                 is_key = keys.slot_of(one.asked) is not None
                 found.append(Scored(one.asked, 1.0) if is_key else Scored(keys.names[slot], score))
         return found
