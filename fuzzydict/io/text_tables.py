@@ -47,7 +47,8 @@ JSON_TYPES = {dict: "an object", list: "an array", str: "a string", bool: "a boo
 }
 #: Characters of the longest line that is read.
 MAX_LINE = 2**24
-_BLOCK = 2**16  # bytes that are read at once; of more, rows get old for the garbage collection
+# Bytes that are read at once. More take longer: the garbage collection visits older rows again.
+_BLOCK = 2**16
 _MAX_COLUMNS_NAMED = 20  # in an error
 _MAX_NAMES = 1000  # that are kept of JSON Lines, in which each line may have others
 
