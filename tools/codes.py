@@ -136,7 +136,8 @@ def _versions(rng: Random) -> list[Thing]:
         forms = [f"{head} {number}", f"{head} v{number}", f"{head} version {number}"]
         forms += [f"{head}-{number}", f"{head} ver. {number}"]
         forms = [one.strip(" -") for one in rng.sample(forms, len(forms))]
-        made.append(_thing(forms, (_other_digit(forms[0], rng),)))
+        longer = f"{forms[0]}.{rng.randrange(12)}"
+        made.append(_thing(forms, (_other_digit(forms[0], rng), longer)))
     return made
 
 

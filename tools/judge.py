@@ -265,8 +265,12 @@ def _weight_of(field: str, asked: Asking, meaning: Meaning) -> float:
     """Return how much a question counts in a dict of a field."""
     if meaning.is_encoded and (field, asked.kind) in _LEARNED:
         return 0.05
+    if asked.right:
+        return 1.0
+    if asked.kind == "contradicting":  # it would hand out a wrong value that looks right
+        return 2.0
     # A query without a key that looks like none is refused easily.
-    return 1.0 if asked.right or field in _ALIKE or asked.kind == "misleading" else 0.3
+    return 1.0 if field in _ALIKE or asked.kind == "misleading" else 0.3
 
 
 def with_small(some: Iterable[Questions]) -> Iterator[Questions]:

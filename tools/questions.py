@@ -171,8 +171,9 @@ def _of_things(rng: Random, all_things: Sequence[things.Thing], most: int = 40) 
     absent = [_way_of(t, rng)[0] if rng.random() < 0.5 else t.name for t in gone[:5]]
     absent = absent[: rng.randint(2, 5)]
     misleading = sorted({query for thing in here[:12] for query in thing.absent})
-    absent += [query for query in misleading if rng.random() < 0.3]
-    asked += _absent(query for query in absent if not meant[plain(query)])
+    misleading = [query for query in misleading if rng.random() < 0.3]
+    for queries, kind in ((absent, "absent"), (misleading, "contradicting")):
+        asked += _absent((query for query in queries if not meant[plain(query)]), kind)
     return [style(thing.name) for thing in here], asked
 
 

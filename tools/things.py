@@ -149,7 +149,7 @@ def _requests(rng: Random) -> list[Thing]:
     """Return what somebody wants to do: "delete a file" is not "restore a deleted file"."""
     verbs, objects, participles = map(table_of, ("verbs", "things_done_to", "participles"))
     frames, article = listed("asked_for"), rng.choice(["my", "the", "this"])
-    frame, made = rng.choice(frames), []
+    frame, said = rng.choice(frames), list[tuple[str, str, str]]()
     objects_of_dict = rng.sample(sorted(objects), rng.randint(1, 4))
     for verb, thing in product(rng.sample(sorted(verbs), rng.randint(3, 9)), objects_of_dict):
         what, chance = f"{article} {thing}", rng.random()
@@ -161,14 +161,17 @@ def _requests(rng: Random) -> list[Thing]:
         elif chance < 0.5:
             detail, other = rng.sample(listed("details"), 2)
             absent, what = f"{verb} {what} {other}", f"{what} {detail}"
+        said.append((verb, what, absent))
+    there, made = {f"{verb} {what}" for verb, what, _ in said}, []
+    for verb, what, absent in said:
         ways = [f"{one} {what}" for one in (verb, *verbs[verb])]
         ways += [f"{verb} {one}" for one in exchanged(what.split(), objects)]
         asked = [rng.choice(frames).format(way) for way in ways * 2]
         asked += [way.replace(f"{article} ", "") for way in ways]
-        not_asked = rng.choice(frames).format(absent), absent.replace(f"{article} ", "")
-        made.append(
-            Thing(frame.format(f"{verb} {what}"), tuple(asked), not_asked, (4, 2, 1), False)
-        )
+        others = (rng.choice(frames).format(absent), absent.replace(f"{article} ", ""))
+        not_asked = () if absent in there else others
+        name = frame.format(f"{verb} {what}")
+        made.append(Thing(name, tuple(asked), not_asked, (4, 2, 1), has_styles=False))
     return made
 
 
@@ -203,6 +206,7 @@ def _compounds(rng: Random) -> list[Thing]:
 def negated(rng: Random) -> list[Thing]:
     """Return things and their opposites."""
     makers = [_with_and_without, _prefixed, _free_of, _opposed, _opposed, _opposites_of_wordnet]
+    makers += [_denied, _denied]
     some = [make(rng) for make in rng.sample(makers, rng.choice([1, 1, 2]))]
     return [thing for things in some for thing in things]
 
@@ -227,6 +231,24 @@ def _prefixed(rng: Random) -> list[Thing]:
         negative = tuple(way + head for way in ways if way != prefix + word)
         made.append(Thing(word + head, (), (f"not {word}{head}", f"{bare} {word}{head}")))
         made.append(Thing(prefix + word + head, negative, (f"not {prefix}{word}{head}",)))
+    return made
+
+
+def _denied(rng: Random) -> list[Thing]:
+    """Return statements, which are told from their denials: "refunds are not possible"."""
+    of = rng.sample(listed("stated_of"), rng.randint(2, 6)) if rng.random() < 0.6 else [""]
+    pairs = list(product(of, rng.sample(listed("stated"), rng.randint(2, 6))))
+    are_denied, made = rng.random() < 0.5, []
+    for what, stated in rng.sample(pairs, min(len(pairs), 12)):
+        said = [f"{what} {stated}", f"{what} {stated}", f"{what} is {stated}", f"{stated} {what}"]
+        denied = [f"{what} not {stated}", f"{what} isn't {stated}", f"{what} never {stated}"]
+        denied += [f"no {what} {stated}"] if what else [f"un-{stated}", f"non-{stated}"]
+        said, denied = ([" ".join(one.split()) for one in some] for some in (said, denied))
+        first, *others = dict.fromkeys(denied)
+        if are_denied and rng.random() < 0.5:
+            made.append(Thing(first, tuple(others), tuple(said[1:])))
+        if not are_denied or rng.random() < 0.5:
+            made.append(Thing(said[0], tuple(said[1:]), (first, rng.choice(others))))
     return made
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import count, pairwise
+from itertools import count, pairwise, product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,17 +31,21 @@ from fuzzydict.search.keys import (
 from fuzzydict.text.lexicon import (
     Part,
     abbreviates,
+    first_writings,
     is_directed,
     is_numeronym,
     is_one_text,
+    month_of,
     numbers_of,
     other_code,
     other_number,
     other_units,
+    other_writings,
     part_of,
     same_terms,
     stem_of,
 )
+from fuzzydict.text.words import plain
 
 
 class Feature(NamedTuple):
@@ -71,7 +75,11 @@ _LISTED = (
     ("spelling", 1, "initials; three initials or more; conventional abbreviation; abbreviation"),
     ("words", 1, "the same numbers"),
     ("against", -1, "opposites; other members of a class; other numbers; numbers left out"),
-    ("against", -1, "turned round; denied; another word of like letters; other small words"),
+    (
+        "against",
+        -1,
+        "turned round; denied; denials left over; another word of like letters; other small words",
+    ),
     ("against", -1, "left over, of the query; left over, of the key"),
     ("against", 1, "what is left over is near; what is left over of the query is near the key"),
     ("", 0, "words of the query; words of the key; share of known words; number of keys"),
@@ -86,8 +94,8 @@ FEATURES = tuple(
     NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, LETTERS, EDITS, BEGINNING, WRITTEN, SPELLED,
     SPELLED_KEY, MEANT, MEANT_KEY, MATCHED, MATCHED_KEY, WORST, WORST_KEY, TELLING,
     TELLING_KEY, INITIALS, LONG_INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS, OPPOSED,
-    SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD, OTHER_SMALL, LEFT,
-    LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH,
+    SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, DENIALS_LEFT, OTHER_WORD, OTHER_SMALL,
+    LEFT, LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH,
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
@@ -111,6 +119,7 @@ OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = range(15, 20)
 _OF_MEANING = slice(COSINE, BY_SLIP + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
+SAME_LETTERS = 0.65  # of a number word and a slip of it
 SAME = 0.8  # how alike words are that both have
 #: Which of `PAIR` tells of a word of a key that is part of a word of a query.
 HELD = {Part.OF_ANOTHER: HOLDS, Part.OF_ITS_KIND: IS_KIND}
@@ -432,20 +441,27 @@ def _initials_in(
 
 def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Iterator[_Match]:
     """Yield where two words of one are written as one word of the other."""
-    words, numbers = query.words, keys.numbers
+    words, numbers, first_of = query.words, keys.numbers, first_writings()
     for k, (one, other) in enumerate(pairwise(words)):
-        whole = stem_of(one.text + other.text)
-        # "timeout s" is no plural.
-        if whole != one.entry.stem and (stem := keys.stems.get(whole)) is not None:
-            for j, m in zip(*(keys.facts["stem"][theirs] == stem).nonzero(), strict=True):
-                yield j, slice(k, k + 2), slice(m, m + 1)
+        for whole in _wholes(one.text, other.text):
+            # "timeout s" is no plural.
+            if whole != one.entry.stem and (stem := keys.stems.get(whole)) is not None:
+                for j, m in zip(*(keys.facts["stem"][theirs] == stem).nonzero(), strict=True):
+                    yield j, slice(k, k + 2), slice(m, m + 1)
     for m, word in enumerate(words):
         for cut in range(2, len(word.text) - 1) if len(word.text) >= _LEAST_JOINED else ():
-            first = numbers.get(word.text[:cut])
-            if first is not None and (second := numbers.get(word.text[cut:])) is not None:
+            begin, end = word.text[:cut], word.text[cut:]
+            first = numbers.get(first_of.get(begin, begin))
+            if first is not None and (second := numbers.get(first_of.get(end, end))) is not None:
                 both = (theirs[:, :-1] == first) & (theirs[:, 1:] == second)
                 for j, k in zip(*both.nonzero(), strict=True):
                     yield j, slice(m, m + 1), slice(k, k + 2)
+
+
+def _wholes(one: str, other: str) -> list[str]:
+    """Return the stems of two words as one: "firstname" of "1st name"."""
+    ways = [[text, *other_writings().get(text, ())] for text in (one, other)]
+    return [stem_of(first + second) for first, second in product(*ways)]
 
 
 def _initial_joined_in(
@@ -492,7 +508,7 @@ def _cover(
     The weights of the words as shares of their sum are given, (L, 1, w) and (L, C, W).
     """
     X, _, keys, _, theirs, table = block
-    X[..., OTHER_SMALL], left = 1, []
+    X[..., OTHER_SMALL], X[..., DENIED], left = 1, 1, []
     sides = (asked.facts, asked.columns[:, None], share, 4), (keys.facts, theirs, other, 3)
     for place, (facts, words, shares, axis) in enumerate(sides):
         best = _highest(table.strengths, axis)  # (3, L, C, w), or with W
@@ -507,11 +523,15 @@ def _cover(
             sums = np.maximum(kept.sum(2), np.float32(1e-9))
             X[..., TELLING + place] = (best[2] * kept).sum(2) / sums
         X[..., OTHER_SMALL] *= (facts["function"][words] & (best[0] < SAME)).any(2)
-        X[..., DENIED] += facts["denies"][words].sum(2)
+        denies = facts["denies"][words]
+        if denies.any():
+            X[..., DENIED] *= undenied(denies, best)
+            X[..., DENIALS_LEFT] += ((denies != 0) & (best[0] < SAME)).sum(2)
         left.append(telling * (best[2] < UNMATCHED))
         X[..., LEFT + place] = left[place].sum(2)
     X[..., OTHER_WORD] = (_highest(table.unlike, 3) * share).sum(2)
-    X[..., DENIED] %= 2
+    X[..., DENIED] = (1 - X[..., DENIED]) / 2
+    X[..., DENIALS_LEFT] %= 2
     at = left[0].any(2).nonzero()
     if len(at[0]):
         a = (left[0] @ asked.units[asked.columns])[at][:, None]  # (P, 1, E)
@@ -519,6 +539,26 @@ def _cover(
         squares = np.einsum("pie,pie->pi", a, a) * np.einsum("pie,pie->pi", b, b)
         near = (a * b).sum(2) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
         X[(*at, slice(LEFT_NEAR, LEFT_NEAR_KEY + 1))] = np.maximum(near, 0)
+
+
+def undenied(denies: NDArray[np.int8], best: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the product of ``1 - 2 p`` over the words of a text, (...).
+
+    p is how far the other text has what a word denies, and not the denial: "not able to see" denies
+    nothing of "blind". So two denials are none. ``best`` tells how far each word is spelled as, and
+    matched by, one of the other text, (3, ..., W).
+    """
+    spelled, _, matched = best[:3]
+    denied = np.zeros_like(
+        matched
+    )  # the two words behind a denial, or the one before: "smoke-free"
+    denied[..., :-1] = matched[..., 1:]
+    denied[..., :-2] = np.maximum(denied[..., :-2], matched[..., 2:])
+    before = np.zeros_like(matched)
+    before[..., 1:] = matched[..., :-1]
+    denied = np.where(denies > 0, denied, before) * ((denies != 0) & (spelled < SAME))
+    product_of: NDArray[np.float32] = np.multiply.reduce(1 - 2 * denied, axis=-1)
+    return product_of
 
 
 def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
@@ -591,31 +631,62 @@ def compare_numbers(
         elif not more and not less:  # a day, a month and a year
             is_date = len(theirs_j) == 3 and any(len(number) == 4 for number in theirs_j)
             place = SAME_NUMBERS if is_date else OTHER_NUMBERS
+        elif more and less:
+            place = OTHER_NUMBERS
+        elif _are_left(more, as_written[0], text) or _are_left(less, as_written[1], query.text):
+            place = NUMBERS_LEFT
         else:
-            place = OTHER_NUMBERS if more and less else NUMBERS_LEFT
+            continue
         X[i, j, place] = 1
+
+
+def _are_left(left: Counter[str], as_written: str, other: str) -> bool:
+    """Tell whether numbers of a text are left over beside another, given in its first spelling.
+
+    A number word is not, where the other has it in a word, "firstname", or a slip of it, "fisrt".
+    Nor is "one", which seldom counts.
+    """
+    for word in plain(as_written.lower()).split():
+        digits = month_of(word) or first_writings().get(word, word)
+        if not left.keys().isdisjoint(numbers_of(digits)):
+            if digits == word:
+                return True
+            if word != "one" and not any(_holds_slip(one, word) for one in other.split()):
+                return True
+    return False
+
+
+def _holds_slip(word: str, number: str) -> bool:
+    """Tell whether a word has a number word in it, or is a slip of it."""
+    return number in word or OSA.normalized_similarity(number, word) >= SAME_LETTERS
 
 
 def _counts_letters(text: str, other: str) -> bool:
     """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
+    ours, theirs = text.split(), other.split()
     return any(
-        abbreviates(a, b) == 1
-        for a in text.split()
-        for b in other.split()
-        if is_numeronym(a) != is_numeronym(b)
+        abbreviates(short, word) == 1
+        for some, others in ((ours, theirs), (theirs, ours))
+        for short in filter(is_numeronym, some)
+        for word in others
+        if not is_numeronym(word)
     )
 
 
 def oppose(block: Block) -> None:
     """Set whether words are opposites, or other members of a class, that are spelled like no other.
 
-    Nearness in meaning does not count: "distance" is near to "miles", and does not excuse "km".
+    They count as far as the words beside them match: "ordinary" in a description says little of
+    "unusual". Nearness in meaning does not excuse them: "distance" is near to "miles", not to "km".
     """
-    X, table = block.X, block.table
+    X, queries, keys, slots, _, table = block
     for place, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):
         for query, key, i, j in [] if against is None else np.argwhere(against).tolist():
-            spelled = table.strengths[0, query, key]
+            size = len(queries[query].words), int(keys.counts[slots[query, key]])
+            spelled, _, matched = table.strengths[:, query, key, : size[0], : size[1]]
             of_query = np.delete(spelled[i], j).max(initial=0)
             of_key = np.delete(spelled[:, j], i).max(initial=0)
             free = float((1 - of_query) * (1 - of_key))
-            X[query, key, place] = max(X[query, key, place], free)
+            beside = np.delete(matched.max(axis=1), i), np.delete(matched.max(axis=0), j)
+            rest = max([float(one.mean()) for one in beside if len(one)], default=1.0)
+            X[query, key, place] = max(X[query, key, place], free * rest)

@@ -114,13 +114,14 @@ class WordTable:
 # What is compared of a word beside its vector, and how it is kept.
 _NUMBERS = "stem member group unit first length"  # the first is the first letter
 _BITS = "letters, letters of the stem, hash"  # a bit for each letter; the hash of the word
-_FLAGS = "known sure common word abbreviation filler function digit denies"
+_FLAGS = "known sure common word abbreviation filler function digit"
 FACTS = np.dtype(
     [
         *((name, np.int32) for name in _NUMBERS.split()),
         *((name, np.uint32) for name in _BITS.split(", ")),
         ("weight", np.float32),
         *((name, np.bool_) for name in _FLAGS.split()),
+        ("denies", np.int8),
     ],
     align=True,
 )

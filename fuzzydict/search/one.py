@@ -69,6 +69,8 @@ def best_of_one(
         if words[0].entry.is_function:
             is_function = facts["function"][:, 0]
             x[:, a.OTHER_SMALL] = is_function & (told[0, 0, :, 0] < a.SAME)
+        denials = (facts["denies"][:, 0] != 0) ^ (words[0].entry.denies != 0)
+        x[:, a.DENIALS_LEFT] = denials & (told[0, 0, :, 0] < a.SAME)
     else:
         other = keys.weights[columns]
         other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
@@ -326,6 +328,13 @@ def _cover(
     x[:, a.WORST] = np.minimum.reduce(of_query[2], axis=0)
     x[:, a.WORST_KEY] = np.minimum.reduce(np.where(other > 0, of_key[2], 1), axis=1)
     x[:, a.TELLING : a.TELLING_KEY + 1] = x[:, a.MATCHED : a.MATCHED_KEY + 1]
+    denies = np.array([word.entry.denies for word in words], np.int8)
+    if denies.any() or np.count_nonzero(theirs["denies"]):
+        ours = a.undenied(denies, of_query.swapaxes(1, 2))
+        x[:, a.DENIED] = (1 - ours * a.undenied(theirs["denies"], of_key)) / 2
+        left = (of_query[0, denies != 0] < a.SAME).sum(axis=0)
+        left += ((theirs["denies"] != 0) & (of_key[0] < a.SAME)).sum(axis=1)
+        x[:, a.DENIALS_LEFT] = left % 2
     fillers = [word.entry.is_filler for word in words]
     if any(fillers):
         function = [word.entry.is_function for word in words]
@@ -349,12 +358,8 @@ def _contradict(
     columns: NDArray[np.intp],
     theirs: NDArray[Any],
 ) -> None:
-    """Set what speaks against a key as a whole, a denial or numbers, given the facts of words."""
-    entries = [word.entry for word in query.words]
-    is_marked = any([entry.denies or entry.has_digit for entry in entries])
-    if is_marked or np.count_nonzero(theirs["denies"] | theirs["digit"]):
-        denied = sum([entry.denies for entry in entries])
-        x[:, a.DENIED] = (denied + theirs["denies"].sum(axis=1)) % 2
+    """Set whether numbers speak against a key, given the facts of the candidates' words, (C, W)."""
+    if any([word.entry.has_digit for word in query.words]) or np.count_nonzero(theirs["digit"]):
         a.compare_numbers(x[None], [query], keys, slots[None], columns[None])
 
 

@@ -29,7 +29,7 @@ class Entry(NamedTuple):
     unit: int  # the number of the unit that it stands for, as "s" may, or 0; see `other_units`
     is_filler: bool  # whether it says little: a legal form of firms, or a function word
     is_function: bool  # whether it is a function word, such as "of"
-    denies: bool  # whether it denies other words
+    denies: int  # what it denies: the words behind it (1), the one before it (-1), nothing (0)
     has_digit: bool
     is_common: bool  # whether it is a word that texts often have
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites; see `denials_of`
@@ -58,7 +58,7 @@ def look_up(word: str) -> Entry:
         *(word, form, stem, *group, units.get(word) or units.get(stem, 0)),
         is_filler=is_filler,
         is_function=is_filler and "legal" not in kinds,
-        denies="denial" in kinds or word.endswith("n't"),
+        denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,
         opposites=frozenset(denials_of(word)).union(*opposites) - {stem},
@@ -361,7 +361,7 @@ _SIGN = re.compile("[/&%€£¥]")
 _SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
-_TURNED = re.compile(r"[^\W\d_]\s*(?:/|[-=]?>|→|⇒)\s*[^\W\d_]")
+_TURNED = re.compile(r"[^\W\d_](?:\s*(?:/|[-=]?>|→|⇒)\s*|\s[-\u2013]\s)[^\W\d_]")
 
 
 @cache
@@ -375,6 +375,12 @@ def _written() -> dict[str, str]:
     }
     lines = [" ".join(line).split(" = ") for line in word_list("written")]
     return written | dict(lines)
+
+
+@cache
+def _last_written() -> frozenset[str]:
+    """Return the last words of what is written in another way; few texts have one."""
+    return frozenset(left.split()[-1] for left in _written())
 
 
 def _spelled_out(text: str) -> str:
@@ -393,7 +399,7 @@ def words_of(text: str) -> list[str]:
     >>> words_of("price w/o tax"), words_of("In-active users"), words_of("10kg"), words_of("5 g")
     (['price', 'without', 'tax'], ['inactive', 'users'], ['10', 'kg'], ['5', 'gram'])
     """
-    units, written, found = _table("units"), _written(), list[str]()
+    units, written, last, found = _table("units"), _written(), _last_written(), list[str]()
 
     def parted(stuck: re.Match[str]) -> str:  # a number and a unit; but codes stay as they are
         is_unit = stuck[2] in units or "unit" in _table("kinds").get(stuck[2], ())
@@ -403,7 +409,10 @@ def words_of(text: str) -> list[str]:
     for word in _NUMBER_AND_UNIT.sub(parted, text).split():
         is_unit = len(word) == 1 and word in units and found[-1:] and found[-1].isdigit()
         found.append(units[word][0] if is_unit else word)  # "5 g", where "g" alone is a letter
-        while (some := " ".join(found[-2:])) in written or (some := found[-1]) in written:
+        while found[-1] in last:
+            some = pair if (pair := " ".join(found[-2:])) in written else found[-1]
+            if some not in written:
+                break
             found[-1 - some.count(" ") :] = written[some].split()
     if found[:1] == ["no"] and found[1:]:  # "no tax", but not "order no", "no 5", "no of items"
         after = look_up(found[1])
@@ -414,8 +423,8 @@ def words_of(text: str) -> list[str]:
 def is_directed(text: str) -> bool:
     """Tell whether the order of the words of a text matters, as in "USD/EUR", "miles per hour".
 
-    >>> [is_directed(text) for text in ("usd to eur", "km/h", "w/o tax", "e-mail", "from home")]
-    [True, True, False, False, False]
+    >>> [is_directed(text) for text in ("usd to eur", "km/h", "Bonn - Ulm", "e-mail", "from home")]
+    [True, True, True, False, False]
     """
     text, kinds = _spelled_out(text), _table("kinds")
     inner = plain(text).split(" ")[1:-1]
@@ -473,21 +482,30 @@ def other_number(text: str, other: str) -> bool:
     return signs != their_signs or bool(have_both and versions != their_versions)
 
 
-_CODE = re.compile(r"\b([a-z]{1,3})0*([0-9]+)\b")
+_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b")
 
 
 def other_code(text: str, other: str) -> bool:
     """Tell whether plain texts have one number behind other letters, as many as there.
 
-    >>> other_code("gate b5", "gate a5"), other_code("w12", "kw12"), other_code("b5", "b05")
-    (True, False, False)
+    >>> other_code("gate b5", "gate a5"), other_code("uk 38", "eu 38"), other_code("b5", "b05")
+    (True, True, False)
+    >>> other_code("w12", "kw12"), other_code("of 2024", "in 2024"), other_code("no 5", "nr 5")
+    (False, False, False)
     """
-    ours = {number: letters for letters, number in _CODE.findall(text)}
-    theirs = {number: letters for letters, number in _CODE.findall(other)}
-    return any(
-        ours[number] != theirs[number] and len(ours[number]) == len(theirs[number])
-        for number in ours.keys() & theirs.keys()
-    )
+    ours, theirs, shorts = _codes_of(text), _codes_of(other), _shorts()
+    for number in ours.keys() & theirs.keys():
+        one, two = ours[number], theirs[number]
+        if len(one) == len(two) and shorts.get(one, {one}).isdisjoint(shorts.get(two, {two})):
+            return True
+    return False
+
+
+def _codes_of(text: str) -> dict[str, str]:
+    """Return the letters before each number of a text, but not a small word: "of 2024"."""
+    kinds = _table("kinds")
+    found = _CODE.findall(text)
+    return {number: letters for letters, gap, number in found if not gap or letters not in kinds}
 
 
 _TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
@@ -497,6 +515,11 @@ _TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
 def _months() -> dict[str, str]:
     lines = [words for kind, *words in word_list("classes") if kind == "month"]
     return {word: str(number) for number, words in enumerate(lines, 1) for word in words}
+
+
+def month_of(word: str) -> str | None:
+    """Return the number of the month that a word names, if it names one."""
+    return _months().get(word)
 
 
 def numbers_of(text: str) -> list[str]:
@@ -513,6 +536,22 @@ def numbers_of(text: str) -> list[str]:
 
     if not any(map(str.isdigit, text)):
         return []
-    words = [_months().get(word, word) for word in _TIME.sub(of_24_hours, text).split()]
+    words = [month_of(word) or word for word in _TIME.sub(of_24_hours, text).split()]
     parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
     return [part.lstrip("0") or "0" for part in parts]
+
+
+@cache
+def first_writings() -> dict[str, str]:
+    """Return how single words that may be written in several ways are: "1st" for "first"."""
+    numbers = {word: digits for word, (digits,) in _table("numbers").items()}
+    return numbers | {a: b for a, b in _written().items() if f"{a}{b}".isalpha()}
+
+
+@cache
+def other_writings() -> dict[str, list[str]]:
+    """Return which words `first_writings` rewrites to each: "one" for "1"."""
+    found = dict[str, list[str]]()
+    for word, first in first_writings().items():
+        found.setdefault(first, []).append(word)
+    return found

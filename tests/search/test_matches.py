@@ -48,7 +48,7 @@ elephant, child ticket, feeding, opening hours, mouse, entrance:
 Windows 10, Windows 11: Windows10 = Windows 10
 2023-01-02, 2024-05-06: 02/01/2023 = 2023-01-02
 covid19, influenza: COVID 19 = covid19
-python 3.12, python 2.7: python 3 = python 3.12
+Free Wi-Fi, Room Service, Free Parking: parking = Free Parking
 Mexico, New Mexico, Texas, Nevada: Mxico = Mexico; New Mxico = New Mexico
 home phone number, work phone, email: home phone = home phone number
 active, inactive, pending: in-active = inactive
@@ -67,7 +67,9 @@ phone, fax, email: smartphone = phone
 host, port, user: hostname = host
 storm, drought, flood: snowstorm = storm
 red, green, navy: reddish = red
-first_name, last_name, phone: fname = first_name; lname = last_name
+first_name, last_name, phone:
+    fname = first_name; lname = last_name; firstname = first_name; frist name = first_name
+one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
 timeout_s, host, port: timeout_seconds = timeout_s
 teach, learn, read: teacher = teach
 danger, safety: dangerous = danger
@@ -114,7 +116,10 @@ next_visit: last_visit, doctor; deregister: register, search; distance_km: dista
 barn owner: barn height, barn colour, tractor; guest passport: guest name, guest phone, room;
 v1.2: v2.1, name; version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker;
 unencrypted: encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room; fall: spring, room;
-room 1 2 berlin 10115: room 12 berlin 10115, zebra; true: no, room; northern: sw, room
+room 1 2 berlin 10115: room 12 berlin 10115, zebra; true: no, room; northern: sw, room;
+refunds not possible: refunds possible, deposit; isn't confirmed: confirmed, sent; mister: Mrs, Dr;
+un-assigned: assigned, owner; not in use: in use, sold; never billed: billed, archived;
+UK 38: EU 38, EU 39; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
