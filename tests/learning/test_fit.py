@@ -23,7 +23,7 @@ from tests.support.properties import examples
 
 UNSEEN = {
     "colour": "color",
-    "velocity": "top speed",
+    "maximum speed": "top speed",
     "prices": "price",
     "battry": "battery",
     "topSpeed": "top speed",
