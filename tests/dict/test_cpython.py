@@ -1,9 +1,7 @@
 """CPython's own tests of dicts and mappings, run against a `FuzzyDict`.
 
-A strict one matches nothing but equal keys, so it passes what a dict passes. The fuzzy one differs
-in the reads of a missing key (rule 1 of docs/concepts/rules.md), and in nothing else. Where a test
-cannot hold for any subclass of dict, or not for a fuzzy one, it is marked here with the reason; a
-test so marked must fail.
+A strict one passes what a dict passes. The fuzzy one differs in the reads of a missing key alone
+(rule 1 of docs/concepts/rules.md). What cannot hold is marked with the reason, and must fail.
 """
 
 from __future__ import annotations

@@ -11,18 +11,18 @@ from fuzzydict import FuzzyDict
 
 #: Keys, and queries with the key that each finds: short forms, initials, slips.
 FOUND = """
-prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token:
-    development = dev; maximum connections = max_connections; minimum replicas = min_replicas;
+prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token: development = dev;
+    maximum connections = max_connections; minimum replicas = min_replicas;
     minimum number of replicas = min_replicas; configuration path = cfg_path;
     authentication token = auth_token
-pupil, dept, no_of_absences, tel_home, addr:
-    department = dept; number of absences = no_of_absences; home telephone = tel_home
-temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq:
-    humidity = hum; maximum temperature = max_temp; sampling frequency = sampling_freq
+pupil, dept, no_of_absences, tel_home, addr: department = dept; number of absences = no_of_absences;
+    home telephone = tel_home
+temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq: humidity = hum;
+    maximum temperature = max_temp; sampling frequency = sampling_freq
 lbs, oz, kg: pound = lbs; ounces = oz
-tractor, fertilizer, harvest, irrigation, barn, livestock:
-    fert = fertilizer; irrig = irrigation; HARVESTING = harvest; fertilized = fertilizer;
-    irrigated = irrigation; fertiliser = fertilizer; livestok = livestock
+tractor, fertilizer, harvest, irrigation, barn, livestock: fert = fertilizer; irrig = irrigation;
+    HARVESTING = harvest; fertilized = fertilizer; irrigated = irrigation; fertiliser = fertilizer;
+    livestok = livestock
 guest name, check_in_date, room number, number of nights, breakfast, parking:
     no of nights = number of nights; rm number = room number; guests = guest name;
     nightsNumber = number of nights; date of check-in = check_in_date; room nubmer = room number;
@@ -31,20 +31,17 @@ manager, worker, customer: mgr = manager
 information technology, research and development, public relations, chief executive officer:
     I.T. = information technology; it = information technology; R&D = research and development;
     PR = public relations; C.E.O. = chief executive officer; ceo = chief executive officer
-United Kingdom, United States, France, South Africa, New Zealand:
-    U.K. = United Kingdom; UK = United Kingdom; US = United States; U.S. = United States;
-    NZ = New Zealand
+United Kingdom, United States, France, South Africa, New Zealand: U.K. = United Kingdom;
+    UK = United Kingdom; US = United States; U.S. = United States; NZ = New Zealand
 pos, crm, erp: point of sale = pos
 IT, HR, Legal: information technology = IT
 R&D, IT, Legal: research and development = R&D
-username, street_address, email, postcode, birthday:
-    user = username; user name = username; e-mail = email; e-mail address = email;
-    post code = postcode; date of birth = birthday
+username, street_address, email, postcode, birthday: user = username; user name = username;
+    e-mail = email; e-mail address = email; post code = postcode; date of birth = birthday
 timezone, clock, location: time zone = timezone
 file_name, folder, file_size: filename = file_name
-elephant, child ticket, feeding, opening hours, mouse, entrance:
-    children tickets = child ticket; mice = mouse; elephants = elephant; feedings = feeding;
-    elefant = elephant; entrence = entrance
+elephant, child ticket, feeding, opening hours, mouse, entrance: children tickets = child ticket;
+    mice = mouse; elephants = elephant; feedings = feeding; elefant = elephant; entrence = entrance
 Windows 10, Windows 11: Windows10 = Windows 10
 2023-01-02, 2024-05-06: 02/01/2023 = 2023-01-02
 covid19, influenza: COVID 19 = covid19
@@ -55,8 +52,8 @@ active, inactive, pending: in-active = inactive
 paid, unpaid: un-paid = unpaid
 price with tax, price without tax, discount: price w/o tax = price without tax
 EUR/USD, USD/EUR rate, GBP/USD: USD/EUR = USD/EUR rate
-color, brand, topSpeed:
-    colour = color; clr = color; hue = color; top speed = topSpeed; maximum speed = topSpeed
+color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = topSpeed;
+    maximum speed = topSpeed
 quantity, price, item: qty = quantity
 brand, top_speed, color: topSpeed = top_speed; Top speed = top_speed; TOP-SPEED = top_speed
 color, Porsche, collar, porch: colur = color; porshe = Porsche; Colours = color
@@ -67,32 +64,30 @@ phone, fax, email: smartphone = phone
 host, port, user: hostname = host
 storm, drought, flood: snowstorm = storm
 red, green, navy: reddish = red
-first_name, last_name, phone:
-    fname = first_name; lname = last_name; firstname = first_name; frist name = first_name
+first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name;
+    frist name = first_name
 one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
 timeout_s, host, port: timeout_seconds = timeout_s
 teach, learn, read: teacher = teach
 danger, safety: dangerous = danger
-surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C:
-    last name = surname; postal code = zip code; UK = Great Britain; k8s = kubernetes;
-    5 g = 5 gram; DE89 3704 0044 = DE8937040044; 10 15 C = 10-15 C
-phone 0301234567, 10000kg, eu38b, berlin10115 room1 2:
-    phone 030 1234567 = phone 0301234567; 10 000 kg = 10000kg; eu 38 b = eu38b;
-    berlin 101 15 room 1 2 = berlin10115 room1 2
+surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
+    postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram;
+    DE89 3704 0044 = DE8937040044; 10 15 C = 10-15 C
+phone 0301234567, 10000kg, eu38b, berlin10115 room1 2: phone 030 1234567 = phone 0301234567;
+    10 000 kg = 10000kg; eu 38 b = eu38b; berlin 101 15 room 1 2 = berlin10115 room1 2
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
-house: color; engine: brand; price: top speed; qwzzt: username;
-in-active: active, pending, closed; price w/o tax: price with tax, discount;
-USD/EUR: EUR/USD, GBP/USD, gold; max speed: min speed, weight; maximum: min, avg;
-minimum temperature: max_temp, humidity; max: minimum, average; with milk: without milk, sugar;
-without breakfast: with breakfast, parking; without breakfast: breakfast, parking;
-lights on: lights off, heating; on: off, unknown; highest score: lowest score, player;
-enable: disable, reset; enabling cache: disabled_cache, port; enabled: disabled, owner;
-after lunch: before lunch, dinner; start date: end date, venue; start: end, pause;
-check in: check out, room; scroll up: scroll down, zoom; left margin: right margin, font;
-input file: output file, mode; imports: exports, population; open: closed, pending;
-public key: private key, issuer; yes: no, maybe; smoker: non-smoker, age;
+house: color; engine: brand; price: top speed; qwzzt: username; in-active: active, pending, closed;
+price w/o tax: price with tax, discount; USD/EUR: EUR/USD, GBP/USD, gold;
+max speed: min speed, weight; maximum: min, avg; minimum temperature: max_temp, humidity;
+max: minimum, average; with milk: without milk, sugar; without breakfast: with breakfast, parking;
+without breakfast: breakfast, parking; lights on: lights off, heating; on: off, unknown;
+highest score: lowest score, player; enable: disable, reset; enabling cache: disabled_cache, port;
+enabled: disabled, owner; after lunch: before lunch, dinner; start date: end date, venue;
+start: end, pause; check in: check out, room; scroll up: scroll down, zoom;
+left margin: right margin, font; input file: output file, mode; imports: exports, population;
+open: closed, pending; public key: private key, issuer; yes: no, maybe; smoker: non-smoker, age;
 non-fiction: fiction, poetry; unlock: lock, reboot; paid: unpaid, address;
 not available: available, discontinued; in stock: out of stock, colour; sugar free: sugar, milk;
 arrival time: departure time, gate; ascending: descending, shuffled;
@@ -101,15 +96,15 @@ previous page: next page, title; sunrise: sunset, humidity; src: destination, pr
 SKU-99999: SKU-99998, SKU-12345; 2023-01-01: 2023-01-02, 2024-01-01; 01/02/2023: 01/03/2023, due;
 python 3.13: python 3.12, java; A3: A4, letter; B5: A5, legal; XXS: XS, XL; XL: XXL, S; M: L, S;
 large: medium, small; a1b2c3d4: a1b2c3d5, ffffff00; 192.168.0.1: 192.168.0.2, 10.0.0.1;
-usd: aud, cad; EUR: EGP, INR; HTTP 404: HTTP 403, HTTP 500; Q1: Q2, Q3;
-vitamin c: vitamin d, iron; monday: tuesday, wednesday; june: july, august; ps4: ps5, xbox;
-second floor: first floor, garden; metre: kilometre, gram; gram: kilogram, litre;
-second: millisecond, hour; mb: gb, pixel; size in MB: size in GB, name;
-degrees celsius: degrees fahrenheit, bar; price per week: price per month, deposit;
-DB_PORT: DB_PASSWORD, DB_HOST; smtp_password: smtp_host, smtp_sender;
-cheesecake: cheese, butter; waterfall: water, river; pineapple: apple, pear; armchair: arm, leg;
-teapot: tea, milk; reorder: order, cancel; frog: fog, honey, violin; chair: hair, summer, gravel;
-loud: cloud, rain, zebra; nursery: nurse, station, jacket; winery: wine, window, violin;
+usd: aud, cad; EUR: EGP, INR; HTTP 404: HTTP 403, HTTP 500; Q1: Q2, Q3; vitamin c: vitamin d, iron;
+monday: tuesday, wednesday; june: july, august; ps4: ps5, xbox; second floor: first floor, garden;
+metre: kilometre, gram; gram: kilogram, litre; second: millisecond, hour; mb: gb, pixel;
+size in MB: size in GB, name; degrees celsius: degrees fahrenheit, bar;
+price per week: price per month, deposit; DB_PORT: DB_PASSWORD, DB_HOST;
+smtp_password: smtp_host, smtp_sender; cheesecake: cheese, butter; waterfall: water, river;
+pineapple: apple, pear; armchair: arm, leg; teapot: tea, milk; reorder: order, cancel;
+frog: fog, honey, violin; chair: hair, summer, gravel; loud: cloud, rain, zebra;
+nursery: nurse, station, jacket; winery: wine, window, violin;
 upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port;
 first_login: last_login, email; cancel a flight: book a flight, pay a bill;
 next_visit: last_visit, doctor; deregister: register, search; distance_km: distance_miles, owner;
@@ -124,11 +119,10 @@ UK 38: EU 38, EU 39; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
 SPELLED = """
-DB_PASSWORD, DB_HOST, timeout, ssl_enabled:
-    db_passwd = DB_PASSWORD; db_pass = DB_PASSWORD; dbPassword = DB_PASSWORD; DB-HOST = DB_HOST;
-    dbhost = DB_HOST; host_db = DB_HOST; the host of the db = DB_HOST; db_hosts = DB_HOST;
-    enable_ssl = ssl_enabled; ssl enabled = ssl_enabled; ssl_enabeld = ssl_enabled;
-    tmeout = timeout; time_out = timeout
+DB_PASSWORD, DB_HOST, timeout, ssl_enabled: db_passwd = DB_PASSWORD; db_pass = DB_PASSWORD;
+    dbPassword = DB_PASSWORD; DB-HOST = DB_HOST; dbhost = DB_HOST; host_db = DB_HOST;
+    the host of the db = DB_HOST; db_hosts = DB_HOST; enable_ssl = ssl_enabled;
+    ssl enabled = ssl_enabled; ssl_enabeld = ssl_enabled; tmeout = timeout; time_out = timeout
 maximum_connections, timeout: max_conns = maximum_connections
 database_host, timeout: db_host = database_host
 date_of_birth, timeout: dob = date_of_birth
@@ -147,9 +141,7 @@ max_connections: min_connections, timeout; disable_ssl: enable_ssl, timeout;
 upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port
 """
 #: Numbers that are split otherwise, whatever the scorer.
-NUMBERS = (
-    "1.5 kg: 15 kg, zebra; python 31.1: python 3.11, zebra; v12: v1_2, zebra; 11.0: 1.1.0, zebra"
-)
+NUMBERS = "1.5 kg: 15 kg, sun; python 31.1: python 3.11, sun; v12: v1_2, sun; 11.0: 1.1.0, sun"
 
 
 def told(scorer: str | None, found: str, refused: str) -> Iterator[Any]:

@@ -2,9 +2,8 @@
 
     python -m tests.support.qdrant_server PORT FOLDER [API_KEY]
 
-The client's local mode imitates a server in Python. This is the server's own code: its graph, its
-filters, and what it makes of payloads. It has what `QdrantStore` asks for. What was acknowledged is
-in the folder, however the process ends. ``run`` starts it in a process of its own.
+This is the server's own code, which the client's local mode imitates. What was acknowledged is in
+the folder, however the process ends. ``run`` starts it in a process of its own.
 """
 
 from __future__ import annotations
