@@ -35,6 +35,7 @@ from fuzzydict.text.lexicon import (
     is_directed,
     is_numeronym,
     is_one_text,
+    may_be_one_date,
     month_of,
     numbers_of,
     other_code,
@@ -628,9 +629,8 @@ def compare_numbers(
             place = OTHER_NUMBERS
         elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):
             place = SAME_NUMBERS
-        elif not more and not less:  # a day, a month and a year
-            is_date = len(theirs_j) == 3 and any(len(number) == 4 for number in theirs_j)
-            place = SAME_NUMBERS if is_date else OTHER_NUMBERS
+        elif not more and not less:
+            place = SAME_NUMBERS if may_be_one_date(query.text, text) else OTHER_NUMBERS
         elif more and less:
             place = OTHER_NUMBERS
         elif _are_left(more, as_written[0], text) or _are_left(less, as_written[1], query.text):

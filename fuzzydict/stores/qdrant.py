@@ -164,9 +164,10 @@ class QdrantStore(Store):
     def _close(self, client: QdrantClient | None) -> None:
         """Close a client, unless another one has taken its place."""
         with self._lock:
-            if client is not None and client is self._client:
+            if client is self._client:
                 self._client = None
-                client.close()
+                if client is not None:
+                    client.close()
 
     def _update(
         self,

@@ -541,6 +541,23 @@ def numbers_of(text: str) -> list[str]:
     return [part.lstrip("0") or "0" for part in parts]
 
 
+_DIGITS = re.compile("[0-9]+")
+
+
+def may_be_one_date(text: str, other: str) -> bool:
+    """Tell whether plain texts of the same numbers may be one day, written in two ways.
+
+    Where both write the year in one place, and the month as a number, they write it in one way.
+
+    >>> may_be_one_date("5 jan 2024", "2024 01 05"), may_be_one_date("2024 05 01", "2024 01 05")
+    (True, False)
+    """
+    numbers = [_DIGITS.findall(one) for one in (text, other)]
+    years = [[i for i, number in enumerate(some) if len(number) == 4] for some in numbers]
+    are_dates = all(len(numbers_of(one)) == 3 for one in (text, other)) and all(years)
+    return are_dates and not (years[0] == years[1] and all(len(some) == 3 for some in numbers))
+
+
 @cache
 def first_writings() -> dict[str, str]:
     """Return how single words that may be written in several ways are: "1st" for "first"."""

@@ -113,8 +113,8 @@ v1.2: v2.1, name; version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kube
 unencrypted: encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room; fall: spring, room;
 room 1 2 berlin 10115: room 12 berlin 10115, zebra; true: no, room; northern: sw, room;
 refunds not possible: refunds possible, deposit; isn't confirmed: confirmed, sent; mister: Mrs, Dr;
-un-assigned: assigned, owner; not in use: in use, sold; never billed: billed, archived;
-UK 38: EU 38, EU 39; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn
+un-assigned: assigned, owner; not in use: in use, sold; UK 38: EU 38, EU 39;
+pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
