@@ -183,7 +183,8 @@ class WordVectors:
             raise ShapeError(f"counts: expected {len(self)}, one a word, got shape {given.shape}")
         if given.dtype.kind not in "biuf":
             raise ArgumentTypeError(f"counts: expected numbers, got dtype {given.dtype}")
-        if not (given >= 0).all() or given.sum(dtype=np.float64) > _MOST_COUNTED:
+        are_counts = ((given >= 0) & (given <= _MOST_COUNTED)).all()
+        if not are_counts or given.sum(dtype=np.float64) > _MOST_COUNTED:
             most = f"{_MOST_COUNTED} in all, and neither NaN nor infinity"
             raise ShapeError(f"counts: expected numbers from 0 on, {most}; scale down")
         self.counts = given.astype(np.int64, copy=False)
