@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy, deepcopy
-from dataclasses import fields
 from functools import cached_property
 from itertools import repeat
 from operator import is_
@@ -454,10 +453,9 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         >>> report.remembered, d["hue"], d["Maker"]
         (3, 'black', 'Porsche')
         """
-        given = locals()
         from fuzzydict.learning.fit import Plan, learn_from
 
-        plan = Plan(**{field.name: given[field.name] for field in fields(Plan)})
+        plan = Plan(remember, learn, rank, epochs, learning_rate, validation, seed, progress)
         report, aliases = learn_from(self._state(warm_start=warm_start), queries, targets, plan)
         with self._lock:
             self.aliases.update(aliases)  # or raise, before anything is set

@@ -174,17 +174,7 @@ def join(
     """
     require_how(how)
     _require_known("join", _JOIN, options)
-    columns: dict[str, Any] = {"left_on": left_on, "right_on": right_on}
-    for name, column in columns.items():
-        if (column is None) == (on is None):
-            raise OptionError(f"{name}: give left_on and right_on, or on for a name that both have")
-        columns[name] = on if column is None else column
-        if not isinstance(columns[name], str | int):
-            raise ArgumentTypeError(
-                f"{'on' if column is None else name}: expected the name of one column, got "
-                f"{type(columns[name]).__name__} {quoted(columns[name])}"
-            )
-    of_left, of_right = columns if on is None else ("on, in left", "on, in right")
+    (of_left, left_column), (of_right, right_column) = _columns_of_texts(on, left_on, right_on)
     cutoff, add_score = as_cutoff(score_cutoff), as_bool("add_score", add_score)
     one_to_one = as_bool("one_to_one", one_to_one)
 
@@ -195,8 +185,8 @@ def join(
                 f"right: expected a frame of {asked.implementation}, as left is, got one of "
                 f"{keys.implementation}"
             )
-        queries = _column(asked, of_left, columns["left_on"])
-        texts = _column(keys, of_right, columns["right_on"])
+        queries = _column(asked, of_left, left_column)
+        texts = _column(keys, of_right, right_column)
         names = new_names(asked.columns, keys.columns, suffix, add_score=add_score)
         asked_texts = texts_of(queries, f"{of_left}: {quoted(queries.name)}")
         of_rows = texts_of(texts, f"{of_right}: {quoted(texts.name)}")
@@ -214,8 +204,24 @@ def join(
         return asked.to_native()
 
     if is_dask(left):
-        return join_dask(left, columns["left_on"], how, join_frame)
+        return join_dask(left, left_column, how, join_frame)
     return join_frame(left)
+
+
+def _columns_of_texts(on: Any, left_on: Any, right_on: Any) -> list[tuple[str, Any]]:
+    """Return the names of the columns of texts of two frames, each behind what errors call it."""
+    found = []
+    for name, column in (("left_on", left_on), ("right_on", right_on)):
+        if (column is None) == (on is None):
+            raise OptionError(f"{name}: give left_on and right_on, or on for a name that both have")
+        given, text = (name, column) if on is None else ("on", on)
+        if not isinstance(text, str | int):
+            raise ArgumentTypeError(
+                f"{given}: expected the name of one column, got "
+                f"{type(text).__name__} {quoted(text)}"
+            )
+        found.append((given if on is None else f"on, in {name.removesuffix('_on')}", text))
+    return found
 
 
 def require_how(how: Any) -> None:

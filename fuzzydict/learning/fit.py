@@ -46,7 +46,7 @@ _FEW = 2**27
 _ONE_AT_A_TIME = RLock()  # for the number of threads is that of the whole process
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Plan:
     """The arguments of `FuzzyDict.fit`, which documents them."""
 

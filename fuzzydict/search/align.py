@@ -651,14 +651,11 @@ def _are_left(left: Counter[str], as_written: str, other: str) -> bool:
         if not left.keys().isdisjoint(numbers_of(digits)):
             if digits == word:
                 return True
-            if word != "one" and not any(_holds_slip(one, word) for one in other.split()):
+            alike = OSA.normalized_similarity
+            slips = (word in one or alike(word, one) >= SAME_LETTERS for one in other.split())
+            if word != "one" and not any(slips):
                 return True
     return False
-
-
-def _holds_slip(word: str, number: str) -> bool:
-    """Tell whether a word has a number word in it, or is a slip of it."""
-    return number in word or OSA.normalized_similarity(number, word) >= SAME_LETTERS
 
 
 def _counts_letters(text: str, other: str) -> bool:

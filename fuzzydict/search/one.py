@@ -80,16 +80,16 @@ def best_of_one(
         a.compare_wholes(block)
         a.oppose(block)
         _cover(x, words, np.array(share, np.float32), facts, other, told)
-    _contradict(x, query, keys, slots, columns, facts)
+    if any([word.entry.has_digit for word in words]) or np.count_nonzero(facts["digit"]):
+        a.compare_numbers(x[None], [query], keys, slots[None], columns[None])
     x[:, a.WORDS : a.LENGTH + 1] = (
         min(len(words), a.FEW_WORDS) / a.FEW_WORDS,
-        1 / a.FEW_WORDS,
+        0,  # the words of the key, below
         sure,
         math.log(max(keys.total, 1)) / 10,
         min(len(query.text), a.FEW_LETTERS) / a.FEW_LETTERS,
     )
-    if width > 1:
-        x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
+    x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
     alive = keys.alive[slots] if len(keys.dead) else None
     place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
     _leave_over(x[place], words, share, keys, columns[place], other[place], told[2, :, place])
@@ -348,19 +348,6 @@ def _cover(
         telling = np.where(telling.any(axis=1, keepdims=True), telling, other)
         sums = np.maximum(telling.sum(axis=1), np.float32(1e-9))
         x[:, a.TELLING_KEY] = (of_key[2] * telling).sum(axis=1) / sums
-
-
-def _contradict(
-    x: NDArray[np.float32],
-    query: Query,
-    keys: Keys,
-    slots: NDArray[np.intp],
-    columns: NDArray[np.intp],
-    theirs: NDArray[Any],
-) -> None:
-    """Set whether numbers speak against a key, given the facts of the candidates' words, (C, W)."""
-    if any([word.entry.has_digit for word in query.words]) or np.count_nonzero(theirs["digit"]):
-        a.compare_numbers(x[None], [query], keys, slots[None], columns[None])
 
 
 def _leave_over(

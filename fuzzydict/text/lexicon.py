@@ -410,8 +410,8 @@ def words_of(text: str) -> list[str]:
         is_unit = len(word) == 1 and word in units and found[-1:] and found[-1].isdigit()
         found.append(units[word][0] if is_unit else word)  # "5 g", where "g" alone is a letter
         while found[-1] in last:
-            some = pair if (pair := " ".join(found[-2:])) in written else found[-1]
-            if some not in written:
+            some = " ".join(found[-2:])
+            if some not in written and (some := found[-1]) not in written:
                 break
             found[-1 - some.count(" ") :] = written[some].split()
     if found[:1] == ["no"] and found[1:]:  # "no tax", but not "order no", "no 5", "no of items"
