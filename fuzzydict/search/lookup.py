@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
-from fuzzydict.search.keys import Keys, Query, Seen, candidates, glance
+from fuzzydict.search.keys import CANDIDATES, Keys, Query, Seen, candidates, glance
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.one import best_of_one
 from fuzzydict.search.score import Judged, Meaning, NamedScore, Parts, as_score
@@ -181,10 +181,16 @@ class Lookup(ABC):
             return [one for (one,) in self.ranked(asked, 1)]
         found = list[Scored]()
         for listing in self._listings(self._asked(asked), 1):
-            queries, keys, compared = listing.asked, listing.keys, self.compared(listing)
-            said, rows = compared.said, np.arange(len(queries))
-            best = compared.slots[rows, said.best].tolist(), said.of_best().tolist()
-            for one, slot, score in zip(queries, *best, strict=True):
+            queries, keys = listing.asked, listing.keys
+            best: Iterable[tuple[int, float]]
+            if len(queries) == 1:
+                with np.errstate(invalid="ignore"):  # as by `ignore_invalid`, without a call
+                    best = [best_of_one(queries[0], queries[0].vector, keys, self.meaning)]
+            else:
+                compared, rows = self.compared(listing), np.arange(len(queries))
+                said, slots = compared.said, compared.slots
+                best = zip(slots[rows, said.best].tolist(), said.of_best().tolist(), strict=True)
+            for one, (slot, score) in zip(queries, best, strict=True):
                 is_key = keys.slot_of(one.asked) is not None
                 found.append(Scored(one.asked, 1.0) if is_key else Scored(keys.names[slot], score))
         return found
@@ -368,17 +374,6 @@ class Exact(Lookup):
         self.keys = keys
         super().__init__(meaning, scorer, keys.count)
 
-    def nearest(self, asked: Sequence[str]) -> list[Scored]:
-        """Return the best key of each query."""
-        if len(asked) != 1 or self._is_named:
-            return super().nearest(asked)
-        (query,), keys = self._asked(asked), self.keys
-        if keys.slot_of(query.asked) is not None:
-            return [Scored(query.asked, 1.0)]
-        with np.errstate(invalid="ignore"):  # as by `ignore_invalid`, without a call
-            slot, score = best_of_one(query, query.vector, keys, self.meaning)
-        return [Scored(keys.names[slot], score)]
-
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:  # noqa: ARG002
         times = 8 if self._is_named else 1  # which makes one array of them
         step = min(max(times * SCORES // max(len(self.keys), 1), 1), times * QUERIES)
@@ -393,7 +388,6 @@ class Approximate(Exact):
 
     needs_lock = True
     at_once = 32  # which cost milliseconds each, perhaps
-    nearest = Lookup.nearest
 
     def __init__(
         self, keys: Keys, meaning: Meaning, scorer: ScorerLike | None, neighbours: Neighbours
@@ -433,5 +427,10 @@ class Approximate(Exact):
 
 
 def sought(count: int | None) -> int:
-    """Return how many of the nearest keys are sought if ``count`` are wanted."""
+    """Return how many of the nearest keys are sought if ``count`` are wanted.
+
+    Of one that is wanted, as many as are compared in detail: any more cost time alone.
+    """
+    if count == 1:
+        return CANDIDATES
     return MOST if count is None else min(count + _SPARE, MOST)

@@ -149,11 +149,12 @@ class StoreLookup(Lookup):
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         keys = self._sample
         vectors = units(self.meaning.of_queries(asked, keys))
-        spelled = SPELLED if isinstance(self.score, JudgedScore) else 0
+        near = sought(count)
+        spelled = min(SPELLED, near) if isinstance(self.score, JudgedScore) else 0
         if not (has_vector := vectors.any(axis=1)).all():  # so that some keys are found
             vectors[~has_vector] = units(keys.vectors[keys.alive].sum(axis=0, keepdims=True))[0]
         searches = [
-            Search(vector if vector.any() else None, one.text, sought(count), spelled)
+            Search(vector if vector.any() else None, one.text, near, spelled)
             for vector, one in zip(vectors, asked, strict=True)
         ]
         found = self._store.search(searches, self._where)
