@@ -164,7 +164,7 @@ CASE WHEN pg_column_size(value) <= 260 AND octet_length(value::text) <= 256 THEN
 _SEARCH = """
 WITH settings AS MATERIALIZED (SELECT set_config('hnsw.ef_search', '400', true)
     || set_config('hnsw.iterative_scan', 'strict_order', true)
-    || set_config('pg_trgm.similarity_threshold', '0.3', true) AS said),
+    || set_config('pg_trgm.word_similarity_threshold', '0.45', true) AS said),
 asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,
     unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])
     WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')
@@ -174,7 +174,7 @@ SELECT number, 0, id, key, hit.vector, {short}, far FROM asked, LATERAL (SELECT 
     ORDER BY {order} LIMIT near * %(times)s) AS like_it ORDER BY far LIMIT near) AS hit
 UNION ALL SELECT number, 1, id, key, hit.vector, {short}, far FROM asked, LATERAL
     (SELECT id, key, held.vector, value, held.words <-> asked.words AS far FROM {keys} AS held
-    WHERE held.words %% asked.words {condition} ORDER BY far LIMIT spelled) AS hit
+    WHERE held.words %%> asked.words {condition} ORDER BY far LIMIT spelled) AS hit
 """
 
 
