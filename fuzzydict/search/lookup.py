@@ -374,6 +374,17 @@ class Exact(Lookup):
         self.keys = keys
         super().__init__(meaning, scorer, keys.count)
 
+    def nearest(self, asked: Sequence[str]) -> list[Scored]:
+        """Return the best key of each query."""
+        if len(asked) != 1 or self._is_named:
+            return super().nearest(asked)
+        (query,), keys = self._asked(asked), self.keys
+        if keys.slot_of(query.asked) is not None:
+            return [Scored(query.asked, 1.0)]
+        with np.errstate(invalid="ignore"):  # as by `ignore_invalid`, without a call
+            slot, score = best_of_one(query, query.vector, keys, self.meaning)
+        return [Scored(keys.names[slot], score)]
+
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:  # noqa: ARG002
         times = 8 if self._is_named else 1  # which makes one array of them
         step = min(max(times * SCORES // max(len(self.keys), 1), 1), times * QUERIES)
@@ -388,6 +399,7 @@ class Approximate(Exact):
 
     needs_lock = True
     at_once = 32  # which cost milliseconds each, perhaps
+    nearest = Lookup.nearest
 
     def __init__(
         self, keys: Keys, meaning: Meaning, scorer: ScorerLike | None, neighbours: Neighbours
