@@ -86,8 +86,8 @@ class _GoneError(Exception):
 class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     """A dict whose keys are in a database: PostgreSQL or Qdrant.
 
-    Reads by query are fuzzy, as those of `FuzzyDict`, and give its scores: the database finds some
-    hundred candidates, and this process scores them. Membership and writes are exact. What is
+    Reads by query are fuzzy, as those of `FuzzyDict`, and give its scores: the database finds a
+    few dozen candidates, and this process scores them. Membership and writes are exact. What is
     written is there for all that read after it. Keys are texts; values are of JSON's types.
     Iteration has an order of its own, which looks like chance.
 
