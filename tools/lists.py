@@ -1,6 +1,6 @@
 """Write the tables of words that are made from WordNet and by rules of spelling.
 
-    python -m tools.lists -o data
+    python -m tools.lists -o data [--exclude FILE...]
 
 The other tables of words are written by hand. Words are known if the table of English words,
 which has the most frequent ones first, has them.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from fuzzydict.text.lexicon import without_ending
 from fuzzydict.text.words import word_list
 
 from .rewriting import LISTS, listed
+from .wordnet import pairs_in
 
 __all__ = ["main", "tables"]
 
@@ -221,11 +222,57 @@ def american_spellings(known: Ranks) -> dict[str, str]:
     return found
 
 
+# ---- meanings -----------------------------------------------------------------------------------
+
+_KNOWN = 60_000  # how many words have meanings, the most frequent ones
+_MEANINGS = 4  # of a word, those that the tagged texts have most often
+
+
+def meanings(known: Ranks, excluded: frozenset[frozenset[str]]) -> Iterator[str]:
+    """Return the meanings of known words as an outline: the depth of each, and its words.
+
+    What is a kind of something stands below it. Of a pair that is excluded, one word has a question
+    mark where both have one meaning.
+    """
+    words, below = defaultdict[Any, set[str]](set), defaultdict[Any, set[Any]](set)
+    for word in sorted(known.keys() & _lemmas().keys(), key=known.__getitem__):
+        if known[word] < _KNOWN:
+            for lemma in sorted(_lemmas()[word], key=_sense)[:_MEANINGS]:
+                others = (frozenset((word, other.strip("?"))) for other in words[lemma.synset()])
+                asked = not excluded.isdisjoint(others)
+                words[lemma.synset()].add(f"{word}?" if asked else word)
+    for meaning in [meaning for meaning, of in words.items() if of]:
+        while meaning is not None and meaning not in below[above := _above(meaning)]:
+            below[above].add(meaning)
+            meaning = above
+
+    def outline(meaning: Any, depth: int) -> Iterator[str]:
+        for one in sorted(below[meaning], key=lambda one: one.name()):
+            if words[one]:
+                yield " ".join((str(depth), *sorted(words[one])))
+            yield from outline(one, depth + bool(words[one]))
+
+    return outline(None, 0)
+
+
+def _above(meaning: Any) -> Any:
+    """Return what a meaning is a kind of, or None; nltk keeps these in sets."""
+    above = [*meaning.hypernyms(), *meaning.instance_hypernyms()]
+    if meaning.pos() == "s":
+        above += meaning.similar_tos()
+    return min(above, key=lambda one: str(one.name()), default=None)
+
+
+def _sense(lemma: Any) -> tuple[int, int]:
+    """Return what orders the meanings of a word: those that tagged texts have often come first."""
+    return -lemma.count(), int(lemma.key().split(":")[2])
+
+
 # ---- all tables ---------------------------------------------------------------------------------
 
 
-def tables() -> dict[str, Iterable[str]]:
-    """Return the lines of each table by its name."""
+def tables(excluded: Collection[frozenset[str]] = ()) -> dict[str, Iterable[str]]:
+    """Return the lines of each table by its name; no meaning joins a pair that is excluded."""
     known = {word: rank for rank, word in enumerate(English().words)}
     spelled = american_spellings(known)
     # How often the texts have a word in which WordNet's authors have tagged the senses of words.
@@ -236,6 +283,7 @@ def tables() -> dict[str, Iterable[str]]:
         "irregular": irregular_forms(known),
         "forms": other_forms(known, spelled),
         "variants": (f"{british} {american}" for british, american in spelled.items()),
+        "meanings": meanings(known, frozenset(excluded)),
         "common": (f"{w} {n}" for w, n in sorted(counts.items()) if n >= 2 and len(w) >= 3),
     }
 
@@ -244,9 +292,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Write the tables to a folder."""
     parser = argparse.ArgumentParser(prog="python -m tools.lists", description="Write the lists.")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, default=Path("data"))
+    parser.add_argument(
+        "--exclude", type=Path, nargs="*", default=[], help="sets whose pairs are not joined"
+    )
     options = parser.parse_args(argv)
+    made = tables(pairs_in(options.exclude))
     try:
-        texts = {name: "\n".join(lines) + "\n" for name, lines in tables().items()}
+        texts = {name: "\n".join(lines) + "\n" for name, lines in made.items()}
     except LookupError as error:
         raise MissingCorpusError(
             "WordNet is not on this machine; fetch it with: python -m nltk.downloader wordnet"
