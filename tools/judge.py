@@ -30,9 +30,9 @@ from scipy.special import expit, logsumexp
 from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.embedding.word_vectors import Brown
 from fuzzydict.evaluation.datasets import read_sets
-from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, Asked, align, pairs_of
+from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, WHETHER, Asked, align, pairs_of
 from fuzzydict.search.keys import GLANCE, Keys, Query, Seen, WordTable, candidates, glance
-from fuzzydict.search.score import SIGNS_WHETHER, SIGNS_WHICH, WHICH, Judge, Meaning, Net
+from fuzzydict.search.score import SIGNS_WHETHER, SIGNS_WHICH, Judge, Meaning, Net
 from tools.questions import Asked as Asking
 from tools.questions import Questions, questions
 from tools.wordnet import pairs_in
@@ -173,7 +173,7 @@ def learned_which(
     rows = np.flatnonzero(lists.right.any(1))
     some, shape = Lists._make(one[rows] for one in lists), Shape(SIGNS_WHICH, *WHICH_UNITS)
     flat = some.mask
-    x, context = Z[rows][flat][:, WHICH], Z[rows][flat][:, CONTEXT:]
+    x, context = Z[rows][flat][:, :WHETHER], Z[rows][flat][:, CONTEXT:]
     extra = np.log(np.maximum(some.share, 1))[:, None]
     has_rest = np.isfinite(some.rest)
     glances = np.where(has_rest, some.rest, 0)

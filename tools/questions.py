@@ -208,12 +208,15 @@ def _terms(rng: Random) -> _Made:
         query = term.name if rng.random() < 0.6 else _other_words(term, rng)[0]
         if _is_another(term.name, lower) and _is_another(query, lower):
             asked += _absent([query])
-    # Compounds of keys, siblings of compounds, and denials: no key is right.
+    # Siblings of keys, compounds of them, siblings of compounds, and denials: no key is right.
     misleading = list[str]()
     for name in rng.sample(sorted(by_name), min(len(by_name), 8)):
         parts = name.lower().split()
         near = [one for part in parts for one in terms().compounds().get(part, ())]
         near = [one for one in near if one.lower() not in lower]
+        beside = [t for b in terms().broader(by_name[name]) for t in terms().below(b, 1)]
+        if beside and rng.random() < 0.15:
+            misleading.append(rng.choice(beside).name)
         if near and len(parts) < 3 and rng.random() < 0.07:
             misleading.append(rng.choice(near))
         if rng.random() < 0.01:
@@ -295,7 +298,7 @@ def _compounds(rng: Random) -> _Made:
     for name in rng.sample(sorted(keys), min(len(keys), 12)):
         query, kind = _other_words(by_name[name], rng)
         asked.append(Asked(query, frozenset([written[name]]), kind))
-        if rng.random() < 0.4:
+        if rng.random() < 0.15:
             query = f"{rng.choice(listed('adjectives'))} {name}"
             asked.append(Asked(query, frozenset([written[name]]), "narrower"))
         closed = [one for one in longer.get(name, ()) if part_of(name, one)]
@@ -306,7 +309,7 @@ def _compounds(rng: Random) -> _Made:
             continue
         if terms().above(query) & keys == {name} and query.endswith(name):
             asked.append(Asked(query, frozenset([written[name]]), "narrower"))
-        elif _is_another(query, keys) and (not query.endswith(f" {name}") or rng.random() < 0.4):
+        elif _is_another(query, keys) and (not query.endswith(f" {name}") or rng.random() < 0.8):
             asked += _absent([query], "misleading")
     return list(written.values()), asked
 

@@ -99,7 +99,7 @@ def nesting(rng: Random) -> list[list[str]]:
 def sharing_words(rng: Random) -> list[Thing]:
     """Return names of several words, each of them in several names."""
     makers = [_identifiers, _identifiers, _contacts, _articles, _articles, _compounds]
-    make = rng.choice([*makers, _measured, _requests, _requests])
+    make = rng.choice([*makers, _measured, _requests, _requests, _kinds, _kinds])
     return some_of(rng, make(rng), 5, 80)
 
 
@@ -198,6 +198,19 @@ def _compounds(rng: Random) -> list[Thing]:
     many = [word for word, some in compounds.items() if len(some) > 7]
     words = rng.sample(many, rng.randint(1, 3))
     return [Thing(name) for word in words for name in (word, *compounds[word])]
+
+
+def _kinds(rng: Random) -> list[Thing]:
+    """Return what is named by kinds of one thing: "oak table", and not "elm table"."""
+    pools = [[t for t in pool if t.name.isalpha()] for _, pool in rng.sample(terms().pools(), 8)]
+    kinds = max(pools, key=len) if rng.random() < 0.3 else next(p for p in pools if len(p) > 3)
+    some = rng.sample(kinds, min(len(kinds), rng.randint(4, 20)))
+    heads = rng.sample([*listed("articles"), *listed("entities")], rng.randint(1, 2))
+    made = []
+    for kind, head in product(some, heads):
+        ways = tuple(f"{other} {head}" for other in kind.others)
+        made.append(Thing(f"{kind.name} {head}", ways, (), (3, 2, 1)))
+    return made
 
 
 # ---- what is opposed -----------------------------------------------------------------------------

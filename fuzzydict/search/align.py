@@ -29,6 +29,7 @@ from fuzzydict.search.keys import (
     shares_of,
 )
 from fuzzydict.text.lexicon import (
+    MEANINGS,
     Part,
     abbreviates,
     first_writings,
@@ -73,6 +74,7 @@ _LISTED = (
     ("words", 1, "matched, of the query; matched, of the key"),
     ("words", 1, "worst word of the query; worst word of the key"),
     ("words", 1, "matched but for fillers, of the query; matched but for fillers, of the key"),
+    ("meaning", 1, "may be related, of the query"),
     ("spelling", 1, "initials; three initials or more; conventional abbreviation; abbreviation"),
     ("words", 1, "the same numbers"),
     ("against", -1, "opposites; other members of a class; other numbers; numbers left out"),
@@ -81,6 +83,9 @@ _LISTED = (
         -1,
         "turned round; denied; denials left over; another word of like letters; other small words",
     ),
+    ("against", -1, "other kinds of one thing"),
+    ("meaning", 1, "may be related, of the key"),
+    ("words", 1, "head matched, of the query; head matched, of the key; one head"),
     ("against", -1, "left over, of the query; left over, of the key"),
     ("against", 1, "what is left over is near; what is left over of the query is near the key"),
     ("", 0, "words of the query; words of the key; share of known words; number of keys"),
@@ -94,14 +99,15 @@ FEATURES = tuple(
 (
     NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, LETTERS, EDITS, BEGINNING, WRITTEN, SPELLED,
     SPELLED_KEY, MEANT, MEANT_KEY, MATCHED, MATCHED_KEY, WORST, WORST_KEY, TELLING,
-    TELLING_KEY, INITIALS, LONG_INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS, OPPOSED,
-    SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, DENIALS_LEFT, OTHER_WORD, OTHER_SMALL,
-    LEFT, LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH,
+    TELLING_KEY, RELATED, INITIALS, LONG_INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
+    OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, DENIALS_LEFT, OTHER_WORD,
+    OTHER_SMALL, OTHER_KINDS, RELATED_KEY, HEAD, HEAD_KEY, ONE_HEAD, LEFT, LEFT_KEY, LEFT_NEAR,
+    LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH,
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
-#: The features of what is left over, which tell whether a key is right, not which.
-LEFT_OVER = slice(LEFT, LEFT_NEAR_KEY + 1)
+#: From here on features tell whether a key is right, not which: heads, and what is left over.
+WHETHER = OTHER_KINDS
 CONTEXT = WORDS  # the first feature without a direction
 
 #: What is compared of two words; the judge weighs it. Kinds of abbreviations follow "one stem" as
@@ -111,15 +117,17 @@ PAIR = (
     *("edits squared, both common", "edits squared, short, one is no word"),
     *("one stem", "conventional abbreviation", "beginning", "without vowels", "letters in order"),
     *("share of the letters", "cosine", "cosine squared", "cosine by a slip"),
+    *("one meaning", "one is broader", "other kinds of one thing", "no meaning in common"),
     *("opposites", "other members of a class", "other digits"),
     *("other thing that holds the other", "kind of the other"),
 )
 BIAS, OF_EDITS, SQUARED, BOTH_KNOWN, BOTH_COMMON, SHORT_WORD, ONE_STEM, CONVENTION = range(8)
-OF_LETTERS, COSINE, COSINE_SQUARED, BY_SLIP = range(11, 15)
-OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = range(15, 20)
-_OF_MEANING = slice(COSINE, BY_SLIP + 1)
+OF_LETTERS, COSINE, COSINE_SQUARED, BY_SLIP, ONE_MEANING = range(11, 16)
+KINDRED, UNRELATED, OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = range(17, 24)
+_OF_MEANING = slice(COSINE, UNRELATED + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
+_NO_MEANING = 1 << 30  # is that of no word
 SAME_LETTERS = 0.65  # of a number word and a slip of it
 SAME = 0.8  # how alike words are that both have
 #: Which of `PAIR` tells of a word of a key that is part of a word of a query.
@@ -172,7 +180,7 @@ class Asked(NamedTuple):
 def pairs_of(
     asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp]
 ) -> NDArray[np.float32]:
-    """Return what `PAIR` names of words of queries and of keys, (20, P), given their numbers."""
+    """Return what `PAIR` names of words of queries and of keys, (24, P), given their numbers."""
     words = asked.words
     x = {name: asked.facts[name][a] for name in FACTS.names or ()}
     y = {name: keys.facts[name][b] for name in FACTS.names or ()}
@@ -220,6 +228,10 @@ def pairs_of(
             if kind > 1:
                 lengths = len(left[i]), len(right[i])
                 phi[OF_LETTERS, i] = min(lengths) / max(lengths)
+    are_forms = phi[[ONE_STEM, CONVENTION]].any(axis=0)
+    # In rows meanings are compared several times as fast.
+    ours, theirs = (np.ascontiguousarray(one["meanings"].T) for one in (x, y))
+    phi[ONE_MEANING : UNRELATED + 1] = relations_of(ours, theirs) & ~are_forms
     return phi
 
 
@@ -246,14 +258,34 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
     return are
 
 
+def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return how words are related, given the meanings of both and what is above these, (8, ...).
+
+    In (4, ...): some meaning is one, or is broader than one of the other; both are kinds of one
+    thing; or nothing of that, though the meanings of both are known.
+    """
+    ours = np.where(ours == 0, _NO_MEANING, ours)
+    meet = np.abs(ours)[:, None] == np.abs(theirs)
+    meet = meet.reshape(2, MEANINGS, 2, MEANINGS, *meet.shape[2:])
+    (may_be, below), (above, kindred) = meet.any(axis=3).any(axis=1)
+    ours, theirs = ours[:MEANINGS], theirs[:MEANINGS]
+    same = ((ours[:, None] == theirs) & (theirs > 0)).any(axis=1).any(axis=0)
+    broader = (below | above) & ~may_be
+    kindred &= ~(may_be | broader)
+    unrelated = (ours[0] != _NO_MEANING) & (theirs[0] != 0) & ~(may_be | broader | kindred)
+    return np.array([same, broader, kindred, unrelated])
+
+
 class Table(NamedTuple):
     """How the words of queries and candidates compare.
 
     Attributes:
-        strengths: how far they are spelled alike, mean one thing, and match, (3, L, C, w, W).
+        strengths: how far they are spelled alike, mean one thing, match, and may be related,
+            (4, L, C, w, W).
         unlike: how far other words are spelled alike, (L, C, w, W).
         conventional: whether one is short for the other, (L, C, w, W); None if none are.
-        opposed, siblings: whether they are opposites, or other members of a class; likewise.
+        opposed, siblings, kindred: whether they are opposites, other members of a class, or other
+            kinds of one thing; likewise.
     """
 
     strengths: NDArray[np.float32]
@@ -261,6 +293,7 @@ class Table(NamedTuple):
     conventional: NDArray[np.float32] | None
     opposed: NDArray[np.float32] | None
     siblings: NDArray[np.float32] | None
+    kindred: NDArray[np.float32] | None
 
     @classmethod
     def of(
@@ -272,23 +305,25 @@ class Table(NamedTuple):
         places, back = np.unique(numbers.ravel(), return_inverse=True)
         a, b = np.divmod(places, size)
         phi = pairs_of(asked, keys, a, b)
-        told = np.empty((4, len(a)), np.float32)  # spelled, meant, matched, unlike
+        told = np.empty((5, len(a)), np.float32)  # spelled, meant, matched, related, unlike
         told[2] = weights @ phi
         told[0] = told[2] - weights[_OF_MEANING] @ phi[_OF_MEANING]
         told[:3:2] = 1 / (1 + np.exp(-told[:3:2]))
         told[1], same = phi[COSINE], phi[OF_EDITS] == 1
-        told[3] = phi[[BOTH_KNOWN, BOTH_COMMON, IS_KIND]].max(axis=0) * (1 - phi[COSINE])
-        np.maximum(told[3], phi[HOLDS], out=told[3])
-        told[3] *= ~(same | phi[[ONE_STEM, CONVENTION]].any(axis=0))
+        told[3] = keys.table.size > 0  # by letters alone nothing is known of meanings
+        told[3] -= phi[KINDRED] + phi[UNRELATED]
+        told[4] = phi[[BOTH_KNOWN, BOTH_COMMON, IS_KIND]].max(axis=0) * (1 - phi[COSINE])
+        np.maximum(told[4], phi[HOLDS], out=told[4])
+        told[4] *= ~(same | phi[[ONE_STEM, CONVENTION]].any(axis=0))
         told[:3, same] = 1
         real = (a > 0) & (b > 0)
         told *= real
         against = [
             (phi[i] * real)[back].reshape(numbers.shape) if phi[i].any() else None
-            for i in (CONVENTION, OPPOSITES, OTHER_MEMBERS)
+            for i in (CONVENTION, OPPOSITES, OTHER_MEMBERS, KINDRED)
         ]
-        table = told.take(back, axis=1).reshape(4, *numbers.shape)
-        return cls(table[:3], table[3], *against)
+        table = told.take(back, axis=1).reshape(5, *numbers.shape)
+        return cls(table[:4], table[4], *against)
 
 
 # ---- features ----------------------------------------------------------------------------------
@@ -325,7 +360,7 @@ def align(
     """Return the `FEATURES` of the candidates of L queries with words, (L, C, F).
 
     Given are the slots of the candidates, (L, C), and what is seen of them; ``weights`` weigh what
-    `PAIR` names, (20,).
+    `PAIR` names, (24,).
     """
     asked, columns = Asked.of(queries, keys), keys.columns[slots]
     X = np.zeros((*slots.shape, len(FEATURES)), np.float32)
@@ -395,7 +430,8 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
     by_convention = float(1 / (1 + np.exp(-(weights[BIAS] + weights[CONVENTION]))))
 
     def raise_to(strength: float, *at: Any) -> None:
-        for one in (table.strengths[0][at], table.strengths[2][at]):
+        for place in (0, 2, 3) if keys.table.size else (0, 2):
+            one = table.strengths[place][at]
             np.maximum(one, strength, out=one)
         table.unlike[at] = 0
 
@@ -509,14 +545,18 @@ def _cover(
     The weights of the words as shares of their sum are given, (L, 1, w) and (L, C, W).
     """
     X, _, keys, _, theirs, table = block
-    X[..., OTHER_SMALL], X[..., DENIED], left = 1, 1, []
+    X[..., OTHER_SMALL], X[..., DENIED], left, heads = 1, 1, [], []
     sides = (asked.facts, asked.columns[:, None], share, 4), (keys.facts, theirs, other, 3)
     for place, (facts, words, shares, axis) in enumerate(sides):
-        best = _highest(table.strengths, axis)  # (3, L, C, w), or with W
-        X[..., SPELLED + place : WORST : 2] = np.moveaxis((best * shares).sum(3), 0, 2)
+        best = _highest(table.strengths, axis)  # (4, L, C, w), or with W
+        covered = (best * shares).sum(3)
+        X[..., SPELLED + place : WORST : 2] = np.moveaxis(covered[:3], 0, 2)
+        X[..., RELATED_KEY if place else RELATED] = covered[3]
         X[..., WORST + place] = np.where(shares > 0, best[2], 1).min(2)
         X[..., TELLING + place] = X[..., MATCHED + place]
         telling = shares
+        heads.append(np.broadcast_to(head_of(facts, words), best.shape[1:3]))
+        X[..., HEAD + place] = np.take_along_axis(best[2], heads[place][..., None], 2)[..., 0]
         are_fillers = facts["filler"][words]
         if are_fillers.any():
             telling = shares * ~are_fillers
@@ -530,6 +570,9 @@ def _cover(
             X[..., DENIALS_LEFT] += ((denies != 0) & (best[0] < SAME)).sum(2)
         left.append(telling * (best[2] < UNMATCHED))
         X[..., LEFT + place] = left[place].sum(2)
+    head, head_key = heads
+    rows, columns = np.ogrid[: len(head), : head.shape[1]]
+    X[..., ONE_HEAD] = table.strengths[2][rows, columns, head, head_key]
     X[..., OTHER_WORD] = (_highest(table.unlike, 3) * share).sum(2)
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
     X[..., DENIALS_LEFT] %= 2
@@ -542,14 +585,31 @@ def _cover(
         X[(*at, slice(LEFT_NEAR, LEFT_NEAR_KEY + 1))] = np.maximum(near, 0)
 
 
+def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """Return the place of the word that names what each text is, (...), given its words, (..., W).
+
+    ``facts`` are those of all words, (U + 1,).
+    It is the last one before a small word, but for fillers, numbers and their units: "box" of "a
+    large box of eggs", "cable" of "cable 2 m".
+    """
+    have_digits, are_there = facts["digit"][words], words > 0
+    tells = are_there & ~(facts["filler"][words] | have_digits)
+    tells[..., 1:] &= ~(have_digits[..., :-1] & (facts["unit"][words[..., 1:]] > 0))
+    after = np.logical_or.accumulate(tells, axis=-1) & facts["function"][words]
+    before = tells & ~np.logical_or.accumulate(after, axis=-1)
+    found = np.where(before.any(axis=-1, keepdims=True), before, are_there)
+    last: NDArray[np.intp] = found.shape[-1] - 1 - found[..., ::-1].argmax(axis=-1)
+    return last
+
+
 def undenied(denies: NDArray[np.int8], best: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the product of ``1 - 2 p`` over the words of a text, (...).
 
     p is how far the other text has what a word denies, and not the denial: "not able to see" denies
     nothing of "blind". So two denials are none. ``best`` tells how far each word is spelled as, and
-    matched by, one of the other text, (3, ..., W).
+    matched by, one of the other text, (4, ..., W).
     """
-    spelled, _, matched = best[:3]
+    spelled, _, matched, *_ = best
     denied = np.zeros_like(
         matched
     )  # the two words behind a denial, or the one before: "smoke-free"
@@ -677,13 +737,26 @@ def oppose(block: Block) -> None:
     "unusual". Nearness in meaning does not excuse them: "distance" is near to "miles", not to "km".
     """
     X, queries, keys, slots, _, table = block
-    for place, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):
-        for query, key, i, j in [] if against is None else np.argwhere(against).tolist():
-            size = len(queries[query].words), int(keys.counts[slots[query, key]])
-            spelled, _, matched = table.strengths[:, query, key, : size[0], : size[1]]
-            of_query = np.delete(spelled[i], j).max(initial=0)
-            of_key = np.delete(spelled[:, j], i).max(initial=0)
-            free = float((1 - of_query) * (1 - of_key))
-            beside = np.delete(matched.max(axis=1), i), np.delete(matched.max(axis=0), j)
-            rest = max([float(one.mean()) for one in beside if len(one)], default=1.0)
-            X[query, key, place] = max(X[query, key, place], free * rest)
+    told = (OPPOSED, table.opposed), (SIBLINGS, table.siblings), (OTHER_KINDS, table.kindred)
+    sizes = np.array([len(query.words) for query in queries])
+    for place, against in told:
+        if against is None:
+            continue
+        query, key, i, j = np.nonzero(against)
+        spelled, _, matched, _ = table.strengths[:, query, key]  # (P, w, W) each
+        each = np.arange(len(query))
+        spelled[each, i, j] = 0
+        free = (1 - spelled[each, i].max(axis=1)) * (1 - spelled[each, :, j].max(axis=1))
+        size, size_key = sizes[query], keys.counts[slots[query, key]]
+        of_query = _beside(matched.max(axis=2), i, size)
+        of_key = _beside(matched.max(axis=1), j, size_key)
+        rest = np.where(size + size_key > 2, np.maximum(of_query, of_key), 1)
+        np.maximum.at(X[..., place], (query, key), free * rest)
+
+
+def _beside(
+    matched: NDArray[np.float32], places: NDArray[np.intp], counts: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return the mean of each row but for one place, (P,), given how many numbers it has."""
+    others = matched.sum(axis=1) - matched[np.arange(len(matched)), places]
+    return np.asarray(others / np.maximum(counts - 1, 1))

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from fuzzydict._arrays import ignore_invalid, inverse_lengths, make_room, slices, units
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.search.taught import SynonymRules
-from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
+from fuzzydict.text.lexicon import MEANINGS, Entry, is_short_form, look_up, words_of
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams, ngrams_of_each
 from fuzzydict.text.words import plain
 
@@ -118,6 +118,7 @@ _FLAGS = "known sure common word abbreviation filler function digit"
 FACTS = np.dtype(
     [
         *((name, np.int32) for name in _NUMBERS.split()),
+        ("meanings", np.int32, 2 * MEANINGS),
         *((name, np.uint32) for name in _BITS.split(", ")),
         ("weight", np.float32),
         *((name, np.bool_) for name in _FLAGS.split()),
@@ -136,6 +137,7 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
     rows = [
         (
             *(stem, member, entry.group, entry.unit, ord(text[0]), len(text)),
+            entry.meanings,
             *(
                 letters_of(text),
                 letters_of(entry.stem),

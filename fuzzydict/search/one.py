@@ -59,11 +59,11 @@ def best_of_one(
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge.pair.tolist())
     other = np.ones((len(slots), 1), np.float32)
-    told = told.reshape(4, len(words), *columns.shape)
+    told = told.reshape(5, len(words), *columns.shape)
     if is_single:
-        x[:, a.SPELLED : a.TELLING_KEY + 1] = told[:, 0, :, 0].take(_OF_ONE_WORD, axis=0).T
-        x[:, a.OTHER_WORD] = told[3, 0, :, 0]
-        for place, are in zip((a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS), against, strict=True):
+        x[:, a.SPELLED : a.RELATED + 1] = told[:, 0, :, 0].take(_OF_ONE_WORD, axis=0).T
+        x[:, a.OTHER_WORD] = told[4, 0, :, 0]
+        for place, are in zip(_AGAINST, against, strict=True):
             if are is not None:
                 x[:, place] = are[0]
         if words[0].entry.is_function:
@@ -92,12 +92,14 @@ def best_of_one(
     x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
     alive = keys.alive[slots] if len(keys.dead) else None
     place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
-    _leave_over(x[place], words, share, keys, columns[place], other[place], told[2, :, place])
+    of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
+    _tell_whether(x[place], words, share, *of_best)
     return int(slots[place]), judge.right_of_one(x[place], odds, place)
 
 
 #: Which of what is told of two words each feature of the words is, if both have one word.
-_OF_ONE_WORD = np.array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2])
+_OF_ONE_WORD = np.array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 3])
+_AGAINST = (a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS, a.OTHER_KINDS)
 
 
 def _retrieve(
@@ -114,7 +116,7 @@ def _retrieve(
     trust = sum([one * word.trust for one, word in zip(share, words, strict=True)])
     of_ngrams = keys.postings.likeness([ngrams(query.text)])[0]
     odds = of_ngrams * (weights[0] + weights[1] * of_ngrams)
-    near = np.zeros(len(keys), np.float32)
+    near = np.zeros(len(odds), np.float32)
     if len(vector):
         wide = vector.astype(np.float64)  # a square of a vector from a file may overflow
         near = products(keys.vectors, vector / max(math.sqrt(float(wide @ wide)), 1e-9))
@@ -147,11 +149,11 @@ def _block_of(
     against: list[NDArray[np.float32] | None],
 ) -> a.Block:
     """Return the query as a block of one, whose features are ``x`` itself; see `_compare`."""
-    tables = told.swapaxes(1, 2)[:, None]  # (4, 1, C, w, W)
+    tables = told.swapaxes(1, 2)[:, None]  # (5, 1, C, w, W)
     of_block = [
         one if one is None else one.reshape(told.shape[1:]).swapaxes(0, 1)[None] for one in against
     ]
-    table = a.Table(tables[:3], tables[3], *of_block)
+    table = a.Table(tables[:4], tables[4], *of_block)
     return a.Block(x[None], [query], keys, slots[None], columns[None], table)
 
 
@@ -174,9 +176,10 @@ def _compare(
 ) -> tuple[NDArray[np.float32], list[NDArray[np.float32] | None]]:
     """Return how the words of the query and those of the candidates, (C, W), compare.
 
-    The first are how far they are spelled alike, mean one thing, match, and are others that are
-    spelled alike, (4, w, P); the second whether they are conventional, opposed, and siblings, as in
-    `align.Table`, (w, P). ``edits`` tells how few edits are between them, (w, P), if it is known.
+    The first are how far they are spelled alike, mean one thing, match, may be related, and are
+    others that are spelled alike, (5, w, P); the second whether they are conventional, opposed,
+    siblings and kindred, as in `align.Table`, (w, P). ``edits`` tells how few edits are between
+    them, (w, P), if it is known.
     """
     flat = columns.ravel()
     theirs = _Theirs(keys, flat, [keys.strings[i] for i in flat.tolist()], facts.ravel())
@@ -184,22 +187,25 @@ def _compare(
         texts = [word.text for word in words]
         edits = cdist(texts, theirs.strings, scorer=OSA.normalized_similarity, dtype=np.float32)
     units = keys.word_units.take(flat, axis=0)
-    told = np.zeros((4, *edits.shape), np.float32)
+    told = np.zeros((5, *edits.shape), np.float32)
+    told[3] = keys.table.size > 0
     found: dict[int, NDArray[np.float32]] = {}
     for i, word in enumerate(words):
-        spelled, meant, matched, unlike = told[:, i]
+        _, meant, matched, _, _ = of_word = told[:, i]
         if keys.table.size:
             near = np.maximum(units @ word.unit, 0)
             if word.trust == 1:  # a slip stands for a word less surely
                 np.multiply(near, theirs.facts["sure"], out=meant)
             np.multiply(weights[a.COSINE] + weights[a.COSINE_SQUARED] * meant, meant, out=matched)
             matched += weights[a.BY_SLIP] * (near - meant)
-        _weigh_edits(spelled, unlike, edits[i], word, theirs, weights)
-        _weigh_parts(spelled, unlike, meant, word, theirs, weights)
-        against = _weigh_kinds(spelled, unlike, edits[i], word, theirs, weights)
+        _weigh_edits(of_word, edits[i], word, theirs, weights)
+        _weigh_parts(of_word, word, theirs, weights)
+        against = _weigh_kinds(of_word, edits[i], word, theirs, weights)
         for place, are in enumerate(against):
             if are is not None:
                 found.setdefault(place, np.zeros_like(edits))[i] = are
+    if any([word.entry.meanings[0] for word in words]):  # no slip has any
+        _weigh_meanings(told, found, words, theirs, weights)
     told[2] += told[0]
     odds = told[:3:2]
     np.exp(np.negative(odds, out=odds), out=odds)
@@ -207,19 +213,19 @@ def _compare(
     np.reciprocal(odds, out=odds)
     same = edits == 1
     if np.count_nonzero(same):
-        told[:3, same], told[3, same] = 1, 0
-    return told, list(map(found.get, range(3)))
+        told[:3, same], told[4, same] = 1, 0
+    return told, list(map(found.get, range(4)))
 
 
 def _weigh_edits(
-    odds: NDArray[np.float32],
-    unlike: NDArray[np.float32],
+    told: NDArray[np.float32],
     edits: NDArray[np.float32],
     word: Word,
     theirs: _Theirs,
     weights: list[float],
 ) -> None:
-    """Set the odds by how few edits are between words, and how far they are others, (P,)."""
+    """Set the odds by how few edits are between words, and how far they are others, in (5, P)."""
+    odds, *_, unlike = told
     are_short = theirs.facts["length"] <= SHORT if len(word.text) > SHORT else np.True_
     for is_so, name, weight in (
         (word.is_known, "known", weights[a.BOTH_KNOWN]),
@@ -240,14 +246,10 @@ def _weigh_edits(
 
 
 def _weigh_parts(
-    odds: NDArray[np.float32],
-    unlike: NDArray[np.float32],
-    meant: NDArray[np.float32],
-    word: Word,
-    theirs: _Theirs,
-    weights: list[float],
+    told: NDArray[np.float32], word: Word, theirs: _Theirs, weights: list[float]
 ) -> None:
-    """Add to the odds against words that are part of a word, and so other ones, (P,)."""
+    """Add to the odds against words that are part of a word, and so other ones, in (5, P)."""
+    odds, meant, *_, unlike = told
     unlike *= 1 - meant
     if is_word(word):
         letters = theirs.facts["letters of the stem"]
@@ -259,18 +261,18 @@ def _weigh_parts(
 
 
 def _weigh_kinds(
-    odds: NDArray[np.float32],
-    unlike: NDArray[np.float32],
+    told: NDArray[np.float32],
     edits: NDArray[np.float32],
     word: Word,
     theirs: _Theirs,
     weights: list[float],
 ) -> list[NDArray[np.bool_] | None]:
-    """Add to the odds of forms, abbreviations, opposites, other members and other digits, (P,).
+    """Add to the odds what the lexicon tells: forms, abbreviations, opposites, in (5, P).
 
     Return which are conventional abbreviations, opposites, and other members; None for none.
     """
     keys, flat, strings, facts = theirs
+    odds, *_, unlike = told
     text, entry = word.text, word.entry
     if (stem := keys.stems.get(entry.stem)) is not None:
         are_forms = facts["stem"] == stem
@@ -307,6 +309,31 @@ def _weigh_kinds(
     return against
 
 
+def _weigh_meanings(
+    told: NDArray[np.float32],
+    found: dict[int, NDArray[np.float32]],
+    words: list[Word],
+    theirs: _Theirs,
+    weights: list[float],
+) -> None:
+    """Add to the odds how the meanings of words are related, in (5, w, P).
+
+    What was ``found`` against words, of which the first are conventional abbreviations, gets a
+    fourth, (w, P): which are other kinds of one thing.
+    """
+    stems = [[theirs.keys.stems.get(word.entry.stem, -2)] for word in words]
+    differ = theirs.facts["stem"] != np.array(stems)
+    if 0 in found:
+        differ &= found[0] == 0
+    own = np.array([word.entry.meanings for word in words], np.int32).T[:, :, None]  # (8, w, 1)
+    of_keys = np.ascontiguousarray(theirs.facts["meanings"].T)[:, None]
+    relations = a.relations_of(own, of_keys) & differ
+    of_each = np.array([weights[a.ONE_MEANING : a.UNRELATED + 1], [0, 0, -1, -1]], np.float32)
+    told[2:4] += (of_each @ relations.reshape(4, -1)).reshape(2, *differ.shape)
+    if relations[2].any():
+        found[3] = relations[2].astype(np.float32)
+
+
 def _cover(
     x: NDArray[np.float32],
     words: list[Word],
@@ -317,13 +344,13 @@ def _cover(
 ) -> None:
     """Set how far the words of each are matched, given the facts of the candidates' words, (C, W).
 
-    ``told`` is what `_compare` tells, (4, w, C, W); the shares of the words are (w,) and (C, W).
+    ``told`` is what `_compare` tells, (5, w, C, W); the shares of the words are (w,) and (C, W).
     """
-    of_query = np.maximum.reduce(told, axis=3)  # (4, w, C)
+    of_query = np.maximum.reduce(told, axis=3)  # (5, w, C)
     of_key = np.maximum.reduce(told[:3], axis=1)  # (3, C, W)
     covered = share @ of_query
     x[:, a.SPELLED : a.WORST : 2] = covered[:3].T
-    x[:, a.OTHER_WORD] = covered[3]
+    x[:, a.RELATED], x[:, a.OTHER_WORD] = covered[3:]
     x[:, a.SPELLED_KEY : a.WORST : 2] = np.add.reduce(of_key * other, axis=2).T
     x[:, a.WORST] = np.minimum.reduce(of_query[2], axis=0)
     x[:, a.WORST_KEY] = np.minimum.reduce(np.where(other > 0, of_key[2], 1), axis=1)
@@ -350,22 +377,30 @@ def _cover(
         x[:, a.TELLING_KEY] = (of_key[2] * telling).sum(axis=1) / sums
 
 
-def _leave_over(
+def _tell_whether(
     x: NDArray[np.float32],
     words: list[Word],
     share: list[float],
     keys: Keys,
     row: NDArray[np.intp],
+    facts: NDArray[Any],
     other: NDArray[np.float32],
-    matched: NDArray[np.float32],
+    told: NDArray[np.float32],
 ) -> None:
-    """Set how much of the query and the best candidate nothing matches, and how near this is.
+    """Set what tells whether the best candidate is right: heads, and what nothing matches.
 
-    The words of the candidate are ``row``, (W,), and ``other`` their shares; ``matched`` tells how
-    far the pairs of words match, (w, W).
+    The words of the candidate are ``row``, (W,), with their facts and shares; ``told`` is what
+    `_compare` tells of the pairs of words, (5, w, W).
     """
+    matched = told[2]
+    x[a.RELATED_KEY] = np.maximum.reduce(told[3], axis=0) @ other
+    of_query = [(e.is_filler, e.is_function, e.has_digit, e.unit) for e in [w.entry for w in words]]
+    of_key = facts[["filler", "function", "digit", "unit"]][: np.count_nonzero(row)].tolist()
+    head, head_key = _heads_of(of_query, of_key)
+    x[a.HEAD], x[a.HEAD_KEY] = matched[head].max(), matched[:, head_key].max()
+    x[a.ONE_HEAD] = matched[head, head_key]
     table, shares = matched.tolist(), other.tolist()
-    fillers = keys.facts["filler"][row].tolist()
+    fillers = facts["filler"].tolist()
     ours = [
         0.0 if max(one) >= a.UNMATCHED or word.entry.is_filler else share_of
         for one, word, share_of in zip(table, words, share, strict=True)
@@ -383,3 +418,21 @@ def _leave_over(
         for place, q in enumerate(np.array([theirs, shares], np.float32) @ keys.word_units[row]):
             product, length = float(p @ q), math.sqrt(float(p @ p) * float(q @ q))
             x[a.LEFT_NEAR + place] = product / length if product > 0 and length > 0 else 0.0
+
+
+def _heads_of(*texts: list[tuple[bool, bool, bool, int]]) -> list[int]:
+    """Return the place of the head of each text, as `align.head_of` does.
+
+    Given is of each word whether it is a filler, a function word, a number, and which unit it is.
+    """
+    heads = []
+    for words in texts:
+        head, after_digit = -1, False
+        for place, (is_filler, is_function, has_digit, unit) in enumerate(words):
+            if is_function and head >= 0:
+                break
+            if not (is_filler or has_digit or (unit and after_digit)):
+                head = place
+            after_digit = has_digit
+        heads.append(head if head >= 0 else len(words) - 1)
+    return heads

@@ -26,7 +26,7 @@ from fuzzydict.errors import OptionError, quoted
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search import align
-from fuzzydict.search.align import CONTEXT, FEATURES, LEFT_OVER, SIGNS
+from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS, WHETHER
 from fuzzydict.search.keys import Keys, Query, WordTable
 from fuzzydict.search.taught import SynonymRules
 
@@ -130,9 +130,7 @@ class Meaning:
 
 # ---- from features to probabilities --------------------------------------------------------------
 
-#: The features that tell which key is best: all but those of what is left over.
-WHICH = [i for i in range(CONTEXT) if i not in range(*LEFT_OVER.indices(CONTEXT))]
-SIGNS_WHICH = SIGNS[WHICH]
+SIGNS_WHICH = SIGNS[:WHETHER]
 #: What tells, beside all features, whether the best key is right: its log-odds, lead and share.
 OF_BEST = 3
 SIGNS_WHETHER = np.append(SIGNS[:CONTEXT], np.ones(OF_BEST, np.float32))
@@ -277,7 +275,7 @@ class Judge:
     """
 
     glance: NDArray[np.float32]  # weighs what is seen of all keys, (4,)
-    pair: NDArray[np.float32]  # weighs what is seen of two words, (20,)
+    pair: NDArray[np.float32]  # weighs what is seen of two words, (24,)
     center: NDArray[np.float32]  # of the features, (F,)
     scale: NDArray[np.float32]  # likewise
     which: Net
@@ -288,7 +286,7 @@ class Judge:
     @cached_property
     def which_is_best(self) -> Folded:
         """The net that gives the log-odds of candidates, given their features."""
-        places = [*WHICH, *range(CONTEXT, len(FEATURES))]
+        places = [*range(WHETHER), *range(CONTEXT, len(FEATURES))]
         folded = self.which.folded(self.center[places], self.scale[places])
         both = np.zeros((len(FEATURES), folded.both.shape[1]), np.float32)
         both[places] = folded.both

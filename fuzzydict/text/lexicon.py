@@ -26,6 +26,7 @@ class Entry(NamedTuple):
     stem: str  # what the forms of a word share
     group: int  # the number of the closed class that it belongs to, or -1
     member: str  # which member of the class it is; "" outside
+    meanings: tuple[int, ...]  # the first it has, or may have if below 0; and what is above each
     unit: int  # the number of the unit that it stands for, as "s" may, or 0; see `other_units`
     is_filler: bool  # whether it says little: a legal form of firms, or a function word
     is_function: bool  # whether it is a function word, such as "of"
@@ -35,8 +36,10 @@ class Entry(NamedTuple):
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites; see `denials_of`
 
     def by_spelling(self) -> Entry:
-        """Return the same without terms, which are a matter of meaning."""
-        return self if self.group < _TERM_CLASSES else self._replace(group=-1, member="")
+        """Return the same without terms and meanings."""
+        is_term = self.group >= _TERM_CLASSES
+        entry = self._replace(meanings=_NO_MEANINGS)
+        return entry._replace(group=-1, member="") if is_term else entry
 
 
 @lru_cache(maxsize=1 << 16)
@@ -55,7 +58,8 @@ def look_up(word: str) -> Entry:
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
     return Entry(
-        *(word, form, stem, *group, units.get(word) or units.get(stem, 0)),
+        *(word, form, stem, *group, _meanings_of(word, form, stem)),
+        unit=units.get(word) or units.get(stem, 0),
         is_filler=is_filler,
         is_function=is_filler and "legal" not in kinds,
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
@@ -164,6 +168,41 @@ def _classes() -> dict[str, tuple[int, str]]:
             found.setdefault(word, (number, member))
     units = {symbol: " ".join(names) for symbol, names in _table("units").items()}
     return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
+
+
+#: The most meanings of a word that are known, each with what it is a kind of.
+MEANINGS = 4
+_NO_MEANINGS = (0,) * (2 * MEANINGS)
+
+
+def _meanings_of(*words: str) -> tuple[int, ...]:
+    """Return the meanings of the first of some words that has any; see `Entry`."""
+    known, above = _meanings()
+    own = next((known[word] for word in words if word in known), [])
+    rest = [0] * (MEANINGS - len(own))
+    return (*own, *rest, *(above[abs(one)] for one in own), *rest)
+
+
+@cache
+def _meanings() -> tuple[dict[str, list[int]], list[int]]:
+    """Return the meanings of words, as the numbers of lines, and what each is a kind of.
+
+    The lines are an outline: each begins with its depth. A word with a question mark may have the
+    meaning, and its number is negative.
+    """
+    found, above, path = dict[str, list[int]](), [0], [0] * 32
+    for number, (depth, *words) in enumerate(word_list("meanings"), 1):
+        level = int(depth)
+        above.append(path[level])
+        path[level + 1] = number
+        for word in words:
+            if word in found:
+                found[word].append(number)
+            else:
+                found[word] = [number]
+    for word in [word for word in found if word[-1] == "?"]:
+        found[word[:-1]] = [*found.get(word[:-1], ()), *(-number for number in found.pop(word))]
+    return found, above
 
 
 @cache

@@ -30,7 +30,7 @@ READS = {
     "two known words": ("maximum speed", 80, 13),
     "a slip": ("commtitee", 62, 12),
     "another slip": ("univresity", 62, 12),
-    "a known word": ("velocity", 62, 12),
+    "a known word": ("residence", 62, 12),
     "a word never seen": ("xylotomic", 62, 12),
 }
 

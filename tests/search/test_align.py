@@ -12,9 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS
-from fuzzydict.search.keys import background_of, largest
+from fuzzydict.search.align import (
+    CONTEXT,
+    FEATURES,
+    ONE_MEANING,
+    PAIR,
+    SIGNS,
+    UNRELATED,
+    head_of,
+    relations_of,
+)
+from fuzzydict.search.keys import Keys, WordTable, background_of, largest
 from fuzzydict.search.score import shipped
+from fuzzydict.text.lexicon import look_up
 from tests.support.properties import examples
 
 ROWS = st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf]), min_size=6, max_size=6)
@@ -59,6 +69,41 @@ def test_who_has_more_of_what_speaks_for_a_key_is_never_less_likely(
     assert after.odds[0, place] >= before.odds[0, place] - 1e-4
     assert after.best[0] == place or after.odds[0].max() - after.odds[0, place] < 1e-4
     assert after.right[0] >= before.right[0] - 1e-4
+
+
+@pytest.mark.parametrize(
+    ("words", "relation"),
+    [
+        ("sofas couch", "one meaning"),
+        ("poodle dog", "one is broader"),
+        ("dog poodle", "one is broader"),
+        ("alligator crocodile", "other kinds of one thing"),
+        ("kenyan tanzanian", "other kinds of one thing"),
+        ("apple engine", "no meaning in common"),
+        ("apple frobnicate", None),
+    ],
+)
+def test_meanings_are_related(words: str, relation: str | None) -> None:
+    ours, theirs = (np.array([look_up(word).meanings], np.int32).T for word in words.split())
+    found = relations_of(ours, theirs)[:, 0].tolist()
+    told = dict(zip(PAIR[ONE_MEANING : UNRELATED + 1], found, strict=True))
+    assert [name for name, is_so in told.items() if is_so] == ([relation] if relation else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("steering wheel", "wheel"),
+        ("a large box of eggs", "box"),
+        ("HDMI cable 2 m", "cable"),
+        ("created_by", "created"),
+        ("12", "12"),
+    ],
+)
+def test_the_head_names_what_a_text_is(text: str, head: str) -> None:
+    keys = Keys.of(WordTable(None), [text], np.zeros((1, 0), np.float32))
+    (place,) = head_of(keys.facts, keys.columns)
+    assert keys.strings[keys.columns[0, place]] == head
 
 
 def by_loop(vectors: Any) -> tuple[float, float]:

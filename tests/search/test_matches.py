@@ -13,8 +13,7 @@ from fuzzydict import FuzzyDict
 FOUND = """
 prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token: development = dev;
     maximum connections = max_connections; minimum replicas = min_replicas;
-    minimum number of replicas = min_replicas; configuration path = cfg_path;
-    authentication token = auth_token
+    configuration path = cfg_path; authentication token = auth_token
 pupil, dept, no_of_absences, tel_home, addr: department = dept; number of absences = no_of_absences;
     home telephone = tel_home
 temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq: humidity = hum;
@@ -51,7 +50,7 @@ home phone number, work phone, email: home phone = home phone number
 active, inactive, pending: in-active = inactive
 paid, unpaid: un-paid = unpaid
 price with tax, price without tax, discount: price w/o tax = price without tax
-EUR/USD, USD/EUR rate, GBP/USD: USD/EUR = USD/EUR rate
+EUR/USD, USD to EUR, GBP/USD: USD/EUR = USD to EUR
 color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = topSpeed;
     maximum speed = topSpeed
 quantity, price, item: qty = quantity
@@ -102,7 +101,7 @@ metre: kilometre, gram; gram: kilogram, litre; second: millisecond, hour; mb: gb
 size in MB: size in GB, name; degrees celsius: degrees fahrenheit, bar;
 price per week: price per month, deposit; DB_PORT: DB_PASSWORD, DB_HOST;
 smtp_password: smtp_host, smtp_sender; cheesecake: cheese, butter; waterfall: water, river;
-pineapple: apple, pear; armchair: arm, leg; teapot: tea, milk; reorder: order, cancel;
+pineapple: apple, pear; armchair: arm, leg; teapot: tea, milk; alligator: crocodile, lion, bear;
 frog: fog, honey, violin; chair: hair, summer, gravel; loud: cloud, rain, zebra;
 nursery: nurse, station, jacket; winery: wine, window, violin;
 upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port;
