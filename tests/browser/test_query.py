@@ -71,7 +71,7 @@ def test_a_stale_answer_never_takes_the_place_of_a_newer_one(
 
 def test_colors_have_swatches_and_are_mixed_as_the_temperature_says(opened: Opened) -> None:
     d = FuzzyDict(COLORS, mode="pool", score_cutoff=0.2)
-    page = opened(d, "scarlet")
+    page = opened(d, "maroon")
     shown = (
         "return [...document.querySelectorAll(arguments[0])].map((e) => e.style.backgroundColor)"
     )
@@ -81,7 +81,7 @@ def test_colors_have_swatches_and_are_mixed_as_the_temperature_says(opened: Open
     assert page.script(shown, ".keys .swatch")[0] == "rgb(255, 0, 0)"
     assert len(page.script(shown, ".mixture .part")) >= 2
     assert page.find(".mixture").get_attribute("aria-label").startswith("Mixed of red ")
-    red, green, blue = d.attend("scarlet").output.round().astype(int).tolist()
+    red, green, blue = d.attend("maroon").output.round().astype(int).tolist()
     pooled = [f"rgb({red}, {green}, {blue})"]
     assert page.script(shown, ".result .swatch") == pooled
     before = percents(page)
