@@ -256,7 +256,7 @@ def meanings(known: Ranks, excluded: frozenset[frozenset[str]]) -> Iterator[str]
 
 
 def _above(meaning: Any) -> Any:
-    """Return what a meaning is a kind of, or None; nltk keeps these in sets."""
+    """Return what a meaning is a kind of, the first by name, or None; nltk has no order of them."""
     above = [*meaning.hypernyms(), *meaning.instance_hypernyms()]
     if meaning.pos() == "s":
         above += meaning.similar_tos()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
-from fuzzydict._arrays import ignore_invalid
+from fuzzydict._arrays import ignore_invalid, slices
 from fuzzydict.search.keys import (
     FACTS,
     SHORT,
@@ -106,7 +106,7 @@ FEATURES = tuple(
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
-#: From here on features tell whether a key is right, not which: heads, and what is left over.
+#: From here on features tell whether a key is right, not which: kinds, heads, what is left over.
 WHETHER = OTHER_KINDS
 CONTEXT = WORDS  # the first feature without a direction
 
@@ -128,6 +128,7 @@ _OF_MEANING = slice(COSINE, UNRELATED + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
 _NO_MEANING = 1 << 30  # is that of no word
+_PAIRS = 1 << 13  # of words whose meanings are compared at a time
 SAME_LETTERS = 0.65  # of a number word and a slip of it
 SAME = 0.8  # how alike words are that both have
 #: Which of `PAIR` tells of a word of a key that is part of a word of a query.
@@ -182,8 +183,9 @@ def pairs_of(
 ) -> NDArray[np.float32]:
     """Return what `PAIR` names of words of queries and of keys, (24, P), given their numbers."""
     words = asked.words
-    x = {name: asked.facts[name][a] for name in FACTS.names or ()}
-    y = {name: keys.facts[name][b] for name in FACTS.names or ()}
+    names = [name for name in FACTS.names or () if name != "meanings"]
+    x = {name: asked.facts[name][a] for name in names}
+    y = {name: keys.facts[name][b] for name in names}
     strings = ["", *[word.text for word in words]]
     left, right = [strings[i] for i in a.tolist()], [keys.strings[j] for j in b.tolist()]
     phi = np.zeros((len(PAIR), len(a)), np.float32)
@@ -228,10 +230,11 @@ def pairs_of(
             if kind > 1:
                 lengths = len(left[i]), len(right[i])
                 phi[OF_LETTERS, i] = min(lengths) / max(lengths)
-    are_forms = phi[[ONE_STEM, CONVENTION]].any(axis=0)
-    # In rows meanings are compared several times as fast.
-    ours, theirs = (np.ascontiguousarray(one["meanings"].T) for one in (x, y))
-    phi[ONE_MEANING : UNRELATED + 1] = relations_of(ours, theirs) & ~are_forms
+    are_forms = (phi[ONE_STEM] > 0) | (phi[CONVENTION] > 0)
+    for some in slices(len(a), _PAIRS):  # as many as fit in a cache, in rows
+        of_both = asked.facts["meanings"][a[some]], keys.facts["meanings"][b[some]]
+        related = relations_of(*[np.ascontiguousarray(one.T) for one in of_both])
+        phi[ONE_MEANING : UNRELATED + 1, some] = related & ~are_forms[some]
     return phi
 
 
@@ -261,8 +264,9 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
 def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return how words are related, given the meanings of both and what is above these, (8, ...).
 
-    In (4, ...): some meaning is one, or is broader than one of the other; both are kinds of one
-    thing; or nothing of that, though the meanings of both are known.
+    The rows of (4, ...) are: some meaning is one; is broader than one of the other; both are kinds
+    of one thing; nothing of that is found, though both have meanings. None holds of words of which
+    one only may have a meaning of the other.
     """
     ours = np.where(ours == 0, _NO_MEANING, ours)
     meet = np.abs(ours)[:, None] == np.abs(theirs)
@@ -270,10 +274,10 @@ def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[
     (may_be, below), (above, kindred) = meet.any(axis=3).any(axis=1)
     ours, theirs = ours[:MEANINGS], theirs[:MEANINGS]
     same = ((ours[:, None] == theirs) & (theirs > 0)).any(axis=1).any(axis=0)
-    broader = (below | above) & ~may_be
-    kindred &= ~(may_be | broader)
-    unrelated = (ours[0] != _NO_MEANING) & (theirs[0] != 0) & ~(may_be | broader | kindred)
-    return np.array([same, broader, kindred, unrelated])
+    related = may_be | below | above
+    known = (ours[0] != _NO_MEANING) & (theirs[0] != 0)
+    unrelated = known & ~(related | kindred)
+    return np.array([same, related & ~may_be, kindred & ~related, unrelated])
 
 
 class Table(NamedTuple):

@@ -204,7 +204,7 @@ def _compare(
         for place, are in enumerate(against):
             if are is not None:
                 found.setdefault(place, np.zeros_like(edits))[i] = are
-    if any([word.entry.meanings[0] for word in words]):  # no slip has any
+    if any([word.entry.meanings[0] for word in words]):  # else none is related
         _weigh_meanings(told, found, words, theirs, weights)
     told[2] += told[0]
     odds = told[:3:2]

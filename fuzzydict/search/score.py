@@ -341,7 +341,7 @@ class Judge:
     ) -> tuple[int, list[float]]:
         """Return the place of the best candidate of one query, and the log-odds of all, C.
 
-        Their features are given, (C, F); of what is left over nothing need be set.
+        Their features are given, (C, F); of those from `WHETHER` on nothing need be set.
         """
         odds = self.which_is_best(x)
         if alive is not None:
