@@ -20,7 +20,7 @@ from rapidfuzz.distance import Prefix
 
 from fuzzydict import MissingCorpusError
 from fuzzydict.embedding.word_vectors import English
-from fuzzydict.text.lexicon import without_ending
+from fuzzydict.text.lexicon import MEANINGS, without_ending
 from fuzzydict.text.words import word_list
 
 from .rewriting import LISTS, listed
@@ -225,19 +225,19 @@ def american_spellings(known: Ranks) -> dict[str, str]:
 # ---- meanings -----------------------------------------------------------------------------------
 
 _KNOWN = 60_000  # how many words have meanings, the most frequent ones
-_MEANINGS = 4  # of a word, those that the tagged texts have most often
 
 
 def meanings(known: Ranks, excluded: frozenset[frozenset[str]]) -> Iterator[str]:
     """Return the meanings of known words as an outline: the depth of each, and its words.
 
-    What is a kind of something stands below it. Of a pair that is excluded, one word has a question
+    Of a word those meanings are listed that tagged texts have most often. What is a kind of
+    something stands below it. Of a pair that is excluded, one word has a question
     mark where both have one meaning.
     """
     words, below = defaultdict[Any, set[str]](set), defaultdict[Any, set[Any]](set)
     for word in sorted(known.keys() & _lemmas().keys(), key=known.__getitem__):
         if known[word] < _KNOWN:
-            for lemma in sorted(_lemmas()[word], key=_sense)[:_MEANINGS]:
+            for lemma in sorted(_lemmas()[word], key=_sense)[:MEANINGS]:
                 others = (frozenset((word, other.strip("?"))) for other in words[lemma.synset()])
                 asked = not excluded.isdisjoint(others)
                 words[lemma.synset()].add(f"{word}?" if asked else word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
@@ -227,26 +227,27 @@ class WordVectors:
                 return self._rows[base], 1.0
         if len(word) < _SHORTEST or not (word.isalpha() and word.isascii()):
             return -1, 0.0
-        slips, sizes = [], range(len(word) - 1, len(word) + 2)
+        known, sizes = list[str](), range(len(word) - 1, len(word) + 2)
         for letters in (word[:2], word[0] + word[-2:]):  # one slip leaves some of them
-            rows = [row for size in sizes for row in self._frequent.get((letters, size), ())]
-            known = [self.words[row] for row in rows]
-            if known:
-                edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)
-                slips += [rows[place] for place in np.flatnonzero(edits[0] <= 1).tolist()]
+            for size in sizes:
+                known += self._frequent.get((letters, size), ())
+        if not known:
+            return -1, 0.0
+        edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)[0]
+        slips = [self._rows[known[place]] for place in (edits <= 1).nonzero()[0].tolist()]
         if not slips:
             return -1, 0.0
         return min(slips), Indel.normalized_similarity(word, self.words[min(slips)])
 
     @cached_property
-    def _frequent(self) -> dict[tuple[str, int], list[int]]:
-        """The rows of the frequent words with some letters, and so many in all."""
-        rows: dict[tuple[str, int], list[int]] = {}
-        for row, word in enumerate(self.words[:_FREQUENT]):
+    def _frequent(self) -> dict[tuple[str, int], list[str]]:
+        """The frequent words with some letters, and so many in all."""
+        found = defaultdict[tuple[str, int], list[str]](list)
+        for word in self.words[:_FREQUENT]:
             if len(word) >= _SHORTEST - 1:
                 for letters in (word[:2], word[0] + word[-2:]):
-                    rows.setdefault((letters, len(word)), []).append(row)
-        return rows
+                    found[letters, len(word)].append(word)
+        return dict(found)
 
     @cached_property
     def _weights(self) -> NDArray[np.float64]:

@@ -292,7 +292,8 @@ class _Part(Exact):
         A dict bounds them by the best key's, but keys that are no candidates are far below it.
         """
         count = min(1 if self.is_named else CANDIDATES, odds.shape[1])
-        candidates = np.arange(len(odds))[:, None], largest(odds, count)
+        best = np.array([largest(row, count) for row in odds], np.intp).reshape(len(odds), count)
+        candidates = np.arange(len(odds))[:, None], best
         if not self.is_named:
             odds = self.meaning.judge.rest_odds(odds, np.zeros(len(odds)))
         weights = odds.astype(np.float64)

@@ -127,7 +127,7 @@ KINDRED, UNRELATED, OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = ran
 _OF_MEANING = slice(COSINE, UNRELATED + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
-_NO_MEANING = 1 << 30  # is that of no word
+_OF_NO_WORD = 1 << 30  # is that of no word
 _PAIRS = 1 << 13  # of words whose meanings are compared at a time
 SAME_LETTERS = 0.65  # of a number word and a slip of it
 SAME = 0.8  # how alike words are that both have
@@ -268,14 +268,14 @@ def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[
     of one thing; nothing of that is found, though both have meanings. None holds of words of which
     one only may have a meaning of the other.
     """
-    ours = np.where(ours == 0, _NO_MEANING, ours)
+    ours = np.where(ours == 0, _OF_NO_WORD, ours)
     meet = np.abs(ours)[:, None] == np.abs(theirs)
     meet = meet.reshape(2, MEANINGS, 2, MEANINGS, *meet.shape[2:])
     (may_be, below), (above, kindred) = meet.any(axis=3).any(axis=1)
     ours, theirs = ours[:MEANINGS], theirs[:MEANINGS]
     same = ((ours[:, None] == theirs) & (theirs > 0)).any(axis=1).any(axis=0)
     related = may_be | below | above
-    known = (ours[0] != _NO_MEANING) & (theirs[0] != 0)
+    known = (ours[0] != _OF_NO_WORD) & (theirs[0] != 0)
     unrelated = known & ~(related | kindred)
     return np.array([same, related & ~may_be, kindred & ~related, unrelated])
 
@@ -590,11 +590,11 @@ def _cover(
 
 
 def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """Return the place of the word that names what each text is, (...), given its words, (..., W).
+    """Return the place of the head of each text, (...), given its words, (..., W).
 
-    ``facts`` are those of all words, (U + 1,).
-    It is the last one before a small word, but for fillers, numbers and their units: "box" of "a
-    large box of eggs", "cable" of "cable 2 m".
+    The head names what the text is: the last word before a small word, but for fillers, numbers
+    and their units. It is "box" of "a large box of eggs", "cable" of "cable 2 m". ``facts`` are
+    those of all words, (U + 1,).
     """
     have_digits, are_there = facts["digit"][words], words > 0
     tells = are_there & ~(facts["filler"][words] | have_digits)
@@ -611,12 +611,11 @@ def undenied(denies: NDArray[np.int8], best: NDArray[np.float32]) -> NDArray[np.
 
     p is how far the other text has what a word denies, and not the denial: "not able to see" denies
     nothing of "blind". So two denials are none. ``best`` tells how far each word is spelled as, and
-    matched by, one of the other text, (4, ..., W).
+    matched by, one of the other text, (3 or more, ..., W).
     """
     spelled, _, matched, *_ = best
-    denied = np.zeros_like(
-        matched
-    )  # the two words behind a denial, or the one before: "smoke-free"
+    # The two words behind a denial, or the one before: "smoke-free".
+    denied = np.zeros_like(matched)
     denied[..., :-1] = matched[..., 1:]
     denied[..., :-2] = np.maximum(denied[..., :-2], matched[..., 2:])
     before = np.zeros_like(matched)

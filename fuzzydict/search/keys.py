@@ -20,7 +20,15 @@ from numpy.typing import ArrayLike, NDArray
 from fuzzydict._arrays import ignore_invalid, inverse_lengths, make_room, slices, units
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.search.taught import SynonymRules
-from fuzzydict.text.lexicon import MEANINGS, Entry, is_short_form, look_up, words_of
+from fuzzydict.text.lexicon import (
+    MEANINGS,
+    NO_MEANINGS,
+    Entry,
+    is_short_form,
+    look_up,
+    meanings_of,
+    words_of,
+)
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams, ngrams_of_each
 from fuzzydict.text.words import plain
 
@@ -46,6 +54,7 @@ class Word(NamedTuple):
 
     text: str  # the word, in its first spelling
     entry: Entry  # what the lexicon says of it
+    meanings: tuple[int, ...]  # as of `meanings_of`; none where letters alone are compared
     unit: NDArray[np.float32]  # its vector, (E,), of length one, or zeros
     length: float  # that of its vector
     weight: float  # how much it says in English: rare words weigh more
@@ -88,10 +97,11 @@ class WordTable:
     def look_up(self, entries: Sequence[Entry]) -> list[Word]:
         """Return several words, whose vectors are looked up together; none is kept."""
         if self.vectors is None:
-            none = np.zeros(0, np.float32), 0.0, 1.0, False, 0.0
+            none = NO_MEANINGS, np.zeros(0, np.float32), 0.0, 1.0, False, 0.0
             return [Word(entry.word, entry.by_spelling(), *none) for entry in entries]
         known = self.vectors.look_up([entry.word for entry in entries])
-        return [Word(entry.word, entry, *of) for entry, of in zip(entries, known, strict=True)]
+        each = zip(entries, map(meanings_of, entries), known, strict=True)
+        return [Word(entry.word, entry, meanings, *of) for entry, meanings, of in each]
 
     def of_each(self, texts: Sequence[Sequence[str]]) -> list[list[Word]]:
         """Return the words of several texts, looked up together, of which the last are kept."""
@@ -137,7 +147,7 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
     rows = [
         (
             *(stem, member, entry.group, entry.unit, ord(text[0]), len(text)),
-            entry.meanings,
+            word.meanings,
             *(
                 letters_of(text),
                 letters_of(entry.stem),
@@ -663,18 +673,16 @@ def by_share(query: Query, shares: ArrayLike) -> NDArray[np.float32]:
 def candidates(seen: Seen, count: int = CANDIDATES) -> tuple[NDArray[np.intp], Seen]:
     """Return the slots that are most worth a look, (L, C), and what is seen of these."""
     L, n = seen.odds.shape
-    slots = largest(seen.odds, count) if n > count else np.tile(np.arange(n), (L, 1))
+    rows = [largest(row, count) for row in seen.odds] if n > count else [np.arange(n)] * L
+    slots = np.array(rows, np.intp).reshape(L, -1)
     return slots, Seen._make(np.take_along_axis(of_all, slots, 1) for of_all in seen)
 
 
-def largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:
-    """Return the places of the largest of n values, (L, count), rising; of equal ones the first."""
-    least = np.partition(values, -count, axis=1)[:, -count]
-    places = np.empty((len(values), count), np.intp)
-    for row, numbers, bound in zip(places, values, least, strict=True):
-        found = np.flatnonzero(numbers >= bound)
-        if len(found) > count:
-            equal = np.flatnonzero(numbers[found] == bound)
-            found = np.delete(found, equal[count - len(found) :])
-        row[:] = found
+def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
+    """Return the places of the largest of n values, (count,), rising; of equal ones the first."""
+    least = np.partition(values, -count)[-count]
+    places: NDArray[np.intp] = (values >= least).nonzero()[0]
+    if len(places) > count:
+        equal = (values[places] == least).nonzero()[0]
+        places = np.delete(places, equal[count - len(places) :])
     return places

@@ -132,7 +132,7 @@ def _retrieve(
     if len(keys.dead):
         odds[keys.dead] = -np.inf
     n = len(odds)
-    slots = largest(odds[None], CANDIDATES)[0] if n > CANDIDATES else np.arange(n)
+    slots = largest(odds, CANDIDATES) if n > CANDIDATES else np.arange(n)
     x[:, a.NGRAMS] = of_ngrams[slots]
     for place, near, above, _, part in told:
         x[:, place], x[:, place + 1] = near[slots] * part, above[slots] / 10 * part
@@ -204,7 +204,7 @@ def _compare(
         for place, are in enumerate(against):
             if are is not None:
                 found.setdefault(place, np.zeros_like(edits))[i] = are
-    if any([word.entry.meanings[0] for word in words]):  # else none is related
+    if any([word.meanings[0] for word in words]):  # else none is related
         _weigh_meanings(told, found, words, theirs, weights)
     told[2] += told[0]
     odds = told[:3:2]
@@ -325,7 +325,7 @@ def _weigh_meanings(
     differ = theirs.facts["stem"] != np.array(stems)
     if 0 in found:
         differ &= found[0] == 0
-    own = np.array([word.entry.meanings for word in words], np.int32).T[:, :, None]  # (8, w, 1)
+    own = np.array([word.meanings for word in words], np.int32).T[:, :, None]  # (8, w, 1)
     of_keys = np.ascontiguousarray(theirs.facts["meanings"].T)[:, None]
     relations = a.relations_of(own, of_keys) & differ
     of_each = np.array([weights[a.ONE_MEANING : a.UNRELATED + 1], [0, 0, -1, -1]], np.float32)

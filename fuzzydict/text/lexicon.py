@@ -26,7 +26,6 @@ class Entry(NamedTuple):
     stem: str  # what the forms of a word share
     group: int  # the number of the closed class that it belongs to, or -1
     member: str  # which member of the class it is; "" outside
-    meanings: tuple[int, ...]  # the first it has, or may have if below 0; and what is above each
     unit: int  # the number of the unit that it stands for, as "s" may, or 0; see `other_units`
     is_filler: bool  # whether it says little: a legal form of firms, or a function word
     is_function: bool  # whether it is a function word, such as "of"
@@ -36,10 +35,8 @@ class Entry(NamedTuple):
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites; see `denials_of`
 
     def by_spelling(self) -> Entry:
-        """Return the same without terms and meanings."""
-        is_term = self.group >= _TERM_CLASSES
-        entry = self._replace(meanings=_NO_MEANINGS)
-        return entry._replace(group=-1, member="") if is_term else entry
+        """Return the same without terms."""
+        return self._replace(group=-1, member="") if self.group >= _TERM_CLASSES else self
 
 
 @lru_cache(maxsize=1 << 16)
@@ -58,7 +55,7 @@ def look_up(word: str) -> Entry:
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
     return Entry(
-        *(word, form, stem, *group, _meanings_of(word, form, stem)),
+        *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
         is_filler=is_filler,
         is_function=is_filler and "legal" not in kinds,
@@ -172,15 +169,24 @@ def _classes() -> dict[str, tuple[int, str]]:
 
 #: The most meanings of a word that are known, each with what it is a kind of.
 MEANINGS = 4
-_NO_MEANINGS = (0,) * (2 * MEANINGS)
+NO_MEANINGS = (0,) * (2 * MEANINGS)
 
 
-def _meanings_of(*words: str) -> tuple[int, ...]:
-    """Return the meanings of the first of some words that has any; see `Entry`."""
+def meanings_of(entry: Entry) -> tuple[int, ...]:
+    """Return the first meanings of a word, then what each is a kind of; 0 for none.
+
+    One that it only may have is below 0.
+
+    >>> len(meanings_of(look_up("sofas"))), meanings_of(look_up("sofas"))[0] > 0
+    (8, True)
+    """
     known, above = _meanings()
-    own = next((known[word] for word in words if word in known), [])
+    words = entry.word, entry.form, entry.stem
+    own = next((known[word] for word in words if word in known), None)
+    if own is None:
+        return NO_MEANINGS
     rest = [0] * (MEANINGS - len(own))
-    return (*own, *rest, *(above[abs(one)] for one in own), *rest)
+    return (*own, *rest, *[above[abs(one)] for one in own], *rest)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -148,18 +149,14 @@ class Postings:
 
     def likeness(self, asked: Sequence[Sequence[int]]) -> NDArray[np.float64]:
         """Return the likeness of each text to L queries, given the n-grams of these, (L, n)."""
-        seen, L, n = self._seen, len(asked), self.size
-        found = [seen.get(one) or self._of(one) for ngrams in asked for one in ngrams]
-        squares = np.array([square for square, _ in found])
-        texts = np.concatenate([owners for _, owners in found])
-        counts = [len(owners) for _, owners in found]
-        rows = np.repeat(np.arange(L), [*map(len, asked)])
-        lengths = np.bincount(rows, squares, L)[:, None]
-        if L > 1:
-            texts = texts + np.repeat(rows * n, counts)
-        sums = np.bincount(texts, np.repeat(squares, counts), L * n).reshape(L, n)
-        likeness: NDArray[np.float64] = sums * self._scale  # 0 for a dead text
-        likeness /= np.sqrt(np.maximum(lengths, 1e-30))
+        seen, likeness = self._seen, np.empty((len(asked), self.size))
+        for row, of_query in zip(likeness, asked, strict=True):
+            found = [seen.get(one) or self._of(one) for one in of_query]
+            squares, texts = zip(*found, strict=True)
+            weights = np.repeat(squares, [*map(len, texts)])
+            sums = np.bincount(np.concatenate(texts), weights, self.size)
+            np.multiply(sums, self._scale, out=row)  # 0 for a dead text
+            row /= math.sqrt(max(sum(squares), 1e-30))
         return likeness
 
     def _of(self, ngram: int) -> tuple[float, NDArray[np.int32]]:
