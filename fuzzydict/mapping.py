@@ -292,7 +292,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 self.synonyms.update(other.synonyms)  # or raise, before anything is written
             self._write(super().update, *args, **kwargs)
             if other is not None and other._kept.aliases:
-                self.aliases.update(other._kept.aliases)
+                self.aliases.take_over(other._kept.aliases)
 
     def __ior__(self, other: Any) -> Self:  # type: ignore[override]
         self.update(other)
@@ -339,7 +339,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         for key, value in items:
             new[deepcopy(key, memo)] = deepcopy(value, memo)
         if aliases:
-            new.aliases = {alias: deepcopy(key, memo) for alias, key in aliases.items()}
+            new.aliases.take_over({text: deepcopy(key, memo) for text, key in aliases.items()})
         return new
 
     def __or__(self, other: Any) -> Self:  # type: ignore[override]
@@ -370,7 +370,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         aliases = state.pop("aliases", None)
         self.__dict__.update(state)
         if aliases:  # the items are here: a pickle has them before the state
-            self.aliases = aliases
+            self.aliases.take_over(aliases)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         reduced: Any = super().__reduce_ex__(max(protocol, 2))
@@ -535,7 +535,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             if value is not None or getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, value)
         dict.update(new, items)
-        new.aliases, new.synonyms = taught["aliases"], taught["synonyms"]  # a class may have others
+        new.aliases.take_over(taught["aliases"])
+        new.synonyms = taught["synonyms"]  # a class may have others
         kept, meaning = new._kept, new._current_meaning()
         kept.neighbours = keys.open(meaning)
         kept.encoded = meaning, keys.restored(meaning) if keys.at_once else keys

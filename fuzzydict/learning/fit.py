@@ -32,7 +32,7 @@ from fuzzydict.results.pooling import StackedValues
 from fuzzydict.search.keys import Keys, Query
 from fuzzydict.search.lookup import Exact, Listing
 from fuzzydict.search.score import Meaning, NamedScore, as_score, is_spelling
-from fuzzydict.search.taught import SynonymRules
+from fuzzydict.search.taught import SynonymRules, refuse_key
 from fuzzydict.text.words import plain, same_text
 
 #: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
@@ -158,20 +158,19 @@ def _right_keys(
     query: str, target: Any, wanted: Collection[Any], places: Mapping[str, int], state: DictState
 ) -> frozenset[int]:
     """Return the places of the keys that are ``wanted`` for a query, or raise."""
-    about = f"targets: {quoted(target)} for the query {quoted(query)}"
+    about = f"targets: {quoted(target)} for the query"
     if target is not None and not wanted:
-        raise OptionError(f"{about} is empty; give right keys, or None")
+        raise OptionError(f"{about} {quoted(query)} is empty; give right keys, or None")
     for key in wanted:
         if not isinstance(key, str):
             has = f"keys and {quoted(key)}"
-            raise ArgumentTypeError(f"{about} has {has}; expected one or the other")
+            raise ArgumentTypeError(f"{about} {quoted(query)} has {has}; expected one or the other")
         if key not in places:
             why = "is not a key of the dict; add it or correct it (keys are exact here)"
             if key in state.every:
                 why = "has no letters or digits, and only an equal query finds it; leave it out"
             raise OptionError(f"targets: {quoted(key)}, for the query {quoted(query)}, {why}")
-    if query in places and query not in wanted:
-        raise OptionError(f"{about}: it is a key and always finds itself; leave the example out")
+    refuse_key(about, query, wanted, places)
     return frozenset(places[key] for key in wanted)
 
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+)
 from graphlib import CycleError, TopologicalSorter
 from hashlib import blake2b
 from typing import Any, Self
@@ -97,8 +105,8 @@ class Aliases(_Taught):
     key go when the key is deleted; those of None stay.
 
     Raises:
-        OptionError: an alias is of no key of the dict, or has no letters or digits; or two that
-            are one, written differently, are given two keys.
+        OptionError: an alias is of no key of the dict, is another key itself, or has no letters or
+            digits; or two that are one, written differently, are given two keys.
         ArgumentTypeError: an alias is no text, or aliases are no mapping.
 
     >>> from fuzzydict import FuzzyDict
@@ -130,12 +138,17 @@ class Aliases(_Taught):
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
         with self._owner._lock:
-            self._entries.update(self._checked(self._entries, *args, **kwargs))
+            self._entries.update(self._checked(self._entries, self._require_new, *args, **kwargs))
 
     def replace(self, aliases: Given) -> None:
         """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
         with self._owner._lock:
-            self._entries = self._checked({}, aliases)
+            self._entries = self._checked({}, self._require_new, aliases)
+
+    def take_over(self, aliases: Given) -> None:
+        """Add those of another dict or of a file, also texts that are keys here, or none."""
+        with self._owner._lock:
+            self._entries.update(self._checked(self._entries, self._require_key, aliases))
 
     def forget_gone(self) -> None:
         """Forget the aliases of all keys that are gone."""
@@ -150,19 +163,32 @@ class Aliases(_Taught):
         mine, theirs = ({same_text(a): key for a, key in one.items()} for one in (self, other))
         return mine == theirs
 
-    def _checked(self, before: dict[str, Any], /, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def _require_key(self, alias: str, key: Any) -> None:
+        try:
+            is_key = self._holds(key)
+        except TypeError:  # it cannot be hashed
+            is_key = False
+        if not is_key:
+            raise no_such_key(alias, key)
+
+    def _require_new(self, alias: str, key: Any) -> None:
+        """Refuse a text that is another key, unless it was taught before it became one."""
+        self._require_key(alias, key)
+        taught = self._entries.get(same_text(alias))
+        if taught is None or taught[1] != key:
+            refuse_key(f"aliases: {quoted(key)} for", alias, (key,), dict.keys(self._owner))
+
+    def _checked(
+        self,
+        before: dict[str, Any],
+        require: Callable[[str, Any], None],
+        /,
+        *args: Any,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
         """Return new entries, or raise; an alias that there was is listed as it was."""
-
-        def require_key(alias: str, key: Any) -> None:
-            try:
-                is_key = self._holds(key)
-            except TypeError:  # it cannot be hashed
-                is_key = False
-            if not is_key:
-                raise no_such_key(alias, key)
-
         new: dict[str, Any] = {}
-        for alias, key in checked_aliases(require_key, *args, **kwargs).items():
+        for alias, key in checked_aliases(require, *args, **kwargs).items():
             words = same_text(alias)
             listed, _ = new.get(words) or before.get(words) or (alias, None)
             new[words] = listed, key
@@ -213,6 +239,13 @@ def no_such_key(alias: str, key: Any) -> OptionError:
         f"aliases: {quoted(alias)} is given {quoted(key)}, which is no key of the dict; add that "
         f"key first, or give None if the text has no key"
     )
+
+
+def refuse_key(what: str, text: str, wanted: Collection[Any], keys: Container[Any]) -> None:
+    """Raise if a text is a key and is to find others."""
+    if text in keys and text not in wanted:
+        name = quoted(text)
+        raise OptionError(f"{what} {name}: {name} is a key and always finds itself; leave it out")
 
 
 # ---- words that stand for others -----------------------------------------------------------------

@@ -33,7 +33,7 @@ from fuzzydict.results.answers import NO_KEY
 from fuzzydict.results.pooling import StackedValues
 from fuzzydict.search.keys import Keys, exact_text, has_words
 from fuzzydict.search.lookup import Attended, Exact
-from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key
+from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key, refuse_key
 from fuzzydict.stores.base import Alias, Counts, Known, Progress, Row, Store, is_address, untold
 from fuzzydict.stores.sampling import (
     BUILD,
@@ -306,7 +306,8 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         d: FuzzyDict[Any] = FuzzyDict(self.items(), **options)
         if self.synonyms:
             d.synonyms = self.synonyms
-        d.aliases = {alias: key for alias, key in self.aliases.items() if key is None or key in d}
+        aliases = self.aliases.items()
+        d.aliases.take_over({text: key for text, key in aliases if key is None or key in d})
         return d
 
     def pages(self, *, vectors: bool = False) -> Iterator[Row]:
@@ -347,7 +348,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             progress(done, total)
         aliases = getattr(other, "aliases", None)
         if isinstance(aliases, Mapping) and aliases:
-            self.aliases.update(aliases)
+            self.aliases.take_over(aliases)
 
     def build_index(self, *, progress: Progress = untold) -> bool:
         """Build the index by which a database finds keys among many, and tell whether it is there.
@@ -418,7 +419,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     # ---- what was taught ------------------------------------------------------------------------
 
     @property
-    def aliases(self) -> MutableMapping[str, Any]:
+    def aliases(self) -> RemoteAliases:
         """What was taught: texts, and the key that each is read as, or None if none matches."""
         return RemoteAliases(self._store)
 
@@ -531,7 +532,8 @@ class RemoteAliases(MutableMapping[str, Any]):
     See `FuzzyDict.aliases`. The aliases of a key go when the key is removed.
 
     Raises:
-        OptionError: an alias is of no key of the store, or has no letters or digits.
+        OptionError: an alias is of no key of the store, is another key itself, or has no letters or
+            digits.
         ArgumentTypeError: an alias is no text.
     """
 
@@ -551,6 +553,22 @@ class RemoteAliases(MutableMapping[str, Any]):
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
+        given, known = self._checked(*args, **kwargs), Known({}, {})
+        texts = list(map(as_key, given))
+        for some in slices(len(texts), _TOGETHER):
+            found = self._store.rows(texts[some], list(map(same_text, texts[some])))
+            known = Known(known.values | found.values, known.keys | found.keys)
+        for alias, key in given.items():
+            if known.keys.get(same_text(alias), alias) != key:  # else taught before it was a key
+                refuse_key(f"aliases: {quoted(key)} for", alias, (key,), known.values)
+        self._teach(given)
+
+    def take_over(self, aliases: Mapping[str, Any]) -> None:
+        """Add those of another dict, also texts that are keys here, or none."""
+        self._teach(self._checked(aliases))
+
+    def _checked(self, /, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return aliases, each of a key of the store or of None, or raise."""
         given = checked_aliases(lambda _alias, _key: None, *args, **kwargs)
         keys = list({key for key in given.values() if isinstance(key, str)})
         there = set[str]()
@@ -559,6 +577,9 @@ class RemoteAliases(MutableMapping[str, Any]):
         for alias, key in given.items():
             if key is not None and not (isinstance(key, str) and key in there):
                 raise no_such_key(alias, key)
+        return given
+
+    def _teach(self, given: Mapping[str, Any]) -> None:
         aliases = [Alias(same_text(as_key(alias)), alias, key) for alias, key in given.items()]
         for some in slices(len(aliases), _TOGETHER):
             self._store.teach(aliases[some])

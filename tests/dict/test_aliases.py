@@ -64,7 +64,9 @@ def test_signs_tell_aliases_apart_and_an_equal_key_wins() -> None:
     d.aliases["RED"] = "navy"
     assert (d["red"], d["RED"], d["Red"], d["rouge"]) == (1.0, 2.0, 2.0, 1.0)
     d["rouge"] = 3.0
-    assert (d["rouge"], d["Rouge"]) == (3.0, 1.0)
+    d.aliases |= {"rouge": "red", "navy": "navy"}  # which changes nothing
+    for same in (d, copy.deepcopy(d), pickle.loads(pickle.dumps(d)), d | {}, {"rouge": 3.0} | d):
+        assert (same["rouge"], same["Rouge"], same["Navy"]) == (3.0, 1.0, 2.0)
     pooling = colors(mode="pool")
     pooling[5] = 7.0
     pooling.aliases["five"] = 5
@@ -131,6 +133,8 @@ def test_of_threads_that_pop_an_alias_one_has_its_key(monkeypatch: pytest.Monkey
 
 WRONG: list[tuple[Any, type[Exception], str]] = [
     ({"rose": "pink"}, OptionError, "'rose' is given 'pink', which is no key of the dict"),
+    ({"navy": "red"}, OptionError, "'red' for 'navy': 'navy' is a key and always finds itself"),
+    ({"navy": None}, OptionError, "None for 'navy': 'navy' is a key"),
     ({"?!": "red"}, OptionError, r"'\?!' has no letters or digits.*make it a key"),
     ({5: "red"}, ArgumentTypeError, "expected texts, got int 5"),
     ({"dark-red": "red", "Dark Red": "navy"}, OptionError, "one alias, given 'red' and 'navy'"),

@@ -307,7 +307,7 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
         (["hue", "cost"], [1.0, {2}], {}, ArgumentTypeError, "target of 'cost' must be an array"),
         (["hue"], [1.0], {"seed": None}, ArgumentTypeError, "seed must be a whole number"),
         (["hue", "hue"], ["color", None], {}, OptionError, "keep one"),
-        (["color", "hue"], [None, "color"], {}, OptionError, "it is a key"),
+        (["color", "hue"], [None, "color"], {}, OptionError, "is a key"),
         (["Hue", "hue"], ["color", "price"], {}, OptionError, "to find 'color', but 'hue'"),
         (["go", "GO"], [SPORT, "year"], {}, OptionError, "or 'horse power', but 'GO'"),
         (["paint"], None, {}, ArgumentTypeError, "targets: missing.*mapping"),

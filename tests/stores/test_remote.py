@@ -227,6 +227,12 @@ def test_aliases_are_those_of_the_store(remote: RemoteDict, connect: Connect) ->
         remote.aliases["price tag"] = "prize"
     with pytest.raises(OptionError, match="no letters or digits"):
         remote.aliases["?!"] = "price"
+    with pytest.raises(OptionError, match="'price' for 'color': 'color' is a key"):
+        remote.aliases["color"] = "price"
+    remote["warranty"] = 2
+    remote.aliases.update(warranty=None)  # it was taught before it was a key
+    remote.update(remote.copy())
+    assert (remote["warranty"], remote.get("Warranty")) == (2, None)
     del other.aliases["warranty"]
     del remote["color"]
     assert dict(remote.aliases) == {}
