@@ -185,15 +185,15 @@ def synonyms_of(synonyms: Path | None) -> dict[str, str]:
     if synonyms is None:
         return {}
     try:
-        found = read_dict(synonyms).items()
+        found = read_dict(synonyms, Reading(side=None)).items()  # no option says how
         texts = {word: str(text) if type(text) in (int, float) else text for word, text in found}
         return SynonymRules(texts).given
     except FuzzyDictError as error:
         what = str(error).partition("; ")[0]  # the rest tells of options that are for DICT
         file = "" if what.startswith(str(synonyms)) else f"{synonyms}: "
         raise OptionError(
-            f"--synonyms: {file}{what}; give rows of a word and its text, such as KST,cost center, "
-            f'or a JSON object, such as {{"KST": "cost center", "Ltd": ""}}'
+            f"--synonyms: {file}{what}; give a .csv file with rows such as KST,cost center, "
+            f'or a .json file such as {{"KST": "cost center", "Ltd": ""}}'
         ) from None
 
 
@@ -223,6 +223,8 @@ def dict_command(
             with telling_if_slow("opening the dict"):
                 d = _opened(dict_file, given, side)
                 check_limits(d.scorer)
+                if (cutoff := given.pop("score_cutoff", None)) is not None:
+                    d.score_cutoff = cutoff
                 if scored_by and is_watched() and isinstance(d, FuzzyDict):  # before another bar
                     d.nearest(["first of all"], default=None)
             asked(d, **given)
@@ -240,9 +242,9 @@ def _opened(dict_file: Path | str, given: dict[str, Any], side: str) -> AnyDict:
     reading = {name: given.pop(name) for name in ("format", "key", "value")} | taken(given, side)
     embedding = embedding_of(given.pop("embedding"))
     synonyms = synonyms_of(given.pop("synonyms"))
-    options = {name: given.pop(name, None) for name in ("scorer", "score_cutoff")}
+    scorer = given.pop("scorer", None)
     if not isinstance(dict_file, str):
-        d = open_dict(dict_file, Reading(**reading, side=side), embedding=embedding, **options)
+        d = open_dict(dict_file, Reading(**reading, side=side), embedding=embedding, scorer=scorer)
         if synonyms:
             d.synonyms.update(synonyms)
         return d
@@ -257,7 +259,6 @@ def _opened(dict_file: Path | str, given: dict[str, Any], side: str) -> AnyDict:
         )
     remote = connect(dict_file, embedding=embedding)
     click.get_current_context().with_resource(remote)  # which ends with the command
-    for name, value in options.items():
-        if value is not None:
-            setattr(remote, name, value)
+    if scorer is not None:
+        remote.scorer = scorer
     return remote

@@ -30,6 +30,7 @@ from fuzzydict.io.text_tables import (
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
+_OBJECT = '{"color": "black"}'
 _WITH_COLUMNS = (*ROW_FORMATS, "xlsx")
 _ROWS = 1000  # by which a header is told
 _LONGEST_NAMED = 80  # characters of a column that is named to be typed again
@@ -42,15 +43,13 @@ def open_dict(
     *,
     embedding: Any = None,
     scorer: str | None = None,
-    score_cutoff: float | None = None,
 ) -> FuzzyDict[Any]:
     """Return the `FuzzyDict` in a file.
 
     The first row of a CSV or TSV file or of a sheet is an item unless it names the columns "key"
     and "value" or those that are given; if it looks like a header, a UserWarning says so. The first
     bytes show whether it is a saved dict, and otherwise the ending decides; a file without a known
-    ending is JSON. A saved dict needs the embedding it was made with; ``scorer`` and
-    ``score_cutoff`` replace its own.
+    ending is JSON. A saved dict needs the embedding it was made with; ``scorer`` replaces its own.
 
     FileFormatError says that the file is not of its format, holds no dict, or repeats a key;
     OptionError that the format is unknown, or has no columns or sheets to name; MissingExtraError
@@ -59,12 +58,10 @@ def open_dict(
     form = dict_format(path, reading)
     if form != "fuzzydict":
         content = read_dict(path, reading._replace(format=form))
-        return FuzzyDict(content, embedding=embedding, scorer=scorer, score_cutoff=score_cutoff)
+        return FuzzyDict(content, embedding=embedding, scorer=scorer)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
     if scorer is not None:
         d.scorer = scorer
-    if score_cutoff is not None:
-        d.score_cutoff = score_cutoff
     return d
 
 
@@ -74,7 +71,9 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
     if form == "fuzzydict":
         return dict(FuzzyDict.load(path))
     if form == "json":
-        return read_json(path)
+        is_known = format_by_ending(path, FORMATS) is not None
+        other = f"; or name its format with --format: {', '.join(FORMATS)}"
+        return read_json(path, example=_OBJECT + ("" if is_known else other))
     if form == "toml":
         return _content(path, _parse_toml, 'lines such as color = "black"')
     if form == "yaml":
@@ -160,7 +159,7 @@ def _content(
     return content
 
 
-def read_json(path: Path, *, example: str = '{"color": "black"}') -> dict[str, Any]:
+def read_json(path: Path, *, example: str = _OBJECT) -> dict[str, Any]:
     """Return the object in a JSON file; errors show ``example`` as what was expected."""
     return _content(path, parse_json, f"an object such as {example}", json.detect_encoding)
 
@@ -340,10 +339,10 @@ def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Re
     if is_like or (reading.side == "dict-" and not is_number and rows):
         looks = "looks like a header, but " if is_like else ""
         key, value = ("NAME" if len(n) > _LONGEST_NAMED else shlex.quote(n) for n in columns)
-        message = (
-            f"{place} {looks}was read as an item; if it is a header, add "
-            f"--key {key} --value {value}"
-        )
+        advice = f"add --key {key} --value {value}"
+        if reading.side is None:
+            advice = "remove this line, or write key,value there"
+        message = f"{place} {looks}was read as an item; if it is a header, {advice}"
         warnings.warn(printable(message), stacklevel=4)
 
 

@@ -114,7 +114,7 @@ class Lookup(ABC):
             raise NoMatchError(
                 of,
                 f"no key matches {of}: the dict is empty, or no key is a text with letters or "
-                f"digits",
+                f"digits, which are all that is compared",
             )
         kept = self._known
         found = {text: kept.get(text) for text in asked}

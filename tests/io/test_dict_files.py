@@ -50,9 +50,8 @@ SAME = {
 def test_every_format_holds_the_same_dict(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, name, SAME[name])
     assert [*read_dict(path).items()] == [*CAR.items()]
-    d = open_dict(path, score_cutoff=0.3)
-    assert type(d) is FuzzyDict
-    assert (dict(d), d.score_cutoff) == (CAR, 0.3)
+    d = open_dict(path)
+    assert (type(d), dict(d)) == (FuzzyDict, CAR)
     form = format_by_ending(Path(name), FORMATS) or "json"  # what is named wins over the ending
     assert read_dict(written(tmp_path, "any.txt", SAME[name]), Reading(format=form)) == CAR
 
@@ -88,6 +87,8 @@ def test_a_warning_says_that_a_header_was_read_as_an_item(tmp_path: Path) -> Non
         told = f"t.csv: line {line} looks like a header, but was read as an item; if it is a header"
         with pytest.warns(UserWarning, match=f"{told}, add --key product --value {value}$"):
             read_dict(written(tmp_path, "t.csv", content))
+    with pytest.warns(UserWarning, match="if it is a header, remove this line, or write key,value"):
+        read_dict(tmp_path / "t.csv", Reading(side=None))  # where no option names columns
     for content in [
         "product,price\nsofa,100\nlamp,dear\n",
         "product,price\nsofa,\n",
@@ -160,6 +161,11 @@ BAD = [
     *((f"zeros.{form}", b"a\0b\0\n", "") for form in FORMATS),
     ("marked.json", b"\xef\xbb\xbf \r\n", "is empty; expected an object such as"),
     ("open.json", '{\n"color": "black"', "line 2, column 17 is not JSON"),
+    (
+        "table.txt",
+        "a,1\n",
+        "; or name its format with --format: json, toml, yaml",
+    ),
     ("more.json", '{"color": "black"} {}', "line 1, column 20 is not JSON"),
     ("latin.json", b'{"color": "gr\xfcn"}', "byte 13 is not UTF-8"),
     ("list.json", "[1, 2]", "holds an array; expected an object"),
@@ -236,7 +242,6 @@ def test_a_saved_dict_is_known_whatever_its_ending_and_keeps_its_options(
     d.save(tmp_path / name)
     opened = open_dict(tmp_path / name)
     assert (opened["colour"], opened[5].tolist(), opened.score_cutoff) == ("black", [0, 1, 2], 0.3)
-    assert open_dict(tmp_path / name, score_cutoff=0.1).score_cutoff == 0.1
     assert read_dict(tmp_path / name, Reading(format="fuzzydict")).keys() == d.keys()
     assert (type(opened), type(read_dict(tmp_path / name))) == (FuzzyDict, dict)
     with pytest.raises(OptionError, match="key and value name columns"):
