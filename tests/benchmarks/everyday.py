@@ -5,7 +5,7 @@ empty ``accept`` if no key is right. With ``--joins`` the queries of a dict are 
 another, which `fuzzydict.join` joins, and skrub's ``fuzzy_join``.
 
     python -m tests.benchmarks.everyday [--encoder] everyday.json
-    python -m tests.benchmarks.everyday traps.json
+    python -m tests.benchmarks.everyday tests/benchmarks/tempting.json
     python -m tests.benchmarks.everyday --joins everyday.json medical.json
 """
 
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz, process, utils
 
-from fuzzydict import FuzzyDict, join
+from fuzzydict import FuzzyDict, FuzzyDictError, join
 from fuzzydict.evaluation.datasets import Dictionary, read_sets
 from fuzzydict.evaluation.evaluate import expected_calibration_error
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
@@ -55,8 +55,15 @@ def main() -> None:
     parser.add_argument("--encoder", action="store_true", help=f"with {ENCODER_NAME} as well")
     parser.add_argument("--joins", action="store_true", help="join frames")
     given = parser.parse_args()
-    systems = list(_joins() if given.joins else _systems(given.encoder))
-    for one in read_sets(given.paths):
+    try:
+        sets = read_sets(given.paths)
+        systems = list(_joins() if given.joins else _systems(given.encoder))
+    except FuzzyDictError as error:
+        parser.exit(2, f"error: {error}\n")
+    except OSError as error:
+        own = "tests/benchmarks/tempting.json"
+        parser.exit(2, f"error: {error.filename}: {error.strerror}; a set that is here is {own}\n")
+    for one in sets:
         answers = {system: list(_answers(system, one.dictionaries)) for system in systems}
         if not given.joins:
             _print_hits(one.name, answers)
