@@ -14,16 +14,8 @@ from fuzzydict.io.text_tables import as_line
 from tests.support.commands import SCRIPT, posix, run
 from tests.support.properties import one_process
 
-CAR = {
-    "color": "black",
-    "top speed": "260 km/h",
-    "doors": 4,
-    "extras": ["roof", {"é": None}],
-    "electric": True,
-    "notes": "two\nlines",
-    "motto": "it goes\n",
-    "void": "",
-}
+CAR = {"color": "black", "top speed": "260 km/h", "doors": 4, "extras": ["roof", {"é": None}]}
+CAR |= {"electric": True, "notes": "two\nlines", "motto": "it goes\n", "void": ""}
 
 
 @pytest.fixture
@@ -37,15 +29,8 @@ def car(tmp_path: Path) -> Path:
 
 
 def test_a_text_is_printed_as_it_is_anything_else_as_json(car: Path) -> None:
-    answers = {
-        "colour": "black",
-        "doors": "4",
-        "extras": '["roof", {"é": null}]',
-        "electric": "true",
-        "notes": r'"two\nlines"',
-        "motto": r'"it goes\n"',
-        "void": "",
-    }
+    answers = {"colour": "black", "doors": "4", "extras": '["roof", {"é": null}]', "void": ""}
+    answers |= {"electric": "true", "notes": r'"two\nlines"', "motto": r'"it goes\n"'}
     result = run("lookup", car, *answers)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == "".join(f"{answer}\n" for answer in answers.values())

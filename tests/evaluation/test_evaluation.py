@@ -19,31 +19,10 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 from sklearn.metrics import roc_auc_score
 
-from fuzzydict import (
-    FileFormatError,
-    FuzzyDict,
-    MissingExtraError,
-    NoMatchError,
-    OptionError,
-)
-from fuzzydict.evaluation.datasets import (
-    Dictionary,
-    Query,
-    RetrievalSet,
-    read_sets,
-)
-from fuzzydict.evaluation.evaluate import (
-    auroc,
-    evaluate,
-    expected_calibration_error,
-)
-from fuzzydict.evaluation.systems import (
-    PEERS,
-    System,
-    by_cosine,
-    fuzzy_dict,
-    sentence_encoder,
-)
+from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, NoMatchError, OptionError
+from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet, read_sets
+from fuzzydict.evaluation.evaluate import auroc, evaluate, expected_calibration_error
+from fuzzydict.evaluation.systems import PEERS, System, by_cosine, fuzzy_dict, sentence_encoder
 
 
 def test_read_sets_of_files_and_folders(tmp_path: Path) -> None:

@@ -32,13 +32,8 @@ CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
 @pytest.mark.parametrize(
     "keys",
     [
-        list(CAR),
-        iter([*CAR]),
-        np.array(list(CAR)),
-        pd.Series([*CAR, None]),
-        pl.Series(list(CAR)),
-        CAR,
-        FuzzyDict(CAR),
+        *([*CAR], iter([*CAR]), np.array([*CAR]), pd.Series([*CAR, None]), pl.Series([*CAR])),
+        *(CAR, FuzzyDict(CAR)),
     ],
 )
 def test_keys_may_be_a_list_a_column_or_a_dict(keys: Any) -> None:

@@ -16,14 +16,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from fuzzydict import (
-    ArgumentTypeError,
-    FileFormatError,
-    FuzzyDict,
-    Match,
-    Matcher,
-    OptionError,
-)
+from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Match, Matcher, OptionError
 from tests.support.frames import COLUMNS, listed
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260}

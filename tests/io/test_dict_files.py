@@ -164,7 +164,7 @@ BAD = [
     (
         "table.txt",
         "a,1\n",
-        "; or name its format with --format: json, toml, yaml",
+        "or name its format with --format: json, toml",
     ),
     ("more.json", '{"color": "black"} {}', "line 1, column 20 is not JSON"),
     ("latin.json", b'{"color": "gr\xfcn"}', "byte 13 is not UTF-8"),

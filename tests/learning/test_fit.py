@@ -21,15 +21,8 @@ from fuzzydict.text.words import plain, same_text
 from tests.support.fits import AT_ODDS, EXAMPLES, SPECIFICATIONS, SPORT, car, turned
 from tests.support.properties import examples
 
-UNSEEN = {
-    "colour": "color",
-    "maximum speed": "top speed",
-    "prices": "price",
-    "battry": "battery",
-    "topSpeed": "top speed",
-    "hors power": "horse power",
-    "weigth": "weight",
-}
+UNSEEN = {"colour": "color", "prices": "price", "battry": "battery", "weigth": "weight"}
+UNSEEN |= {"maximum speed": "top speed", "topSpeed": "top speed", "hors power": "horse power"}
 SYNONYMS: dict[str, Any] = {"paint": "color", "cost": "price", "maker": "brand"}
 TAUGHT: dict[str, Any] = {"paint": "color", "cost": "price", "weather": None}
 WAYS = ["file", "pickle", "copy", "deepcopy", "or"]
