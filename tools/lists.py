@@ -114,7 +114,10 @@ _DERIVED = re.compile(r".*(?:ion|ment|ance|ence|al|ure|y|ness)")
 
 def irregular_forms(known: Ranks) -> Iterator[str]:
     """Yield each irregular form of known words that its ending does not tell, and its bases."""
-    for form, of in sorted(_irregular().items()):
+    # WordNet takes "men" for a regular ending.
+    men = {word: {f"{word[:-3]}man"} for word in known.keys() - _lemmas() if word.endswith("men")}
+    men = {form: of for form, of in men.items() if of & _lemmas().keys()}
+    for form, of in sorted((men | _irregular()).items()):
         bases = sorted((of & known.keys()) - {form, without_ending(form)})
         if form.isalpha() and bases:
             yield " ".join((form, *bases))
@@ -231,8 +234,8 @@ def meanings(known: Ranks, excluded: frozenset[frozenset[str]]) -> Iterator[str]
     """Return the meanings of known words as an outline: the depth of each, and its words.
 
     Of a word those meanings are listed that tagged texts have most often. What is a kind of
-    something stands below it. Of a pair that is excluded, one word has a question
-    mark where both have one meaning.
+    something stands below it. Of a pair that is excluded, one word has a question mark where both
+    have one meaning.
     """
     words, below = defaultdict[Any, set[str]](set), defaultdict[Any, set[Any]](set)
     for word in sorted(known.keys() & _lemmas().keys(), key=known.__getitem__):

@@ -403,6 +403,7 @@ def abbreviates(short: str, long: str) -> int:
 # ---- texts --------------------------------------------------------------------------------------
 
 _SIGN = re.compile("[/&%€£¥]")
+_THOUSANDS = re.compile(r"(?<![\d.,])([1-9][0-9]{0,2})((?:,[0-9]{3})+)(?![\d,])")
 _SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
@@ -429,8 +430,13 @@ def _last_written() -> frozenset[str]:
 
 
 def _spelled_out(text: str) -> str:
-    """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
+    """Return a text, and no more of it than is compared, with words for signs such as "w/o".
+
+    Numbers have no commas between thousands.
+    """
     written, text = _written(), text[:LONGEST]
+    if "," in text:
+        text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     if not _SIGN.search(text):
         return text
     return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)

@@ -72,7 +72,8 @@ danger, safety: dangerous = danger
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
     postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram;
     DE89 3704 0044 = DE8937040044; 10 15 C = 10-15 C
-phone 0301234567, 10000kg, eu38b, berlin10115 room1 2: phone 030 1234567 = phone 0301234567;
+phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567 = phone 0301234567;
+    1,500 m = 1500 m;
     10 000 kg = 10000kg; eu 38 b = eu38b; berlin 101 15 room 1 2 = berlin10115 room1 2
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
@@ -113,7 +114,8 @@ unencrypted: encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room; fa
 room 1 2 berlin 10115: room 12 berlin 10115, zebra; true: no, room; northern: sw, room;
 refunds not possible: refunds possible, deposit; isn't confirmed: confirmed, sent; mister: Mrs, Dr;
 un-assigned: assigned, owner; not in use: in use, sold; UK 38: EU 38, EU 39;
-pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn
+pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn;
+women's shoes: men's shoes, socks; black tea: green tea, milk
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
