@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import repeat
 from operator import is_
 from os import PathLike
-from threading import RLock, get_ident
+from threading import RLock
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, Never, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -61,8 +61,6 @@ _ENCODING = (
     "embedding: its encode reads or writes the dict whose keys it encodes; do so before or after "
     "a read, or give encode a plain copy: dict(d)"
 )
-#: The dict of which each thread wants a snapshot, by the thread's id, until it has it.
-_wanted: dict[int, FuzzyDict[Any]] = {}
 
 
 class _Kept:
@@ -73,7 +71,7 @@ class _Kept:
     encoded: tuple[Meaning, Keys | SavedKeys] | None = None
     neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
     reader: Reader | None = None  # the last snapshot
-    encoding: int | None = None  # the id of the thread that makes another snapshot
+    is_encoding = False  # whether another snapshot is being made
     aliases: Aliases | None = None  # what was taught, if anything was
     size = 0  # the number of keys after the last write
 
@@ -577,28 +575,16 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         """Return a snapshot of the keys and options as they are; new keys are encoded in it."""
         if self._is_current(reader := self._kept.reader):
             return reader
-        me, kept = get_ident(), self._kept
-        before, _wanted[me] = _wanted.get(me), self
-        try:
-            holder = kept.encoding
-            for _ in range(len(_wanted)):  # who waits for whom, maybe for this thread
-                if holder == me:
-                    raise RuntimeError(_ENCODING)
-                wanted = None if holder is None else _wanted.get(holder)
-                holder = None if wanted is None else wanted._kept.encoding
-            with self._lock:  # one thread encodes what several need
-                if self._is_current(reader := kept.reader):
-                    return reader
-                kept.encoding = me
-                try:
-                    return self._made_reader()
-                finally:
-                    kept.encoding = None
-        finally:
-            if before is None:
-                _wanted.pop(me, None)
-            else:
-                _wanted[me] = before
+        with self._lock:  # one thread encodes what several need
+            if self._is_current(reader := self._kept.reader):
+                return reader
+            if self._kept.is_encoding:  # this thread, or it would have no lock
+                raise RuntimeError(_ENCODING)
+            try:
+                self._kept.is_encoding = True
+                return self._made_reader()
+            finally:
+                self._kept.is_encoding = False
 
     def _is_current(self, reader: Reader | None) -> TypeGuard[Reader]:
         return reader is not None and reader.size == len(self) and reader.has_options_of(self)
@@ -708,12 +694,12 @@ def _after_fork() -> None:
 
     What another thread was changing is made again by the next read.
     """
-    _wanted.clear()
     for d in list(_dicts.values()):
         was_free = d._lock.acquire(blocking=False)
         d.__dict__["_lock"] = RLock()
         if not was_free:
-            d._kept.reader = d._kept.neighbours = d._kept.encoding = None
+            d._kept.reader = d._kept.neighbours = None
+            d._kept.is_encoding = False
     modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]
     classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     for attribute in [attribute for one in classes for attribute in vars(one).values()]:
