@@ -74,9 +74,9 @@ class Inverted(NamedTuple):
 
     def texts(self, ngram: int) -> NDArray[np.int32]:
         """Return the texts that have an n-gram, rising."""
-        place = int(np.searchsorted(self.present, ngram))
+        place = int(self.present.searchsorted(np.uint16(ngram)))  # of one type, not to be converted
         is_here = place < len(self.present) and self.present[place] == ngram
-        return self.owners[slice(*self.starts[place : place + 2])] if is_here else self.owners[:0]
+        return self.owners[self.starts[place] : self.starts[place + 1] if is_here else 0]
 
 
 class Postings:
@@ -166,5 +166,6 @@ class Postings:
             texts = np.concatenate([texts, *last])
         living = texts if self._alive is None else texts[self._alive[texts]]
         frequency = len(living) if self._of_all is None else int(self._of_all[ngram])
-        found = self._seen[ngram] = float(self._squared_weights(frequency)), texts
+        square = math.log1p(self._total / max(frequency, 1)) ** 2
+        found = self._seen[ngram] = square, texts
         return found
