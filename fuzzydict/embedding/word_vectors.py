@@ -70,16 +70,15 @@ class Matrix:
 
     def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E); zeros where the number is -1."""
-        parts = []
+        found, start = np.empty((len(rows), self.size), np.float32), 0
         for number, (codes, scales) in enumerate(self.tables):
             places = rows if self.places is None else self.places[number].take(rows)
-            part = codes.take(places, axis=0, mode="clip").astype(np.float32, copy=False)
+            scale = (places >= 0).astype(np.float32)
             if scales is not None:
-                part *= scales.take(places, mode="clip")[:, None]
-            if np.count_nonzero(are_missing := places < 0):
-                part[are_missing] = 0
-            parts.append(part)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+                scale *= scales.take(places, mode="clip")
+            some, start = codes.take(places, axis=0, mode="clip"), start + codes.shape[1]
+            np.multiply(some, scale[:, None], out=found[:, start - codes.shape[1] : start])
+        return found
 
 
 def _are_in_range(vectors: NDArray[np.float32]) -> bool:

@@ -231,10 +231,13 @@ def pairs_of(
                 lengths = len(left[i]), len(right[i])
                 phi[OF_LETTERS, i] = min(lengths) / max(lengths)
     are_forms = (phi[ONE_STEM] > 0) | (phi[CONVENTION] > 0)
-    for some in slices(len(a), _PAIRS):  # as many as fit in a cache, in rows
-        of_both = asked.facts["meanings"][a[some]], keys.facts["meanings"][b[some]]
-        related = relations_of(*[np.ascontiguousarray(one.T) for one in of_both])
-        phi[ONE_MEANING : UNRELATED + 1, some] = related & ~are_forms[some]
+    ours = sought(asked.facts["meanings"].T)
+    for some in slices(len(a), _PAIRS):  # as many as fit in a cache
+        theirs = np.ascontiguousarray(keys.facts["meanings"][b[some]].T)
+        related = relations_of(ours.take(a[some], axis=1), theirs)
+        related *= ~are_forms[some]
+        for place, one in enumerate((ONE, BROADER, BOTH_KINDS, NONE_IN_COMMON), ONE_MEANING):
+            phi[place, some] = related == one
     return phi
 
 
@@ -261,23 +264,35 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
     return are
 
 
-def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return how words are related, given the meanings of both and what is above these, (8, ...).
+#: What `relations_of` tells, the first if nothing else holds, and of several the last. Of words of
+#: which one only may have a meaning of the other, nothing more is told.
+NO_RELATION, NONE_IN_COMMON, BOTH_KINDS, BROADER, MAY_BE_ONE, ONE = range(6)
+#: What is told if a meaning of a word, or what is above one, is that of the other, (8, 8).
+_IF_ONE = np.full((2 * MEANINGS, 2 * MEANINGS), BROADER, np.int8)
+_IF_ONE[:MEANINGS, :MEANINGS], _IF_ONE[MEANINGS:, MEANINGS:] = MAY_BE_ONE, BOTH_KINDS
 
-    The rows of (4, ...) are: some meaning is one; is broader than one of the other; both are kinds
-    of one thing; nothing of that is found, though both have meanings. None holds of words of which
-    one only may have a meaning of the other.
+
+def sought(meanings: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return what is sought among the meanings of other words, (12, ...), given words' own, (8, ...).
+
+    They are the meanings that a word has; those that it may have as well; and what is above these.
     """
-    ours = np.where(ours == 0, _OF_NO_WORD, ours)
-    meet = np.abs(ours)[:, None] == np.abs(theirs)
-    meet = meet.reshape(2, MEANINGS, 2, MEANINGS, *meet.shape[2:])
-    (may_be, below), (above, kindred) = meet.any(axis=3).any(axis=1)
-    ours, theirs = ours[:MEANINGS], theirs[:MEANINGS]
-    same = ((ours[:, None] == theirs) & (theirs > 0)).any(axis=1).any(axis=0)
-    related = may_be | below | above
-    known = (ours[0] != _OF_NO_WORD) & (theirs[0] != 0)
-    unrelated = known & ~(related | kindred)
-    return np.array([same, related & ~may_be, kindred & ~related, unrelated])
+    both = np.concatenate([meanings[:MEANINGS], np.abs(meanings)])
+    return np.where(both > 0, both, _OF_NO_WORD)
+
+
+def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.int8]:
+    """Return how words are related, (...), given what is `sought` of the ones, (12, ...).
+
+    Given of the others are the meanings and what is above these, (8, ...).
+    """
+    sure, own = ours[:MEANINGS, None], ours[MEANINGS:, None]
+    meet = own == np.abs(theirs)  # (8, 8, ...)
+    told = meet * _IF_ONE.reshape(8, 8, *[1] * (meet.ndim - 2))
+    told[:MEANINGS, :MEANINGS] += sure == theirs[:MEANINGS]
+    have_both = (ours[MEANINGS] != _OF_NO_WORD) & (theirs[0] != 0)
+    related: NDArray[np.int8] = np.maximum(np.maximum.reduce(told, axis=(0, 1)), have_both)
+    return related
 
 
 class Table(NamedTuple):

@@ -327,11 +327,13 @@ def _weigh_meanings(
         differ &= found[0] == 0
     own = np.array([word.meanings for word in words], np.int32).T[:, :, None]  # (8, w, 1)
     of_keys = np.ascontiguousarray(theirs.facts["meanings"].T)[:, None]
-    relations = a.relations_of(own, of_keys) & differ
-    of_each = np.array([weights[a.ONE_MEANING : a.UNRELATED + 1], [0, 0, -1, -1]], np.float32)
-    told[2:4] += (of_each @ relations.reshape(4, -1)).reshape(2, *differ.shape)
-    if relations[2].any():
-        found[3] = relations[2].astype(np.float32)
+    related = a.relations_of(a.sought(own), of_keys) * differ  # (w, P)
+    one, broader, kindred, none = weights[a.ONE_MEANING : a.UNRELATED + 1]
+    of_each = np.array([[0, none, kindred, broader, 0, one], [0, -1, -1, 0, 0, 0]], np.float32)
+    told[2:4] += of_each.take(related, axis=1)
+    are_kinds = related == a.BOTH_KINDS
+    if np.count_nonzero(are_kinds):
+        found[3] = are_kinds.astype(np.float32)
 
 
 def _cover(
