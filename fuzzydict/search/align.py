@@ -5,10 +5,11 @@ L queries, C candidates of each, w words of a query, W words of a key, P differe
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import count, pairwise, product
+from itertools import combinations, count, pairwise, product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -273,9 +274,9 @@ _IF_ONE[:MEANINGS, :MEANINGS], _IF_ONE[MEANINGS:, MEANINGS:] = MAY_BE_ONE, BOTH_
 
 
 def sought(meanings: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return what is sought among the meanings of other words, (12, ...), given words' own, (8, ...).
+    """Return what a word seeks among the meanings of others, (12, ...), given its own, (8, ...).
 
-    They are the meanings that a word has; those that it may have as well; and what is above these.
+    It is the meanings that a word has; those that it may have as well; and what is above these.
     """
     both = np.concatenate([meanings[:MEANINGS], np.abs(meanings)])
     return np.where(both > 0, both, _OF_NO_WORD)
@@ -446,7 +447,7 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
     Initials and terms count as much as a conventional abbreviation.
     """
     X, queries, keys, slots, theirs, table = block
-    by_convention = float(1 / (1 + np.exp(-(weights[BIAS] + weights[CONVENTION]))))
+    by_convention = 1 / (1 + math.exp(-float(weights[BIAS] + weights[CONVENTION])))
 
     def raise_to(strength: float, *at: Any) -> None:
         for place in (0, 2, 3) if keys.table.size else (0, 2):
@@ -475,7 +476,8 @@ def _initials_in(
     query: Query, keys: Keys, slots: NDArray[np.intp], theirs: NDArray[np.integer[Any]]
 ) -> Iterator[_Match]:
     """Yield where a word of one is the initials of words of the other."""
-    short = [(m, w.text) for m, w in enumerate(query.words) if len(w.text) in _INITIALS]
+    sizes = range(_INITIALS.start, min(_INITIALS.stop, theirs.shape[1] + 1))
+    short = [(m, word.text) for m, word in enumerate(query.words) if len(word.text) in sizes]
     if short:
         for j, slot in enumerate(slots.tolist()):
             initials = "".join([word[0] for word in keys.texts[slot].split(" ")])
@@ -484,15 +486,13 @@ def _initials_in(
                     first = initials.find(text)
                     if first >= 0:
                         yield j, slice(m, m + 1), slice(first, first + len(text))
-    if len(query.words) > 1:
-        initials = "".join([word.text[0] for word in query.words])
-        lengths = keys.facts["length"][theirs]
-        may = (lengths > 1) & (lengths <= min(len(initials), _INITIALS[-1]))
-        for j, m in np.argwhere(may).tolist():
-            text = keys.strings[theirs[j, m]]
-            first = initials.find(text)
-            if first >= 0:
-                yield j, slice(first, first + len(text)), slice(m, m + 1)
+    initials = "".join([word.text[0] for word in query.words])
+    for first, end in combinations(range(len(initials) + 1), 2):
+        text = initials[first:end]
+        number = keys.numbers.get(text) if len(text) in _INITIALS else None
+        if number is not None and initials.find(text) == first:
+            for j, m in zip(*(theirs == number).nonzero(), strict=True):
+                yield j, slice(first, end), slice(m, m + 1)
 
 
 def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Iterator[_Match]:
@@ -656,9 +656,20 @@ def compare_wholes(block: Block) -> None:
     is_one, key_is_one = own == 1, counts == 1
     if table.conventional is not None:
         X[..., CONVENTIONAL] += is_one & key_is_one & (table.conventional[:, :, 0, 0] > 0)
+    for i, query in enumerate(queries):
+        count = len(query.words)
+        if count > 1 and is_directed(query.asked):
+            for j in (counts[i] > 1).nonzero()[0].tolist():
+                if is_directed(keys.names[slots[i, j]]):
+                    rows = table.strengths[0, i, j, :count]
+                    places = [int(row.argmax()) for row in rows if row.max() > SAME]
+                    X[i, j, TURNED] = places != sorted(places)  # which words both have
+    differ = is_one != key_is_one
+    if not np.count_nonzero(differ):
+        return
     joined = [query.text.replace(" ", "") for query in queries]
     first = {name: keys.facts[name][theirs[:, :, 0]] for name in ("first", "length")}
-    may = (is_one != key_is_one) & (first["first"] == [[ord(one[0])] for one in joined])
+    may = differ & (first["first"] == [[ord(one[0])] for one in joined])
     for i, j in np.argwhere(may).tolist():
         whole = keys.texts[slots[i, j]].replace(" ", "")
         if joined[i] != whole and (kind := abbreviates(joined[i], whole)):
@@ -666,7 +677,7 @@ def compare_wholes(block: Block) -> None:
     may = is_one & ([[len(one)] for one in joined] <= counts) | key_is_one & (
         first["length"] <= own
     )
-    for i, j in np.argwhere(may & (is_one != key_is_one)).tolist():
+    for i, j in np.argwhere(may & differ).tolist():
         short, long = queries[i].text, keys.texts[slots[i, j]]
         fillers = keys.facts["filler"][theirs[i, j]].tolist()
         if key_is_one[i, j]:
@@ -676,14 +687,6 @@ def compare_wholes(block: Block) -> None:
         telling = [one for one, is_filler in zip(letters, fillers, strict=False) if not is_filler]
         X[i, j, INITIALS] = are_initials = short in ("".join(letters), "".join(telling))
         X[i, j, LONG_INITIALS] = are_initials and len(short) > 2
-    for i, query in enumerate(queries):
-        count = len(query.words)
-        if count > 1 and is_directed(query.asked):
-            for j in (counts[i] > 1).nonzero()[0].tolist():
-                if is_directed(keys.names[slots[i, j]]):
-                    rows = table.strengths[0, i, j, :count]
-                    places = [int(row.argmax()) for row in rows if row.max() > SAME]
-                    X[i, j, TURNED] = places != sorted(places)  # which words both have
 
 
 def compare_numbers(
