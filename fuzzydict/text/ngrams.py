@@ -153,7 +153,7 @@ class Postings:
         for row, of_query in zip(likeness, asked, strict=True):
             found = [seen.get(one) or self._of(one) for one in of_query]
             squares, texts = zip(*found, strict=True)
-            weights = np.repeat(squares, [*map(len, texts)])
+            weights = np.array(squares).repeat([*map(len, texts)])
             sums = np.bincount(np.concatenate(texts), weights, self.size)
             np.multiply(sums, self._scale, out=row)  # 0 for a dead text
             row /= math.sqrt(max(sum(squares), 1e-30))
