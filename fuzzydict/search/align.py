@@ -232,10 +232,9 @@ def pairs_of(
                 lengths = len(left[i]), len(right[i])
                 phi[OF_LETTERS, i] = min(lengths) / max(lengths)
     are_forms = (phi[ONE_STEM] > 0) | (phi[CONVENTION] > 0)
-    ours = sought(asked.facts["meanings"].T)
-    for some in slices(len(a), _PAIRS):  # as many as fit in a cache
-        theirs = np.ascontiguousarray(keys.facts["meanings"][b[some]].T)
-        related = relations_of(ours.take(a[some], axis=1), theirs)
+    for some in slices(len(a), _PAIRS):  # as many as fit in a cache, in rows
+        of_both = asked.facts["meanings"][a[some]], keys.facts["meanings"][b[some]]
+        related = relations_of(*[np.ascontiguousarray(one.T) for one in of_both])
         related *= ~are_forms[some]
         for place, one in enumerate((ONE, BROADER, BOTH_KINDS, NONE_IN_COMMON), ONE_MEANING):
             phi[place, some] = related == one
@@ -273,25 +272,18 @@ _IF_ONE = np.full((2 * MEANINGS, 2 * MEANINGS), BROADER, np.int8)
 _IF_ONE[:MEANINGS, :MEANINGS], _IF_ONE[MEANINGS:, MEANINGS:] = MAY_BE_ONE, BOTH_KINDS
 
 
-def sought(meanings: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return what a word seeks among the meanings of others, (12, ...), given its own, (8, ...).
-
-    It is the meanings that a word has; those that it may have as well; and what is above these.
-    """
-    both = np.concatenate([meanings[:MEANINGS], np.abs(meanings)])
-    return np.where(both > 0, both, _OF_NO_WORD)
-
-
 def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.int8]:
-    """Return how words are related, (...), given what is `sought` of the ones, (12, ...).
+    """Return how words are related, (...), given the meanings of both and what is above, (8, ...).
 
-    Given of the others are the meanings and what is above these, (8, ...).
+    The numbers are those above.
     """
-    sure, own = ours[:MEANINGS, None], ours[MEANINGS:, None]
+    sought = np.concatenate([ours[:MEANINGS], np.abs(ours)])  # a meaning may be below 0
+    sought = np.where(sought > 0, sought, _OF_NO_WORD)
+    sure, own = sought[:MEANINGS, None], sought[MEANINGS:, None]
     meet = own == np.abs(theirs)  # (8, 8, ...)
     told = meet * _IF_ONE.reshape(8, 8, *[1] * (meet.ndim - 2))
     told[:MEANINGS, :MEANINGS] += sure == theirs[:MEANINGS]
-    have_both = (ours[MEANINGS] != _OF_NO_WORD) & (theirs[0] != 0)
+    have_both = (ours[0] != 0) & (theirs[0] != 0)
     related: NDArray[np.int8] = np.maximum(np.maximum.reduce(told, axis=(0, 1)), have_both)
     return related
 

@@ -20,16 +20,16 @@ from fuzzydict._arrays import products
 from fuzzydict.search import align as a
 from fuzzydict.search.keys import (
     CANDIDATES,
-    SHORT,
     Keys,
     Query,
     Word,
     by_share,
     is_word,
+    kind_of,
     largest,
     letters_of,
 )
-from fuzzydict.search.score import Meaning
+from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, other_units, part_of
 from fuzzydict.text.ngrams import ngrams
 
@@ -46,7 +46,7 @@ def best_of_one(
     whole = max(sum(weights), 1e-9)
     share = [weight / whole for weight in weights]
     sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
-    x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES)), np.float32)
+    x = np.zeros((min(CANDIDATES, len(keys.alive)), len(a.FEATURES)), np.float32)
     if vector is None:
         vector = meaning.vector_of(query, weights)
     slots = _retrieve(x, query, share, sure, vector, keys, meaning)
@@ -57,7 +57,7 @@ def best_of_one(
     a.compare_strings(x, query, keys, slots.tolist())
     is_single = width == len(words) == 1
     edits = x[None, :, a.EDITS] if is_single else None
-    told, against = _compare(words, keys, columns, facts, edits, judge.pair.tolist())
+    told, against = _compare(words, keys, columns, facts, edits, judge)
     told = told.reshape(5, len(words), *columns.shape)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
@@ -173,7 +173,7 @@ def _compare(
     columns: NDArray[np.intp],
     facts: NDArray[Any],
     edits: NDArray[np.float32] | None,
-    weights: list[float],
+    judge: Judge,
 ) -> tuple[NDArray[np.float32], list[NDArray[np.float32] | None]]:
     """Return how the words of the query and those of the candidates, (C, W), compare.
 
@@ -182,7 +182,7 @@ def _compare(
     siblings and kindred, as in `align.Table`, (w, P). ``edits`` tells how few edits are between
     them, (w, P), if it is known.
     """
-    flat = columns.ravel()
+    flat, weights = columns.ravel(), judge.pair.tolist()
     theirs = _Theirs(keys, flat, [keys.strings[i] for i in flat.tolist()], facts.ravel())
     if edits is None:
         texts = [word.text for word in words]
@@ -200,7 +200,7 @@ def _compare(
                 np.multiply(near, theirs.facts["sure"], out=meant)
             np.multiply(weights[a.COSINE] + weights[a.COSINE_SQUARED] * meant, meant, out=matched)
             matched += weights[a.BY_SLIP] * (near - meant)
-        _weigh_edits(of_word, edits[i], word, theirs, weights)
+        _weigh_edits(of_word, edits[i], word, theirs, judge)
         _weigh_parts(of_word, word, theirs, weights)
         against = _weigh_kinds(of_word, edits[i], word, theirs, weights)
         for place, are in enumerate(against):
@@ -220,32 +220,24 @@ def _compare(
     return told, list(map(found.get, range(4)))
 
 
+#: Whether two words, given the `kind_of` each, are both known or both common: others, (8, 8).
+_ARE_OTHERS = (np.arange(8)[:, None] & np.arange(8) & 3 > 0).astype(np.float32)
+
+
 def _weigh_edits(
     told: NDArray[np.float32],
     edits: NDArray[np.float32],
     word: Word,
     theirs: _Theirs,
-    weights: list[float],
+    judge: Judge,
 ) -> None:
     """Set the odds by how few edits are between words, and how far they are others, in (5, P)."""
-    odds, unlike = told[0], told[4]
-    are_short = theirs.facts["length"] <= SHORT if len(word.text) > SHORT else np.True_
-    for is_so, name, weight in (
-        (word.is_known, "known", weights[a.BOTH_KNOWN]),
-        (word.entry.is_common, "common", weights[a.BOTH_COMMON]),
-    ):
-        if is_so:
-            both = theirs.facts[name]
-            odds += weight * both
-            np.maximum(unlike, both, out=unlike)
-            are_short = are_short & ~both
-    odds += weights[a.SHORT_WORD] * are_short
-    odds += weights[a.SQUARED]
+    odds, kind, kinds = told[0], kind_of(word), theirs.facts["kind"]
+    np.multiply(judge.of_squares[kind].take(kinds), edits, out=odds)
+    odds += judge.pair[a.OF_EDITS]
     odds *= edits
-    odds += weights[a.OF_EDITS]
-    odds *= edits
-    odds += weights[a.BIAS]
-    unlike *= edits * edits
+    odds += judge.pair[a.BIAS]
+    np.multiply(_ARE_OTHERS[kind].take(kinds), edits * edits, out=told[4])
 
 
 def _weigh_parts(
@@ -332,7 +324,7 @@ def _weigh_meanings(
         differ &= found[0] == 0
     own = np.array([word.meanings for word in words], np.int32).T[:, :, None]  # (8, w, 1)
     of_keys = np.ascontiguousarray(theirs.facts["meanings"].T)[:, None]
-    related = a.relations_of(a.sought(own), of_keys) * differ  # (w, P)
+    related = a.relations_of(own, of_keys) * differ  # (w, P)
     one, broader, kindred, none = weights[a.ONE_MEANING : a.UNRELATED + 1]
     of_each = np.array([[0, none, kindred, broader, 0, one], [0, -1, -1, 0, 0, 0]], np.float32)
     told[2:4] += of_each.take(related, axis=1)

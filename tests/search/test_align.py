@@ -75,8 +75,7 @@ def test_who_has_more_of_what_speaks_for_a_key_is_never_less_likely(
 )
 def test_meanings_are_related(relation: str, pairs: str) -> None:
     of_each = [[meanings_of(look_up(word)) for word in pair.split()] for pair in pairs.split("; ")]
-    ours, theirs = np.array(of_each, np.int32).T.swapaxes(0, 1)
-    found = align.relations_of(align.sought(ours), theirs)
+    found = align.relations_of(*np.array(of_each, np.int32).T.swapaxes(0, 1))
     one, broader, kindred, none = align.PAIR[align.ONE_MEANING : align.UNRELATED + 1]
     names = "", none, kindred, broader, "", one
     assert [names[number] for number in found] == [relation] * len(found)
