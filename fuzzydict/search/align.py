@@ -278,7 +278,7 @@ def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[
     The numbers are those above.
     """
     sought = np.concatenate([ours[:MEANINGS], np.abs(ours)])  # a meaning may be below 0
-    sought = np.where(sought > 0, sought, _OF_NO_WORD)
+    np.copyto(sought, _OF_NO_WORD, where=sought <= 0)
     sure, own = sought[:MEANINGS, None], sought[MEANINGS:, None]
     meet = own == np.abs(theirs)  # (8, 8, ...)
     told = meet * _IF_ONE.reshape(8, 8, *[1] * (meet.ndim - 2))

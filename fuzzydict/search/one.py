@@ -51,7 +51,7 @@ def best_of_one(
         vector = meaning.vector_of(query, weights)
     slots = _retrieve(x, query, share, sure, vector, keys, meaning)
     counts = keys.counts[slots]
-    width = int(np.maximum.reduce(counts))
+    width = max(counts.tolist())
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
     facts = keys.facts.take(columns)  # (C, W)
     a.compare_strings(x, query, keys, slots.tolist())
