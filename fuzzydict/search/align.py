@@ -281,7 +281,7 @@ def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[
     np.copyto(sought, _OF_NO_WORD, where=sought <= 0)
     sure, own = sought[:MEANINGS, None], sought[MEANINGS:, None]
     meet = own == np.abs(theirs)  # (8, 8, ...)
-    told = meet * _IF_ONE.reshape(8, 8, *[1] * (meet.ndim - 2))
+    told = meet * _IF_ONE.reshape(*_IF_ONE.shape, *[1] * (meet.ndim - 2))
     told[:MEANINGS, :MEANINGS] += sure == theirs[:MEANINGS]
     have_both = (ours[0] != 0) & (theirs[0] != 0)
     related: NDArray[np.int8] = np.maximum(np.maximum.reduce(told, axis=(0, 1)), have_both)
