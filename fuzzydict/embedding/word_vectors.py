@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections import Counter, defaultdict
@@ -27,6 +28,7 @@ from fuzzydict.text.words import words as words_of
 _KIND = "word vectors"
 _LARGEST = 1e30  # of the numbers of a vector: sums of many are below 3e38
 _TEXTS = 256  # texts that are encoded together, to save memory
+_MANY = 4  # words from which on their vectors are sooner gathered together
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
 _FREQUENT = 30_000  # the most frequent words, which a slip may have meant
 _SHORTEST = 5  # letters of a word in which a slip is looked for
@@ -70,16 +72,26 @@ class Matrix:
 
     def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E); zeros where the number is -1."""
-        parts = []
+        found, start = np.empty((len(rows), self.size), np.float32), 0
         for number, (codes, scales) in enumerate(self.tables):
             places = rows if self.places is None else self.places[number].take(rows)
-            part = codes.take(places, axis=0, mode="clip").astype(np.float32, copy=False)
+            scale = (places >= 0).astype(np.float32)
             if scales is not None:
-                part *= scales.take(places, mode="clip")[:, None]
-            if np.count_nonzero(are_missing := places < 0):
-                part[are_missing] = 0
-            parts.append(part)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+                scale *= scales.take(places, mode="clip")
+            some, start = codes.take(places, axis=0, mode="clip"), start + codes.shape[1]
+            np.multiply(some, scale[:, None], out=found[:, start - codes.shape[1] : start])
+        return found
+
+    def row(self, row: int) -> NDArray[np.float32]:
+        """Return one of the `rows`, (E,)."""
+        found, end = np.zeros(self.size, np.float32), 0
+        for number, (codes, scales) in enumerate(self.tables):
+            place = row if self.places is None else int(self.places[number, row])
+            start, end = end, end + codes.shape[1]
+            if place >= 0:
+                scale = 1 if scales is None else scales[place]
+                np.multiply(codes[place], scale, out=found[start:end])
+        return found
 
 
 def _are_in_range(vectors: NDArray[np.float32]) -> bool:
@@ -278,10 +290,18 @@ class WordVectors:
 
     def word(self, word: str) -> KnownWord:
         """Return what is compared of a word in its plain form."""
-        return self.look_up([word])[0]
+        found = self.find(word)
+        vector = self.matrix.row(found.row)
+        wide = vector.astype(np.float64)  # whose square is finite
+        length = math.sqrt(float(wide @ wide))
+        unit = vector / np.float32(length or 1)
+        unit.flags.writeable = False
+        return KnownWord(unit, length, *found[1:])
 
     def look_up(self, words: Sequence[str]) -> list[KnownWord]:
-        """Return the `word` of each of several, whose vectors are gathered together."""
+        """Return the `word` of each of several; the vectors of many are gathered together."""
+        if len(words) < _MANY:
+            return list(map(self.word, words))
         found = list(map(self.find, words))
         rows = self.matrix.rows(np.array([one.row for one in found], np.intp))
         units, lengths = units_and_lengths(rows)

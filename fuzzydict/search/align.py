@@ -5,10 +5,11 @@ L queries, C candidates of each, w words of a query, W words of a key, P differe
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import count, pairwise, product
+from itertools import combinations, count, pairwise, product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -234,7 +235,9 @@ def pairs_of(
     for some in slices(len(a), _PAIRS):  # as many as fit in a cache, in rows
         of_both = asked.facts["meanings"][a[some]], keys.facts["meanings"][b[some]]
         related = relations_of(*[np.ascontiguousarray(one.T) for one in of_both])
-        phi[ONE_MEANING : UNRELATED + 1, some] = related & ~are_forms[some]
+        related *= ~are_forms[some]
+        for place, one in enumerate((ONE, BROADER, BOTH_KINDS, NONE_IN_COMMON), ONE_MEANING):
+            phi[place, some] = related == one
     return phi
 
 
@@ -261,23 +264,28 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
     return are
 
 
-def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return how words are related, given the meanings of both and what is above these, (8, ...).
+#: What `relations_of` tells, the first if nothing else holds, and of several the last. Of words of
+#: which one only may have a meaning of the other, nothing more is told.
+NO_RELATION, NONE_IN_COMMON, BOTH_KINDS, BROADER, MAY_BE_ONE, ONE = range(6)
+#: What is told if a meaning of a word, or what is above one, is that of the other, (8, 8).
+_IF_ONE = np.full((2 * MEANINGS, 2 * MEANINGS), BROADER, np.int8)
+_IF_ONE[:MEANINGS, :MEANINGS], _IF_ONE[MEANINGS:, MEANINGS:] = MAY_BE_ONE, BOTH_KINDS
 
-    The rows of (4, ...) are: some meaning is one; is broader than one of the other; both are kinds
-    of one thing; nothing of that is found, though both have meanings. None holds of words of which
-    one only may have a meaning of the other.
+
+def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.int8]:
+    """Return how words are related, (...), given the meanings of both and what is above, (8, ...).
+
+    The numbers are those above.
     """
-    ours = np.where(ours == 0, _OF_NO_WORD, ours)
-    meet = np.abs(ours)[:, None] == np.abs(theirs)
-    meet = meet.reshape(2, MEANINGS, 2, MEANINGS, *meet.shape[2:])
-    (may_be, below), (above, kindred) = meet.any(axis=3).any(axis=1)
-    ours, theirs = ours[:MEANINGS], theirs[:MEANINGS]
-    same = ((ours[:, None] == theirs) & (theirs > 0)).any(axis=1).any(axis=0)
-    related = may_be | below | above
-    known = (ours[0] != _OF_NO_WORD) & (theirs[0] != 0)
-    unrelated = known & ~(related | kindred)
-    return np.array([same, related & ~may_be, kindred & ~related, unrelated])
+    sought = np.concatenate([ours[:MEANINGS], np.abs(ours)])  # a meaning may be below 0
+    np.copyto(sought, _OF_NO_WORD, where=sought <= 0)
+    sure, own = sought[:MEANINGS, None], sought[MEANINGS:, None]
+    meet = own == np.abs(theirs)  # (8, 8, ...)
+    told = meet * _IF_ONE.reshape(*_IF_ONE.shape, *[1] * (meet.ndim - 2))
+    told[:MEANINGS, :MEANINGS] += sure == theirs[:MEANINGS]
+    have_both = (ours[0] != 0) & (theirs[0] != 0)
+    related: NDArray[np.int8] = np.maximum(np.maximum.reduce(told, axis=(0, 1)), have_both)
+    return related
 
 
 class Table(NamedTuple):
@@ -431,7 +439,7 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
     Initials and terms count as much as a conventional abbreviation.
     """
     X, queries, keys, slots, theirs, table = block
-    by_convention = float(1 / (1 + np.exp(-(weights[BIAS] + weights[CONVENTION]))))
+    by_convention = 1 / (1 + math.exp(-float(weights[BIAS] + weights[CONVENTION])))
 
     def raise_to(strength: float, *at: Any) -> None:
         for place in (0, 2, 3) if keys.table.size else (0, 2):
@@ -460,7 +468,8 @@ def _initials_in(
     query: Query, keys: Keys, slots: NDArray[np.intp], theirs: NDArray[np.integer[Any]]
 ) -> Iterator[_Match]:
     """Yield where a word of one is the initials of words of the other."""
-    short = [(m, w.text) for m, w in enumerate(query.words) if len(w.text) in _INITIALS]
+    sizes = range(_INITIALS.start, min(_INITIALS.stop, theirs.shape[1] + 1))
+    short = [(m, word.text) for m, word in enumerate(query.words) if len(word.text) in sizes]
     if short:
         for j, slot in enumerate(slots.tolist()):
             initials = "".join([word[0] for word in keys.texts[slot].split(" ")])
@@ -469,15 +478,13 @@ def _initials_in(
                     first = initials.find(text)
                     if first >= 0:
                         yield j, slice(m, m + 1), slice(first, first + len(text))
-    if len(query.words) > 1:
-        initials = "".join([word.text[0] for word in query.words])
-        lengths = keys.facts["length"][theirs]
-        may = (lengths > 1) & (lengths <= min(len(initials), _INITIALS[-1]))
-        for j, m in np.argwhere(may).tolist():
-            text = keys.strings[theirs[j, m]]
-            first = initials.find(text)
-            if first >= 0:
-                yield j, slice(first, first + len(text)), slice(m, m + 1)
+    initials = "".join([word.text[0] for word in query.words])
+    for first, end in combinations(range(len(initials) + 1), 2):
+        text = initials[first:end]
+        number = keys.numbers.get(text) if len(text) in _INITIALS else None
+        if number is not None and initials.find(text) == first:
+            for j, m in zip(*(theirs == number).nonzero(), strict=True):
+                yield j, slice(first, end), slice(m, m + 1)
 
 
 def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Iterator[_Match]:
@@ -641,9 +648,20 @@ def compare_wholes(block: Block) -> None:
     is_one, key_is_one = own == 1, counts == 1
     if table.conventional is not None:
         X[..., CONVENTIONAL] += is_one & key_is_one & (table.conventional[:, :, 0, 0] > 0)
+    for i, query in enumerate(queries):
+        count = len(query.words)
+        if count > 1 and is_directed(query.asked):
+            for j in (counts[i] > 1).nonzero()[0].tolist():
+                if is_directed(keys.names[slots[i, j]]):
+                    rows = table.strengths[0, i, j, :count]
+                    places = [int(row.argmax()) for row in rows if row.max() > SAME]
+                    X[i, j, TURNED] = places != sorted(places)  # which words both have
+    differ = is_one != key_is_one
+    if not np.count_nonzero(differ):
+        return
     joined = [query.text.replace(" ", "") for query in queries]
     first = {name: keys.facts[name][theirs[:, :, 0]] for name in ("first", "length")}
-    may = (is_one != key_is_one) & (first["first"] == [[ord(one[0])] for one in joined])
+    may = differ & (first["first"] == [[ord(one[0])] for one in joined])
     for i, j in np.argwhere(may).tolist():
         whole = keys.texts[slots[i, j]].replace(" ", "")
         if joined[i] != whole and (kind := abbreviates(joined[i], whole)):
@@ -651,7 +669,7 @@ def compare_wholes(block: Block) -> None:
     may = is_one & ([[len(one)] for one in joined] <= counts) | key_is_one & (
         first["length"] <= own
     )
-    for i, j in np.argwhere(may & (is_one != key_is_one)).tolist():
+    for i, j in np.argwhere(may & differ).tolist():
         short, long = queries[i].text, keys.texts[slots[i, j]]
         fillers = keys.facts["filler"][theirs[i, j]].tolist()
         if key_is_one[i, j]:
@@ -661,14 +679,6 @@ def compare_wholes(block: Block) -> None:
         telling = [one for one, is_filler in zip(letters, fillers, strict=False) if not is_filler]
         X[i, j, INITIALS] = are_initials = short in ("".join(letters), "".join(telling))
         X[i, j, LONG_INITIALS] = are_initials and len(short) > 2
-    for i, query in enumerate(queries):
-        count = len(query.words)
-        if count > 1 and is_directed(query.asked):
-            for j in (counts[i] > 1).nonzero()[0].tolist():
-                if is_directed(keys.names[slots[i, j]]):
-                    rows = table.strengths[0, i, j, :count]
-                    places = [int(row.argmax()) for row in rows if row.max() > SAME]
-                    X[i, j, TURNED] = places != sorted(places)  # which words both have
 
 
 def compare_numbers(

@@ -133,6 +133,7 @@ FACTS = np.dtype(
         ("weight", np.float32),
         *((name, np.bool_) for name in _FLAGS.split()),
         ("denies", np.int8),
+        ("kind", np.int8),  # see `kind_of`
     ],
     align=True,
 )
@@ -162,6 +163,7 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
                 is_short_form(text),
             ),
             *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies),
+            kind_of(word),
         )
         for word, stem, member in zip(words, stems, members, strict=True)
         for text, entry in [(word.text, word.entry)]
@@ -172,6 +174,11 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
 def is_word(word: Word) -> bool:
     """Tell whether a word is known or a form of one, and no slip."""
     return word.trust == 1 or word.entry.is_common
+
+
+def kind_of(word: Word) -> int:
+    """Return whether a word is known (1), common (2), and short (4), added up."""
+    return word.is_known + 2 * word.entry.is_common + 4 * (len(word.text) <= SHORT)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -130,7 +130,7 @@ class Lookup(ABC):
         if new and (self.meaning.is_encoded or self._is_named):
             vectors = self.meaning.of_texts([query.asked for query in new])
         for query, vector in zip(new, vectors, strict=False):
-            one = found[query.asked] = query._replace(vector=vector)
+            one = found[query.asked] = query if vector is None else query._replace(vector=vector)
             if len(query.asked) <= LONGEST:
                 make_room(kept, _REMEMBERED_QUERIES)
                 kept[query.asked] = one

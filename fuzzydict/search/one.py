@@ -20,16 +20,16 @@ from fuzzydict._arrays import products
 from fuzzydict.search import align as a
 from fuzzydict.search.keys import (
     CANDIDATES,
-    SHORT,
     Keys,
     Query,
     Word,
     by_share,
     is_word,
+    kind_of,
     largest,
     letters_of,
 )
-from fuzzydict.search.score import Meaning
+from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, other_units, part_of
 from fuzzydict.text.ngrams import ngrams
 
@@ -46,21 +46,21 @@ def best_of_one(
     whole = max(sum(weights), 1e-9)
     share = [weight / whole for weight in weights]
     sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
-    x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES)), np.float32)
+    x = np.zeros((min(CANDIDATES, len(keys.alive)), len(a.FEATURES)), np.float32)
     if vector is None:
         vector = meaning.vector_of(query, weights)
     slots = _retrieve(x, query, share, sure, vector, keys, meaning)
     counts = keys.counts[slots]
-    width = int(np.maximum.reduce(counts))
+    width = max(counts.tolist())
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
     facts = keys.facts.take(columns)  # (C, W)
     a.compare_strings(x, query, keys, slots.tolist())
     is_single = width == len(words) == 1
     edits = x[None, :, a.EDITS] if is_single else None
-    told, against = _compare(words, keys, columns, facts, edits, judge.pair.tolist())
-    other = np.ones((len(slots), 1), np.float32)
+    told, against = _compare(words, keys, columns, facts, edits, judge)
     told = told.reshape(5, len(words), *columns.shape)
     if is_single:
+        other = np.ones((len(slots), 1), np.float32)
         x[:, a.SPELLED : a.RELATED + 1] = told[:, 0, :, 0].take(_OF_ONE_WORD, axis=0).T
         x[:, a.OTHER_WORD] = told[4, 0, :, 0]
         for place, are in zip(_AGAINST, against, strict=True):
@@ -69,8 +69,9 @@ def best_of_one(
         if words[0].entry.is_function:
             is_function = facts["function"][:, 0]
             x[:, a.OTHER_SMALL] = is_function & (told[0, 0, :, 0] < a.SAME)
-        denials = (facts["denies"][:, 0] != 0) ^ (words[0].entry.denies != 0)
-        x[:, a.DENIALS_LEFT] = denials & (told[0, 0, :, 0] < a.SAME)
+        if words[0].entry.denies or np.count_nonzero(facts["denies"]):
+            denials = (facts["denies"][:, 0] != 0) ^ (words[0].entry.denies != 0)
+            x[:, a.DENIALS_LEFT] = denials & (told[0, 0, :, 0] < a.SAME)
     else:
         other = keys.weights[columns]
         other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
@@ -172,7 +173,7 @@ def _compare(
     columns: NDArray[np.intp],
     facts: NDArray[Any],
     edits: NDArray[np.float32] | None,
-    weights: list[float],
+    judge: Judge,
 ) -> tuple[NDArray[np.float32], list[NDArray[np.float32] | None]]:
     """Return how the words of the query and those of the candidates, (C, W), compare.
 
@@ -181,7 +182,7 @@ def _compare(
     siblings and kindred, as in `align.Table`, (w, P). ``edits`` tells how few edits are between
     them, (w, P), if it is known.
     """
-    flat = columns.ravel()
+    flat, weights = columns.ravel(), judge.pair.tolist()
     theirs = _Theirs(keys, flat, [keys.strings[i] for i in flat.tolist()], facts.ravel())
     if edits is None:
         texts = [word.text for word in words]
@@ -191,14 +192,15 @@ def _compare(
     told[3] = keys.table.size > 0
     found: dict[int, NDArray[np.float32]] = {}
     for i, word in enumerate(words):
-        _, meant, matched, _, _ = of_word = told[:, i]
+        of_word = told[:, i]
+        meant, matched = of_word[1], of_word[2]
         if keys.table.size:
             near = np.maximum(units @ word.unit, 0)
             if word.trust == 1:  # a slip stands for a word less surely
                 np.multiply(near, theirs.facts["sure"], out=meant)
             np.multiply(weights[a.COSINE] + weights[a.COSINE_SQUARED] * meant, meant, out=matched)
             matched += weights[a.BY_SLIP] * (near - meant)
-        _weigh_edits(of_word, edits[i], word, theirs, weights)
+        _weigh_edits(of_word, edits[i], word, theirs, judge)
         _weigh_parts(of_word, word, theirs, weights)
         against = _weigh_kinds(of_word, edits[i], word, theirs, weights)
         for place, are in enumerate(against):
@@ -213,8 +215,13 @@ def _compare(
     np.reciprocal(odds, out=odds)
     same = edits == 1
     if np.count_nonzero(same):
-        told[:3, same], told[4, same] = 1, 0
+        np.copyto(told[:3], 1, where=same)
+        np.copyto(told[4], 0, where=same)
     return told, list(map(found.get, range(4)))
+
+
+#: Whether two words, given the `kind_of` each, are both known or both common: others, (8, 8).
+_ARE_OTHERS = (np.arange(8)[:, None] & np.arange(8) & 3 > 0).astype(np.float32)
 
 
 def _weigh_edits(
@@ -222,38 +229,26 @@ def _weigh_edits(
     edits: NDArray[np.float32],
     word: Word,
     theirs: _Theirs,
-    weights: list[float],
+    judge: Judge,
 ) -> None:
     """Set the odds by how few edits are between words, and how far they are others, in (5, P)."""
-    odds, *_, unlike = told
-    are_short = theirs.facts["length"] <= SHORT if len(word.text) > SHORT else np.True_
-    for is_so, name, weight in (
-        (word.is_known, "known", weights[a.BOTH_KNOWN]),
-        (word.entry.is_common, "common", weights[a.BOTH_COMMON]),
-    ):
-        if is_so:
-            both = theirs.facts[name]
-            odds += weight * both
-            np.maximum(unlike, both, out=unlike)
-            are_short = are_short & ~both
-    odds += weights[a.SHORT_WORD] * are_short
-    odds += weights[a.SQUARED]
+    odds, kind, kinds = told[0], kind_of(word), theirs.facts["kind"]
+    np.multiply(judge.of_squares[kind].take(kinds), edits, out=odds)
+    odds += judge.pair[a.OF_EDITS]
     odds *= edits
-    odds += weights[a.OF_EDITS]
-    odds *= edits
-    odds += weights[a.BIAS]
-    unlike *= edits * edits
+    odds += judge.pair[a.BIAS]
+    np.multiply(_ARE_OTHERS[kind].take(kinds), edits * edits, out=told[4])
 
 
 def _weigh_parts(
     told: NDArray[np.float32], word: Word, theirs: _Theirs, weights: list[float]
 ) -> None:
     """Add to the odds against words that are part of a word, and so other ones, in (5, P)."""
-    odds, meant, *_, unlike = told
+    odds, meant, unlike = told[0], told[1], told[4]
     unlike *= 1 - meant
     if is_word(word):
         letters = theirs.facts["letters of the stem"]
-        may = (letters & np.uint32(letters_of(word.entry.stem)) == letters) & theirs.facts["word"]
+        may = (letters & letters_of(word.entry.stem) == letters) & theirs.facts["word"]
         for j in may.nonzero()[0].tolist():
             if part := part_of(theirs.strings[j], word.text):
                 odds[j] += weights[a.HELD[part]]
@@ -272,7 +267,7 @@ def _weigh_kinds(
     Return which are conventional abbreviations, opposites, and other members; None for none.
     """
     keys, flat, strings, facts = theirs
-    odds, *_, unlike = told
+    odds, unlike = told[0], told[4]
     text, entry = word.text, word.entry
     if (stem := keys.stems.get(entry.stem)) is not None:
         are_forms = facts["stem"] == stem
@@ -284,26 +279,28 @@ def _weigh_kinds(
         of_group = (facts["group"] == entry.group) & (members > 0)
         are_short = of_group & (members == member) & (edits < 1)
         others = of_group & (members != member) | other_units()[entry.unit, facts["unit"]]
-    some = ((facts["first"] == ord(text[0])) & ~are_short).nonzero()[0]
-    if len(some):
-        own, letters = np.uint32(letters_of(text)), facts["letters"][some]
+    may = (facts["first"] == ord(text[0])) & (facts["length"] != len(text)) & ~are_short
+    if not is_short_form(text):
+        own, letters = letters_of(text), facts["letters"]
         both = letters & own
-        may = (both == letters) | (both == own) | facts["abbreviation"][some] | is_short_form(text)
-        for j in some[may & (facts["length"][some] != len(text))].tolist():
-            if kind := abbreviates(text, strings[j]):
-                are_short[j] = kind == 1
-                if kind > 1:
-                    size = len(text), len(strings[j])
-                    odds[j] += weights[a.ONE_STEM + kind]
-                    odds[j] += weights[a.OF_LETTERS] * (min(size) / max(size))
+        may &= (both == letters) | (both == own) | facts["abbreviation"]
+    for j in may.nonzero()[0].tolist():
+        if kind := abbreviates(text, strings[j]):
+            are_short[j] = kind == 1
+            if kind > 1:
+                size = len(text), len(strings[j])
+                odds[j] += weights[a.ONE_STEM + kind]
+                odds[j] += weights[a.OF_LETTERS] * (min(size) / max(size))
     opposites = a.are_opposites(word, keys, flat) if entry.opposites else None
     against = [
-        one if one is not None and one.any() else None for one in (are_short, opposites, others)
+        one if one is not None and np.count_nonzero(one) else None
+        for one in (are_short, opposites, others)
     ]
     for one, place in zip(against, (a.CONVENTION, a.OPPOSITES, a.OTHER_MEMBERS), strict=True):
         if one is not None:
             odds += weights[place] * one
-    np.copyto(unlike, 0, where=are_short)
+    if against[0] is not None:
+        np.copyto(unlike, 0, where=are_short)
     if entry.has_digit:
         odds += weights[a.OTHER_DIGITS] * (facts["digit"] & (edits < 1))
     return against
@@ -327,11 +324,13 @@ def _weigh_meanings(
         differ &= found[0] == 0
     own = np.array([word.meanings for word in words], np.int32).T[:, :, None]  # (8, w, 1)
     of_keys = np.ascontiguousarray(theirs.facts["meanings"].T)[:, None]
-    relations = a.relations_of(own, of_keys) & differ
-    of_each = np.array([weights[a.ONE_MEANING : a.UNRELATED + 1], [0, 0, -1, -1]], np.float32)
-    told[2:4] += (of_each @ relations.reshape(4, -1)).reshape(2, *differ.shape)
-    if relations[2].any():
-        found[3] = relations[2].astype(np.float32)
+    related = a.relations_of(own, of_keys) * differ  # (w, P)
+    one, broader, kindred, none = weights[a.ONE_MEANING : a.UNRELATED + 1]
+    of_each = np.array([[0, none, kindred, broader, 0, one], [0, -1, -1, 0, 0, 0]], np.float32)
+    told[2:4] += of_each.take(related, axis=1)
+    are_kinds = related == a.BOTH_KINDS
+    if np.count_nonzero(are_kinds):
+        found[3] = are_kinds.astype(np.float32)
 
 
 def _cover(
@@ -346,17 +345,18 @@ def _cover(
 
     ``told`` is what `_compare` tells, (5, w, C, W); the shares of the words are (w,) and (C, W).
     """
-    of_query = np.maximum.reduce(told, axis=3)  # (5, w, C)
+    by_word = told.transpose(3, 0, 1, 2).copy()  # since along short rows a maximum takes longer
+    of_query = np.maximum.reduce(by_word)  # (5, w, C)
     of_key = np.maximum.reduce(told[:3], axis=1)  # (3, C, W)
     covered = share @ of_query
     x[:, a.SPELLED : a.WORST : 2] = covered[:3].T
     x[:, a.RELATED], x[:, a.OTHER_WORD] = covered[3:]
     x[:, a.SPELLED_KEY : a.WORST : 2] = np.add.reduce(of_key * other, axis=2).T
     x[:, a.WORST] = np.minimum.reduce(of_query[2], axis=0)
-    x[:, a.WORST_KEY] = np.minimum.reduce(np.where(other > 0, of_key[2], 1), axis=1)
+    x[:, a.WORST_KEY] = np.minimum.reduce(of_key[2], axis=1, initial=1, where=other > 0)
     x[:, a.TELLING : a.TELLING_KEY + 1] = x[:, a.MATCHED : a.MATCHED_KEY + 1]
-    denies = np.array([word.entry.denies for word in words], np.int8)
-    if denies.any() or np.count_nonzero(theirs["denies"]):
+    if any([word.entry.denies for word in words]) or np.count_nonzero(theirs["denies"]):
+        denies = np.array([word.entry.denies for word in words], np.int8)
         ours = a.undenied(denies, of_query.swapaxes(1, 2))
         x[:, a.DENIED] = (1 - ours * a.undenied(theirs["denies"], of_key)) / 2
         left = (of_query[0, denies != 0] < a.SAME).sum(axis=0)
@@ -370,7 +370,7 @@ def _cover(
         telling = share * ~np.array(fillers)
         if telling.any():
             x[:, a.TELLING] = (telling / telling.sum()) @ of_query[2]
-    if theirs["filler"].any():
+    if np.count_nonzero(theirs["filler"]):
         telling = other * ~theirs["filler"]
         telling = np.where(telling.any(axis=1, keepdims=True), telling, other)
         sums = np.maximum(telling.sum(axis=1), np.float32(1e-9))
@@ -392,14 +392,13 @@ def _tell_whether(
     The words of the candidate are ``row``, (W,), with their facts and shares; ``told`` is what
     `_compare` tells of the pairs of words, (5, w, W).
     """
-    matched = told[2]
     x[a.RELATED_KEY] = np.maximum.reduce(told[3], axis=0) @ other
     of_query = [(e.is_filler, e.is_function, e.has_digit, e.unit) for e in [w.entry for w in words]]
     of_key = facts[["filler", "function", "digit", "unit"]][: np.count_nonzero(row)].tolist()
     head, head_key = _heads_of(of_query, of_key)
-    x[a.HEAD], x[a.HEAD_KEY] = matched[head].max(), matched[:, head_key].max()
-    x[a.ONE_HEAD] = matched[head, head_key]
-    table, shares = matched.tolist(), other.tolist()
+    table, shares = told[2].tolist(), other.tolist()
+    x[a.HEAD], x[a.HEAD_KEY] = max(table[head]), max([row[head_key] for row in table])
+    x[a.ONE_HEAD] = table[head][head_key]
     fillers = facts["filler"].tolist()
     ours = [
         0.0 if max(one) >= a.UNMATCHED or word.entry.is_filler else share_of

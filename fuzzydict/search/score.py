@@ -284,6 +284,17 @@ class Judge:
     rest: NDArray[np.float32]
 
     @cached_property
+    def of_squares(self) -> NDArray[np.float32]:
+        """What the square of "edits" weighs between two words, given the `kind_of` each, (8, 8)."""
+        kinds, weights = np.arange(8), self.pair
+        both, either = kinds[:, None] & kinds, kinds[:, None] | kinds
+        is_short = (either & 4 > 0) & (both & 3 == 0)
+        of_known = weights[align.BOTH_KNOWN] * (both & 1 > 0)
+        of_common = weights[align.BOTH_COMMON] * (both & 2 > 0)
+        of_short = weights[align.SHORT_WORD] * is_short
+        return np.asarray(weights[align.SQUARED] + of_known + of_common + of_short, np.float32)
+
+    @cached_property
     def which_is_best(self) -> Folded:
         """The net that gives the log-odds of candidates, given their features."""
         places = [*range(WHETHER), *range(CONTEXT, len(FEATURES))]

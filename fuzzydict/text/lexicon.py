@@ -479,7 +479,8 @@ def is_directed(text: str) -> bool:
     """
     text, kinds = _spelled_out(text), _table("kinds")
     inner = plain(text).split(" ")[1:-1]
-    return bool(_TURNED.search(text)) or any("direction" in kinds.get(one, ()) for one in inner)
+    directions = [one for one in inner if "direction" in kinds.get(one, ())]
+    return bool(directions or _TURNED.search(text))
 
 
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits

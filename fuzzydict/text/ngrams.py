@@ -72,11 +72,12 @@ class Inverted(NamedTuple):
         owners = np.repeat(np.arange(first, end, dtype=np.int32), counts)[order]
         return cls(ordered[starts], np.append(starts, len(flat)), owners, end)
 
-    def texts(self, ngram: int) -> NDArray[np.int32]:
-        """Return the texts that have an n-gram, rising."""
-        place = int(np.searchsorted(self.present, ngram))
-        is_here = place < len(self.present) and self.present[place] == ngram
-        return self.owners[slice(*self.starts[place : place + 2])] if is_here else self.owners[:0]
+    def texts(self, ngrams: list[int]) -> list[NDArray[np.int32]]:
+        """Return the texts that have each of some n-grams, rising."""
+        sought = np.array(ngrams, np.uint16)  # of the type of the others, which are not converted
+        sides = [self.present.searchsorted(sought, side) for side in ("left", "right")]
+        ranges = zip(*[self.starts[places].tolist() for places in sides], strict=True)
+        return [self.owners[start:end] for start, end in ranges]
 
 
 class Postings:
@@ -151,20 +152,20 @@ class Postings:
         """Return the likeness of each text to L queries, given the n-grams of these, (L, n)."""
         seen, likeness = self._seen, np.empty((len(asked), self.size))
         for row, of_query in zip(likeness, asked, strict=True):
-            found = [seen.get(one) or self._of(one) for one in of_query]
-            squares, texts = zip(*found, strict=True)
-            weights = np.repeat(squares, [*map(len, texts)])
+            if new := [one for one in of_query if one not in seen]:
+                self._look_up(new)
+            squares, texts = zip(*[seen[one] for one in of_query], strict=True)
+            weights = np.array(squares).repeat([*map(len, texts)])
             sums = np.bincount(np.concatenate(texts), weights, self.size)
             np.multiply(sums, self._scale, out=row)  # 0 for a dead text
             row /= math.sqrt(max(sum(squares), 1e-30))
         return likeness
 
-    def _of(self, ngram: int) -> tuple[float, NDArray[np.int32]]:
-        """Return the squared weight of an n-gram, and the texts that have it; keep both."""
-        texts, *last = [part.texts(ngram) for part in self._parts]
-        if last:
-            texts = np.concatenate([texts, *last])
-        living = texts if self._alive is None else texts[self._alive[texts]]
-        frequency = len(living) if self._of_all is None else int(self._of_all[ngram])
-        found = self._seen[ngram] = float(self._squared_weights(frequency)), texts
-        return found
+    def _look_up(self, ngrams: list[int]) -> None:
+        """Keep the squared weight of each of some n-grams, and the texts that have it."""
+        of_parts = [part.texts(ngrams) for part in self._parts]
+        for ngram, texts, *last in zip(ngrams, *of_parts, strict=True):
+            of_all = np.concatenate([texts, *last]) if last else texts
+            living = of_all if self._alive is None else of_all[self._alive[of_all]]
+            frequency = len(living) if self._of_all is None else int(self._of_all[ngram])
+            self._seen[ngram] = math.log1p(self._total / max(frequency, 1)) ** 2, of_all
