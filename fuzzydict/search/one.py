@@ -61,17 +61,7 @@ def best_of_one(
     told = told.reshape(5, len(words), *columns.shape)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
-        x[:, a.SPELLED : a.RELATED + 1] = told[:, 0, :, 0].take(_OF_ONE_WORD, axis=0).T
-        x[:, a.OTHER_WORD] = told[4, 0, :, 0]
-        for place, are in zip(_AGAINST, against, strict=True):
-            if are is not None:
-                x[:, place] = are[0]
-        if words[0].entry.is_function:
-            is_function = facts["function"][:, 0]
-            x[:, a.OTHER_SMALL] = is_function & (told[0, 0, :, 0] < a.SAME)
-        if words[0].entry.denies or np.count_nonzero(facts["denies"]):
-            denials = (facts["denies"][:, 0] != 0) ^ (words[0].entry.denies != 0)
-            x[:, a.DENIALS_LEFT] = denials & (told[0, 0, :, 0] < a.SAME)
+        _match_words(x, words[0], facts[:, 0], told[:, 0, :, 0], against)
     else:
         other = keys.weights[columns]
         other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
@@ -96,11 +86,6 @@ def best_of_one(
     of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
     _tell_whether(x[place], words, share, *of_best)
     return int(slots[place]), judge.right_of_one(x[place], odds, place)
-
-
-#: Which of what is told of two words each feature of the words is, if both have one word.
-_OF_ONE_WORD = np.array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 3])
-_AGAINST = (a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS, a.OTHER_KINDS)
 
 
 def _retrieve(
@@ -138,6 +123,35 @@ def _retrieve(
     for place, near, above, _, part in told:
         x[:, place], x[:, place + 1] = near[slots] * part, above[slots] / 10 * part
     return slots
+
+
+#: Which of what is told of two words each feature of the words is, if both have one word.
+_OF_ONE_WORD = np.array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 3])
+_AGAINST = (a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS, a.OTHER_KINDS)
+
+
+def _match_words(
+    x: NDArray[np.float32],
+    word: Word,
+    theirs: NDArray[Any],
+    told: NDArray[np.float32],
+    against: list[NDArray[np.float32] | None],
+) -> None:
+    """Set the features of the words where query and candidates have one each.
+
+    Given are the facts of the candidates' words, (C,), and what `_compare` tells, (5, C).
+    """
+    x[:, a.SPELLED : a.RELATED + 1] = told.take(_OF_ONE_WORD, axis=0).T
+    x[:, a.OTHER_WORD] = told[4]
+    for place, are in zip(_AGAINST, against, strict=True):
+        if are is not None:
+            x[:, place] = are[0]
+    if word.entry.is_function:
+        x[:, a.OTHER_SMALL] = theirs["function"] & (told[0] < a.SAME)
+    if word.entry.denies or np.count_nonzero(theirs["denies"]):
+        x[:, a.DENIALS_LEFT] = ((theirs["denies"] != 0) ^ (word.entry.denies != 0)) & (
+            told[0] < a.SAME
+        )
 
 
 def _block_of(
