@@ -220,8 +220,9 @@ class WordVectors:
     def find(self, word: str) -> Found:
         """Return the row of a word, as it is spelled here or plain, or of what stands in for it.
 
-        That is the word of which it is a form, or else the most frequent word that one slip after
-        the first letter makes of it. No two numbers mean the same, though their vectors are alike.
+        That is the word of which it is a form, or a form of this that one slip makes of it; or else
+        the most frequent word that one slip makes of it, after the first letter. No two numbers
+        mean the same, though their vectors are alike.
         """
         row = self._rows.get(word)
         if row is not None:
@@ -234,22 +235,28 @@ class WordVectors:
         if " " in word:
             return -1, 0.0
         entry = look_up(word)
-        for base in (entry.form, entry.stem, _AMERICAN.sub("z", word)):
-            if base in self._rows:
-                return self._rows[base], 1.0
-        if len(word) < _SHORTEST or not (word.isalpha() and word.isascii()):
+        bases = entry.form, entry.stem, _AMERICAN.sub("z", word)
+        base = next((self._rows[one] for one in bases if one in self._rows), None)
+        slips = self._slips(word)
+        if base is not None:  # "commiting" is "committing" sooner than "commit"
+            forms = [row for row in slips if look_up(self.words[row]).stem == entry.stem]
+            return min(forms, default=base), 1.0
+        if not slips:
             return -1, 0.0
+        return min(slips), Indel.normalized_similarity(word, self.words[min(slips)])
+
+    def _slips(self, word: str) -> list[int]:
+        """Return the rows of frequent words that a slip after the first letter makes of a word."""
+        if len(word) < _SHORTEST or not (word.isalpha() and word.isascii()):
+            return []
         known, sizes = list[str](), range(len(word) - 1, len(word) + 2)
         for letters in (word[:2], word[0] + word[-2:]):  # one slip leaves some of them
             for size in sizes:
                 known += self._frequent.get((letters, size), ())
         if not known:
-            return -1, 0.0
+            return []
         edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)[0]
-        slips = [self._rows[known[place]] for place in (edits <= 1).nonzero()[0].tolist()]
-        if not slips:
-            return -1, 0.0
-        return min(slips), Indel.normalized_similarity(word, self.words[min(slips)])
+        return [self._rows[known[place]] for place in (edits <= 1).nonzero()[0].tolist()]
 
     @cached_property
     def _frequent(self) -> dict[tuple[str, int], list[str]]:

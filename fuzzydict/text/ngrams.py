@@ -22,15 +22,17 @@ _LAST = 64  # as many texts, or one in as many, are inverted again when others a
 def ngrams(text: str) -> list[int]:
     """Return the numbers, below 65536, of the different n-grams of a text, rising.
 
-    They are pairs and triples of characters. The text is padded with a blank on both sides, so
-    that its first and last letters count.
+    They are pairs of characters, and triples in whichever order, so that a text with two letters
+    exchanged has most of them. The text is padded with a blank on both sides, so that its first and
+    last letters count.
 
     >>> len(ngrams("color")), len({*ngrams("color")} & {*ngrams("colour")})
     (11, 8)
     """
     codes = [32, *map(ord, text), 32]
+    mixed = [code * (code * (code * _THIRD + _SECOND) + _FIRST) for code in codes]
     twos = [one * _FIRST + two * _SECOND for one, two in pairwise(codes)]
-    threes = [two + three * _THIRD for two, three in zip(twos, codes[2:], strict=False)]
+    threes = [a + b + c for a, b, c in zip(mixed, mixed[1:], mixed[2:], strict=False)]
     return sorted({(mixed & 0xFFFFFFFF) >> 16 for mixed in twos + threes})
 
 
@@ -43,7 +45,9 @@ def ngrams_of_each(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np
         lengths = np.fromiter(map(len, texts[some]), np.int64) + 2
         owners = np.repeat(np.arange(len(lengths)), lengths)
         twos = codes[:-1] * np.uint32(_FIRST) + codes[1:] * np.uint32(_SECOND)
-        threes = twos[:-1] + codes[2:] * np.uint32(_THIRD)
+        each = codes * np.uint32(_THIRD) + np.uint32(_SECOND)
+        each = codes * (codes * each + np.uint32(_FIRST))
+        threes = each[:-2] + each[1:-1] + each[2:]
         pairs = []
         for mixed in (twos, threes):
             inside = np.flatnonzero(owners[: len(mixed)] == owners[len(owners) - len(mixed) :])

@@ -67,6 +67,7 @@ first_name, last_name, phone: fname = first_name; lname = last_name; firstname =
     frist name = first_name
 one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
 timeout_s, host, port: timeout_seconds = timeout_s
+commit, committing: commiting = committing
 teach, learn, read: teacher = teach
 danger, safety: dangerous = danger
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
