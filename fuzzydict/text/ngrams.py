@@ -30,9 +30,9 @@ def ngrams(text: str) -> list[int]:
     (11, 8)
     """
     codes = [32, *map(ord, text), 32]
-    mixed = [code * (code * (code * _THIRD + _SECOND) + _FIRST) for code in codes]
+    each = [code * (code * (code * _THIRD + _SECOND) + _FIRST) for code in codes]
     twos = [one * _FIRST + two * _SECOND for one, two in pairwise(codes)]
-    threes = [a + b + c for a, b, c in zip(mixed, mixed[1:], mixed[2:], strict=False)]
+    threes = [a + b + c for a, b, c in zip(each, each[1:], each[2:], strict=False)]
     return sorted({(mixed & 0xFFFFFFFF) >> 16 for mixed in twos + threes})
 
 
@@ -44,9 +44,9 @@ def ngrams_of_each(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np
         codes = np.frombuffer(padded.encode("utf-32-le", "surrogatepass"), np.uint32)
         lengths = np.fromiter(map(len, texts[some]), np.int64) + 2
         owners = np.repeat(np.arange(len(lengths)), lengths)
-        twos = codes[:-1] * np.uint32(_FIRST) + codes[1:] * np.uint32(_SECOND)
-        each = codes * np.uint32(_THIRD) + np.uint32(_SECOND)
-        each = codes * (codes * each + np.uint32(_FIRST))
+        first, second, third = np.array([_FIRST, _SECOND, _THIRD], np.uint32)
+        each = codes * (codes * (codes * third + second) + first)
+        twos = codes[:-1] * first + codes[1:] * second
         threes = each[:-2] + each[1:-1] + each[2:]
         pairs = []
         for mixed in (twos, threes):

@@ -99,9 +99,11 @@ TEXTS = st.lists(LETTERS | ANY, max_size=12)
 
 def number(ngram: str) -> int:
     """Return the number of one n-gram, in whole numbers without bound."""
-    multipliers = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
-    mixed = sum(ord(c) * m for c, m in zip(ngram, multipliers, strict=False))
-    return mixed % 2**32 >> 16
+    first, second, third = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+    codes = [ord(character) for character in ngram]
+    if len(codes) == 2:
+        return (codes[0] * first + codes[1] * second) % 2**32 >> 16
+    return sum(c**3 * third + c**2 * second + c * first for c in codes) % 2**32 >> 16
 
 
 def numbers(text: str) -> set[int]:
