@@ -578,7 +578,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         with self._lock:  # one thread encodes what several need
             if self._is_current(reader := self._kept.reader):
                 return reader
-            if self._kept.is_encoding:  # this thread, or it would have no lock
+            if self._kept.is_encoding:  # by this thread: another would hold the lock
                 raise RuntimeError(_ENCODING)
             try:
                 self._kept.is_encoding = True

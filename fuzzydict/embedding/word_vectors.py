@@ -220,9 +220,9 @@ class WordVectors:
     def find(self, word: str) -> Found:
         """Return the row of a word, as it is spelled here or plain, or of what stands in for it.
 
-        That is the word of which it is a form, or a form of this that one slip makes of it; or else
-        the most frequent word that one slip makes of it, after the first letter. No two numbers
-        mean the same, though their vectors are alike.
+        That is a word of which it is a form, or another form of that word, one slip away:
+        "committing" for "commiting". Or else it is the most frequent word that one slip after the
+        first letter makes of it. No two numbers mean the same, though their vectors are alike.
         """
         row = self._rows.get(word)
         if row is not None:

@@ -47,6 +47,7 @@ from fuzzydict.text.lexicon import (
     part_of,
     same_terms,
     stem_of,
+    without_commas,
 )
 from fuzzydict.text.words import plain
 
@@ -128,7 +129,7 @@ KINDRED, UNRELATED, OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = ran
 _OF_MEANING = slice(COSINE, UNRELATED + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
-_OF_NO_WORD = 1 << 30  # is that of no word
+_OF_NO_WORD = 1 << 30  # equals no meaning
 _PAIRS = 1 << 13  # of words whose meanings are compared at a time
 SAME_LETTERS = 0.65  # of a number word and a slip of it
 SAME = 0.8  # how alike words are that both have
@@ -264,8 +265,8 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
     return are
 
 
-#: What `relations_of` tells, the first if nothing else holds, and of several the last. Of words of
-#: which one only may have a meaning of the other, nothing more is told.
+#: What `relations_of` tells: of several that hold the last, which is why they are in this order.
+#: Of words of which one only may have a meaning of the other, nothing more is told.
 NO_RELATION, NONE_IN_COMMON, BOTH_KINDS, BROADER, MAY_BE_ONE, ONE = range(6)
 #: What is told if a meaning of a word, or what is above one, is that of the other, (8, 8).
 _IF_ONE = np.full((2 * MEANINGS, 2 * MEANINGS), BROADER, np.int8)
@@ -275,15 +276,15 @@ _IF_ONE[:MEANINGS, :MEANINGS], _IF_ONE[MEANINGS:, MEANINGS:] = MAY_BE_ONE, BOTH_
 def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.int8]:
     """Return how words are related, (...), given the meanings of both and what is above, (8, ...).
 
-    The numbers are those above.
+    The numbers are `NO_RELATION` to `ONE`.
     """
     sought = np.concatenate([ours[:MEANINGS], np.abs(ours)])  # a meaning may be below 0
     np.copyto(sought, _OF_NO_WORD, where=sought <= 0)
     sure, own = sought[:MEANINGS, None], sought[MEANINGS:, None]
     meet = own == np.abs(theirs)  # (8, 8, ...)
     told = meet * _IF_ONE.reshape(*_IF_ONE.shape, *[1] * (meet.ndim - 2))
-    told[:MEANINGS, :MEANINGS] += sure == theirs[:MEANINGS]
-    have_both = (ours[0] != 0) & (theirs[0] != 0)
+    told[:MEANINGS, :MEANINGS] += sure == theirs[:MEANINGS]  # from MAY_BE_ONE to ONE
+    have_both = (ours[0] != 0) & (theirs[0] != 0)  # NONE_IN_COMMON, if nothing else is told
     related: NDArray[np.int8] = np.maximum(np.maximum.reduce(told, axis=(0, 1)), have_both)
     return related
 
@@ -697,7 +698,8 @@ def compare_numbers(
         if not (ours[i] and theirs_j) and _counts_letters(query.text, text):
             continue
         more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
-        as_written = query.asked, str.__str__(keys.names[slots[i, j]])
+        name = str.__str__(keys.names[slots[i, j]])
+        as_written = without_commas(query.asked), without_commas(name)
         if other_code(query.text, text) or other_number(*as_written):
             place = OTHER_NUMBERS
         elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):

@@ -3,7 +3,7 @@
     n keys, C candidates, w words of the query, W words of a key at most, F features,
     P pairs of the C candidates and their W words
 
-The numbers are those of the block, up to rounding; a test compares the two.
+The numbers are those of the block, up to rounding: `test_one_query_is_as_among_others` compares.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _retrieve(
     return slots
 
 
-#: Which of what is told of two words each feature of the words is, if both have one word.
+#: For each feature from SPELLED to RELATED the row of what is told of two words that it copies.
 _OF_ONE_WORD = np.array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 3])
 _AGAINST = (a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS, a.OTHER_KINDS)
 

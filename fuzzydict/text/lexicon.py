@@ -429,14 +429,18 @@ def _last_written() -> frozenset[str]:
     return frozenset(left.split()[-1] for left in _written())
 
 
-def _spelled_out(text: str) -> str:
-    """Return a text, and no more of it than is compared, with words for signs such as "w/o".
+def without_commas(text: str) -> str:
+    """Return a text as written with no commas between thousands.
 
-    Numbers have no commas between thousands.
+    >>> without_commas("1,000.50 EUR, or 2,000,000"), without_commas("May 5,2024")
+    ('1000.50 EUR, or 2000000', 'May 5,2024')
     """
-    written, text = _written(), text[:LONGEST]
-    if "," in text:
-        text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
+    return _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text) if "," in text else text
+
+
+def _spelled_out(text: str) -> str:
+    """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
+    written, text = _written(), without_commas(text[:LONGEST])
     if not _SIGN.search(text):
         return text
     return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)

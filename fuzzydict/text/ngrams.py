@@ -169,7 +169,8 @@ class Postings:
         """Keep the squared weight of each of some n-grams, and the texts that have it."""
         of_parts = [part.texts(ngrams) for part in self._parts]
         for ngram, texts, *last in zip(ngrams, *of_parts, strict=True):
-            of_all = np.concatenate([texts, *last]) if last else texts
-            living = of_all if self._alive is None else of_all[self._alive[of_all]]
+            having = np.concatenate([texts, *last]) if last else texts
+            living = having if self._alive is None else having[self._alive[having]]
             frequency = len(living) if self._of_all is None else int(self._of_all[ngram])
-            self._seen[ngram] = math.log1p(self._total / max(frequency, 1)) ** 2, of_all
+            square = math.log1p(self._total / max(frequency, 1)) ** 2  # as `_squared_weights`
+            self._seen[ngram] = square, having

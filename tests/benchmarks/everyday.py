@@ -5,7 +5,7 @@ empty ``accept`` if no key is right. With ``--joins`` the queries of a dict are 
 another, which `fuzzydict.join` joins, and skrub's ``fuzzy_join``.
 
     python -m tests.benchmarks.everyday [--encoder] everyday.json
-    python -m tests.benchmarks.everyday tests/benchmarks/tempting.json
+    python -m tests.benchmarks.everyday tests/benchmarks/near_misses.json
     python -m tests.benchmarks.everyday --joins everyday.json medical.json
 """
 
