@@ -21,8 +21,6 @@ from fuzzydict.mapping import FuzzyDict
 
 #: The sentence encoder that is used most often.
 ENCODER_NAME = "all-MiniLM-L6-v2"
-_SEED = 1
-_BATCH = 128  # texts that the sentence encoder takes at once
 _LIKELY = 0.5  # a cutoff at which difflib is much faster
 
 
@@ -71,7 +69,7 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
             return not all(encoder.find(token).is_known for token in encoder.tokens(text))
 
     def over(keys: Sequence[str]) -> Ranker:
-        items = zip(keys, keys, strict=True)
+        items = {key: key for key in keys}
         every = FuzzyDict[str](items, embedding=embedding, score_cutoff=-math.inf)
 
         def ranked(
@@ -152,16 +150,16 @@ class Remembering:
 def _difflib(keys: Sequence[str]) -> Ranker:
     """Return ``difflib.get_close_matches``."""
 
-    def close(query: str, topn: int, cutoff: float = 0) -> list[str]:
-        return difflib.get_close_matches(query, keys, n=topn, cutoff=cutoff)
-
     def nearest(query: str, topn: int) -> Found:
-        found = close(query, topn, _LIKELY)
+        found = difflib.get_close_matches(query, keys, topn, _LIKELY)
         if len(found) < topn:
-            found = close(query, topn)
+            found = difflib.get_close_matches(query, keys, topn, 0)
         return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
-    return _key_by_key(lambda query: next(iter(close(query, 1)), None), nearest)
+    def best(query: str) -> str | None:
+        return next(iter(difflib.get_close_matches(query, keys, 1, 0)), None)
+
+    return _key_by_key(best, nearest)
 
 
 def _rapidfuzz(keys: Sequence[str]) -> Ranker:
@@ -187,7 +185,7 @@ def _gensim_defaults() -> System:
     sentences = brown_sentences()
     from gensim.models import Word2Vec
 
-    vectors = Word2Vec(sentences, seed=_SEED, workers=1).wv
+    vectors = Word2Vec(sentences, seed=1, workers=1).wv
 
     class MeanOfWords:
         def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
@@ -219,7 +217,7 @@ def sentence_encoder() -> Remembering:
 
     class Sentences:
         def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-            vectors = model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
+            vectors = model.encode(list(texts), batch_size=128, show_progress_bar=False)
             return np.asarray(vectors, np.float32)
 
     return Remembering(Sentences())
