@@ -46,14 +46,8 @@ def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
     holds no real numbers raises ArgumentTypeError, and a ragged list ShapeError.
     """
     arrays = {name: _as_numbers(name, argument) for name, argument in arguments.items()}
-    if len(arrays) == 1:
-        (array,) = arrays.values()
-        if array.dtype.char in "fd":
-            return (array,)
-    kinds = [array.dtype for array in arrays.values() if array.dtype.kind == "f"]
-    dtype = np.result_type(np.float32, *kinds) if kinds else np.dtype(np.float64)
-    if dtype.itemsize > 8:
-        dtype = np.dtype(np.float64)
+    widths = [array.itemsize for array in arrays.values() if array.dtype.kind == "f"]
+    dtype = np.float32 if widths and max(widths) <= 4 else np.float64
     with np.errstate(over="ignore"):  # infinity is refused later, with its place
         return tuple(array.astype(dtype, copy=False) for array in arrays.values())
 
@@ -115,9 +109,8 @@ def require_finite(result: Array, **sources: Array) -> None:
     if np.isfinite(result).all():
         return
     for name, source in sources.items():
-        bad = np.argwhere(~np.isfinite(source))
-        if len(bad):
-            place = tuple(int(i) for i in bad[0])
+        if len(bad := np.argwhere(~np.isfinite(source))):
+            place = tuple(bad[0].tolist())
             raise ShapeError(
                 f"{name} of shape {source.shape} must be finite, but {name}{list(place)} is "
                 f"{source[place]} ({len(bad)} such in all); remove or replace them"
@@ -148,13 +141,12 @@ def real_number(name: str, number: Any, expected: str = "a number") -> float:
         raise ArgumentTypeError(f"{name} must be {expected}, got {quoted(number)}")
     try:
         value = float(given)
-        is_too_large = math.isinf(value) and given != value
     except OverflowError:
-        value, is_too_large = math.inf, True
+        value = math.inf
     except Exception:  # a Decimal that signals, or whatever else a class of numbers raises
-        value, is_too_large = math.nan, False
-    if is_too_large or math.isnan(value):
-        why = "which is too large for a float" if is_too_large else "which is NaN"
+        value = math.nan
+    if math.isnan(value) or (math.isinf(value) and given != value):
+        why = "which is NaN" if math.isnan(value) else "which is too large for a float"
         raise OptionError(f"{name} must be {expected}, got {quoted(number)}, {why}")
     return value
 
@@ -240,14 +232,6 @@ def make_room(kept: dict[Any, Any], most: int) -> None:
             kept.pop(key, None)
 
 
-def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distinct numbers, sorted; several times as fast as np.unique."""
-    ordered: NDArray[np.int64] = np.sort(numbers)
-    first = np.ones(len(ordered), np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[first]
-
-
 def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
     """Return vectors (n, E) scaled to unit length; zero vectors stay zero."""
     return units_and_lengths(vectors)[0]
@@ -256,10 +240,7 @@ def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
 def units_and_lengths(vectors: NDArray[_Float]) -> tuple[NDArray[_Float], NDArray[_Float]]:
     """Return the `units` of vectors (n, E), and their lengths, (n, 1)."""
     with np.errstate(over="ignore"):
-        if len(vectors) == 1:
-            squares = vectors @ vectors.T  # in one step
-        else:
-            squares = np.add.reduce(vectors * vectors, axis=1, keepdims=True)
+        squares = np.add.reduce(vectors * vectors, axis=1, keepdims=True)
     lengths: NDArray[_Float] = np.sqrt(squares)
     if np.isinf(lengths).any():  # the squares overflow 32 bits
         wide = vectors.astype(np.float64)
