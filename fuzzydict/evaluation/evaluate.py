@@ -140,17 +140,12 @@ def _asked(system: System, dictionary: Dictionary, timed: int) -> list[_Answer]:
         seconds[place] = time.perf_counter() - start
     if isinstance(encoder, Remembering):
         encoder.remember(texts)  # in one batch
-    without: dict[tuple[str, frozenset[str]], float] = {}
-    for accept in {query.accept for query in queries}:
-        some = [query.text for query in queries if query.accept == accept]
-        for text, found in zip(some, ranker.ranked(some, 1, without=accept), strict=True):
-            without[text, accept] = found[0][1] if found else -math.inf
     answers = []
-    for query, found, took in zip(queries, ranker.ranked(texts, _TOPN), seconds, strict=True):
-        text, accept, _ = query
-        first = next((rank for rank, (key, _) in enumerate(found, 1) if key in accept), math.inf)
-        score = found[0][1] if found else -math.inf
-        answers.append(_Answer(bool(accept), first, score, without[text, accept], took))
+    for (text, accept, _), took in zip(queries, seconds, strict=True):
+        found, otherwise = ranker.nearest(text, _TOPN, ()), ranker.nearest(text, 1, accept)
+        rank = next((place for place, (key, _) in enumerate(found, 1) if key in accept), math.inf)
+        score, without = (one[0][1] if one else -math.inf for one in (found, otherwise))
+        answers.append(_Answer(bool(accept), rank, score, without, took))
     return answers
 
 

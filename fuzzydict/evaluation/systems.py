@@ -32,21 +32,19 @@ class Ranker(NamedTuple):
 
     #: Returns the nearest key in the fastest way there is; this is what is timed.
     best: Callable[[str], str | None]
-    #: Called as ``ranked(queries, topn, without=keys)``, it returns the ``topn`` nearest keys of
-    #: each query, as if the keys ``without`` were not there.
-    ranked: Callable[..., list[Found]]
+    #: Called as ``nearest(query, topn, without)``, it returns the ``topn`` nearest keys, as if the
+    #: keys ``without`` were not there.
+    nearest: Callable[[str, int, Collection[str]], Found]
 
 
 def _key_by_key(best: Callable[[str], str | None], nearest: Callable[[str, int], Found]) -> Ranker:
     """Return a system of which ``nearest`` scores each key whatever the other keys are."""
 
-    def ranked(
-        queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[Found]:
-        found = (nearest(query, topn + len(without)) for query in queries)
-        return [[one for one in some if one[0] not in without][:topn] for some in found]
+    def among(query: str, topn: int, without: Collection[str]) -> Found:
+        found = nearest(query, topn + len(without))
+        return [(key, score) for key, score in found if key not in without][:topn]
 
-    return Ranker(best, ranked)
+    return Ranker(best, among)
 
 
 @dataclass(frozen=True)
@@ -72,21 +70,18 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
         items = {key: key for key in keys}
         every = FuzzyDict[str](items, embedding=embedding, score_cutoff=-math.inf)
 
-        def ranked(
-            queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-        ) -> list[Found]:
+        def nearest(query: str, topn: int, without: Collection[str]) -> Found:
             # The keys are removed, not skipped: a score may depend on the other keys.
             d = every.copy() if without else every
             for key in without:
                 d.pop(key, None)
             try:
-                found = d.most_similar(list(queries), topn)
+                return [(match.key, match.score) for match in d.most_similar(query, topn)]
             except NoMatchError:  # no key has letters or digits
-                return [[] for _ in queries]
-            return [[(match.key, match.score) for match in some] for some in found]
+                return []
 
-        ranked(["a"], 1)  # encodes the keys, for the copies as well
-        return Ranker(every.get, ranked)
+        nearest("a", 1, ())  # encodes the keys, for the copies as well
+        return Ranker(every.get, nearest)
 
     kept = embedding if isinstance(embedding, Remembering) else encoder
     return System(name, over, True, kept, never_seen)
