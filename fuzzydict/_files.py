@@ -210,20 +210,14 @@ def _parsed_json(text: bytes) -> Any:
         raise ValueError("its containers are nested too deeply") from error
 
 
-def json_of(array: NDArray[Any]) -> list[Any]:
-    """Return the list that an array of a file says as JSON; raise ValueError if it is none."""
+def json_of(array: NDArray[Any], *, of_texts: bool = False) -> list[Any]:
+    """Return the list, maybe of texts alone, that an array says as JSON; or raise ValueError."""
     if array.dtype != np.uint8 or array.ndim != 1:
         raise ValueError(f"it has an array of {array.dtype} where JSON was expected")
     found = _parsed_json(array.tobytes())
     if not isinstance(found, list):
         raise ValueError("it has JSON that is no list")
-    return found
-
-
-def texts_of(array: NDArray[Any]) -> list[str]:
-    """Return the texts that an array of a file lists as JSON; raise ValueError if others."""
-    found = json_of(array)
-    if not set(map(type, found)) <= {str}:
+    if of_texts and not set(map(type, found)) <= {str}:
         raise ValueError("it lists texts, and something else among them")
     return found
 
