@@ -134,10 +134,10 @@ def read_saved(
         array_of({"vectors": vectors.array[:0]}, "vectors", "f4", None, None)
         if graph is not None or labels is not None:
             _check_graph(graph, labels, len(vectors.array), options["index"])
-        if not isinstance(fingerprint["name"], str) or not fingerprint.keys() <= {"name", "probes"}:
+        probes = np.asarray(fingerprint.get("probes", [[]]), np.float64)
+        is_named = isinstance(fingerprint["name"], str) and fingerprint.keys() <= {"name", "probes"}
+        if not is_named or probes.ndim != 2:
             raise TypeError("the fingerprint of its embedding is not one")
-        if np.asarray(fingerprint.get("probes", [[]]), np.float64).ndim != 2:
-            raise TypeError("the probes of its embedding are not vectors")
         little = _LITTLE_IF_MAPPED if mapped else _LITTLE
         # Windows replaces no file that is mapped.
         at_once = vectors.array.nbytes <= little or os.name == "nt"
