@@ -8,6 +8,7 @@ broadcast.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from functools import wraps
@@ -46,14 +47,8 @@ def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
     holds no real numbers raises ArgumentTypeError, and a ragged list ShapeError.
     """
     arrays = {name: _as_numbers(name, argument) for name, argument in arguments.items()}
-    if len(arrays) == 1:
-        (array,) = arrays.values()
-        if array.dtype.char in "fd":
-            return (array,)
-    kinds = [array.dtype for array in arrays.values() if array.dtype.kind == "f"]
-    dtype = np.result_type(np.float32, *kinds) if kinds else np.dtype(np.float64)
-    if dtype.itemsize > 8:
-        dtype = np.dtype(np.float64)
+    widths = [array.itemsize for array in arrays.values() if array.dtype.kind == "f"]
+    dtype = np.float32 if widths and max(widths) <= 4 else np.float64
     with np.errstate(over="ignore"):  # infinity is refused later, with its place
         return tuple(array.astype(dtype, copy=False) for array in arrays.values())
 
@@ -115,9 +110,8 @@ def require_finite(result: Array, **sources: Array) -> None:
     if np.isfinite(result).all():
         return
     for name, source in sources.items():
-        bad = np.argwhere(~np.isfinite(source))
-        if len(bad):
-            place = tuple(int(i) for i in bad[0])
+        if len(bad := np.argwhere(~np.isfinite(source))):
+            place = tuple(bad[0].tolist())
             raise ShapeError(
                 f"{name} of shape {source.shape} must be finite, but {name}{list(place)} is "
                 f"{source[place]} ({len(bad)} such in all); remove or replace them"
@@ -131,16 +125,18 @@ def require_finite(result: Array, **sources: Array) -> None:
 # ---- numbers ----
 
 
-def real_number(name: str, number: Any, expected: str = "a number") -> float:
+def real_number(
+    name: str, number: Any, expected: str, least: float = -math.inf, most: float = math.inf
+) -> float:
     """Return a real number of Python or numpy as a float, which may be infinite.
 
-    What is none, as a bool or a text, raises ArgumentTypeError; NaN, or what is too large for a
-    float, OptionError. ``expected`` tells what the argument takes.
+    What is none, as a bool or a text, raises ArgumentTypeError; NaN, what is too large for a float,
+    or not from ``least`` to ``most``, OptionError. ``expected`` tells what the argument takes.
 
-    >>> real_number("scale", np.float32(0.5)), real_number("scale", np.array(2))
-    (0.5, 2.0)
+    >>> real_number("scale", np.float32(0.5), "a number")
+    0.5
     """
-    if type(number) is float and number == number:  # as most are, and no NaN
+    if type(number) is float and least <= number <= most:  # as most are
         return number
     is_one = isinstance(number, np.ndarray) and number.ndim == 0 and not np.ma.is_masked(number)
     given = number.item() if is_one else number
@@ -148,33 +144,30 @@ def real_number(name: str, number: Any, expected: str = "a number") -> float:
         raise ArgumentTypeError(f"{name} must be {expected}, got {quoted(number)}")
     try:
         value = float(given)
-        is_too_large = math.isinf(value) and given != value
     except OverflowError:
-        value, is_too_large = math.inf, True
+        value = math.inf
     except Exception:  # a Decimal that signals, or whatever else a class of numbers raises
-        value, is_too_large = math.nan, False
-    if is_too_large or math.isnan(value):
-        why = "which is too large for a float" if is_too_large else "which is NaN"
-        raise OptionError(f"{name} must be {expected}, got {quoted(number)}, {why}")
-    return value
+        value = math.nan
+    why = ""
+    if math.isnan(value):
+        why = ", which is NaN"
+    elif math.isinf(value) and given != value:
+        why = ", which is too large for a float"
+    elif least <= value <= most:
+        return value
+    raise OptionError(f"{name} must be {expected}, got {quoted(number)}{why}")
 
 
-def positive(name: str, number: Any, most: float = math.inf) -> float:
+def positive(name: str, number: Any, most: float = sys.float_info.max) -> float:
     """Return a finite `real_number` above 0, ``most`` at most."""
-    expected = "a finite number above 0" + (f", {most:g} at most" if most < math.inf else "")
-    value = real_number(name, number, expected)
-    if not 0 < value <= most or math.isinf(value):
-        raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
-    return value
+    limit = f", {most:g} at most" if most < sys.float_info.max else ""
+    expected = f"a finite number above 0{limit}"
+    return real_number(name, number, expected, math.ulp(0.0), most)
 
 
 def share(name: str, number: Any, most: float = 1.0) -> float:
     """Return a `real_number` from 0 to ``most``."""
-    expected = f"a share from 0 to {most:g}"
-    value = real_number(name, number, expected)
-    if not 0 <= value <= most:
-        raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
-    return value
+    return real_number(name, number, f"a share from 0 to {most:g}", 0.0, most)
 
 
 def whole_number(
@@ -240,44 +233,26 @@ def make_room(kept: dict[Any, Any], most: int) -> None:
             kept.pop(key, None)
 
 
-def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distinct numbers, sorted; several times as fast as np.unique."""
-    ordered: NDArray[np.int64] = np.sort(numbers)
-    first = np.ones(len(ordered), np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[first]
+def lengths_of(vectors: NDArray[np.floating[Any]]) -> NDArray[Any]:
+    """Return the length of each vector (n, E), (n,); as float64 if the squares overflow 32 bits."""
+    lengths: NDArray[Any] = np.sqrt(np.einsum("ne,ne->n", vectors, vectors))  # without a copy
+    if np.isinf(lengths).any():
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    return lengths
 
 
 def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
     """Return vectors (n, E) scaled to unit length; zero vectors stay zero."""
-    return units_and_lengths(vectors)[0]
-
-
-def units_and_lengths(vectors: NDArray[_Float]) -> tuple[NDArray[_Float], NDArray[_Float]]:
-    """Return the `units` of vectors (n, E), and their lengths, (n, 1)."""
-    with np.errstate(over="ignore"):
-        if len(vectors) == 1:
-            squares = vectors @ vectors.T  # in one step
-        else:
-            squares = np.add.reduce(vectors * vectors, axis=1, keepdims=True)
-    lengths: NDArray[_Float] = np.sqrt(squares)
-    if np.isinf(lengths).any():  # the squares overflow 32 bits
-        wide = vectors.astype(np.float64)
-        lengths = np.linalg.norm(wide, axis=1, keepdims=True).astype(vectors.dtype)
-    some_are_zero = np.count_nonzero(lengths) < len(lengths)
-    scaled: NDArray[_Float] = vectors / (lengths + (lengths == 0) if some_are_zero else lengths)
-    return scaled, lengths
+    lengths = lengths_of(vectors)
+    scaled: NDArray[_Float] = vectors / (lengths + (lengths == 0))[:, None]
+    return scaled.astype(vectors.dtype, copy=False)
 
 
 def inverse_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return one by the length of each vector (n, E), (n,); 0 for the zero vector."""
-    # In place, without a copy of the squares.
-    lengths: NDArray[np.float32] = np.einsum("ne,ne->n", vectors, vectors)
-    np.sqrt(lengths, out=lengths)
-    if np.isinf(lengths).any():  # the squares overflow 32 bits
-        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    inverse = np.divide(1, lengths, where=lengths > 0, out=lengths)
-    return inverse.astype(np.float32, copy=False)
+    lengths = lengths_of(vectors)
+    np.divide(1, lengths, where=lengths > 0, out=lengths)
+    return np.asarray(lengths, np.float32)
 
 
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:

@@ -52,16 +52,15 @@ class Unchecked(NamedTuple):
 
     def checked(self) -> NDArray[Any]:
         """Read all bytes of the array, and return it; raise FileFormatError if they are wrong."""
-        why = ""
         if _crc32(self.array) != self.crc32:
             why = "it does not match its checksum"
         elif self.array.dtype == np.bool_ and self.array.view(np.uint8).max(initial=0) > 1:
             why = "it has bytes that are neither true nor false"
-        if why:
-            raise FileFormatError(
-                f"{self.name} is damaged: {why}; restore it from a copy, or make it again"
-            )
-        return self.array
+        else:
+            return self.array
+        raise FileFormatError(
+            f"{self.name} is damaged: {why}; restore it from a copy, or make it again"
+        )
 
 
 class Stored(NamedTuple):
@@ -79,30 +78,26 @@ def write_arrays(
     arrays: Mapping[str, NDArray[Any]],
 ) -> None:
     """Write arrays and ``meta``, of JSON's types, to a file of this ``kind``, as by `replacing`."""
-    raw: dict[str, NDArray[Any]] = {}
+    raw, entries = list[NDArray[Any]](), dict[str, Any]()
     for name, given in arrays.items():
-        array = np.asarray(given, order="C")
-        raw[name] = array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        array = np.asarray(given, given.dtype.newbyteorder("<"), order="C")
         if array.dtype.str not in DTYPES:
             raise ArgumentTypeError(
                 f"array {name!r}: dtype {array.dtype} cannot be stored; "
                 f"expected one of {', '.join(DTYPES)}"
             )
-    rows = _empty_rows(raw.values())
-    if rows > _EMPTY + sum(array.nbytes for array in raw.values()):
+        raw.append(array)
+        entries[name] = {"dtype": array.dtype.str, "shape": array.shape, "crc32": _crc32(array)}
+    if (rows := _empty_rows(raw)) > _EMPTY + sum(array.nbytes for array in raw):
         raise ArgumentTypeError(
             f"arrays without numbers, of {rows} rows in all, cannot be stored; leave them out"
         )
-    entries = {
-        name: {"dtype": array.dtype.str, "shape": list(array.shape), "crc32": _crc32(array)}
-        for name, array in raw.items()
-    }
     header = json.dumps({"kind": kind, "meta": dict(meta), "arrays": entries}).encode("ascii")
     with replacing(path) as file:
         file.write(_PREFIX.pack(MAGIC, _VERSION, zlib.crc32(header), len(header)))
         file.write(header)
         end = _PREFIX.size + len(header)  # counted, because a pipe has no position
-        for array in raw.values():
+        for array in raw:
             gap = -end % _ALIGNMENT
             file.write(b"\0" * gap)
             file.write(array.data if array.size else b"")
@@ -112,11 +107,8 @@ def write_arrays(
 def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] = ()) -> Stored:
     """Open a file of this ``kind`` that `write_arrays` made; its arrays are mapped, not copied.
 
-    Those named in ``later`` are returned without being read, as `Unchecked`.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        FileFormatError: the file is damaged, of another kind, or of another version.
+    Those named in ``later`` are returned without being read, as `Unchecked`. A FileFormatError says
+    that the file is damaged, of another kind, or of another version.
     """
     data, header, end = _opened(path, kind)
     mapped = dict[str, Unchecked]()
@@ -165,14 +157,14 @@ def _opened(
             f"{path} is not a fuzzydict file (or its beginning is damaged); "
             f"expected a file that fuzzydict has written"
         )
-    _, version, checksum, length = _PREFIX.unpack(data[: _PREFIX.size].tobytes())
+    _, version, checksum, length = _PREFIX.unpack_from(data.data)
     if version != _VERSION:
         raise FileFormatError(
             f"{path} has format version {version}, and this release of fuzzydict reads version "
             f"{_VERSION}: make the file again, or install the release that wrote it"
         )
     end = _PREFIX.size + length
-    text = data[_PREFIX.size : min(end, len(data))].tobytes()
+    text = data[_PREFIX.size :][:length].tobytes()
     with as_format_errors(path):
         if len(text) != length or zlib.crc32(text) != checksum:
             raise ValueError("its header does not match its checksum")
@@ -218,20 +210,14 @@ def _parsed_json(text: bytes) -> Any:
         raise ValueError("its containers are nested too deeply") from error
 
 
-def json_of(array: NDArray[Any]) -> list[Any]:
-    """Return the list that an array of a file says as JSON; raise ValueError if it is none."""
+def json_of(array: NDArray[Any], *, of_texts: bool = False) -> list[Any]:
+    """Return the list, maybe of texts alone, that an array says as JSON; or raise ValueError."""
     if array.dtype != np.uint8 or array.ndim != 1:
         raise ValueError(f"it has an array of {array.dtype} where JSON was expected")
     found = _parsed_json(array.tobytes())
     if not isinstance(found, list):
         raise ValueError("it has JSON that is no list")
-    return found
-
-
-def texts_of(array: NDArray[Any]) -> list[str]:
-    """Return the texts that an array of a file lists as JSON; raise ValueError if others."""
-    found = json_of(array)
-    if not set(map(type, found)) <= {str}:
+    if of_texts and not set(map(type, found)) <= {str}:
         raise ValueError("it lists texts, and something else among them")
     return found
 
@@ -247,9 +233,8 @@ def array_of(
     array = arrays[name]
     if array.dtype.str[1:] not in dtypes.split():
         raise ValueError(f"its {name} are of dtype {array.dtype}, not {dtypes}")
-    if array.ndim != len(shape) or any(
-        wanted not in (None, side) for side, wanted in zip(array.shape, shape, strict=True)
-    ):
+    expected = [side if n is None else n for n, side in zip(shape, array.shape, strict=False)]
+    if array.ndim != len(shape) or array.shape != tuple(expected):
         wanted = ", ".join("any" if side is None else str(side) for side in shape)
         raise ValueError(f"its {name} are of shape {array.shape}, not ({wanted})")
     require_finite_array(name, array)

@@ -1,27 +1,4 @@
-"""The exceptions of this package. Each is also the built-in exception that one expects.
-
-FuzzyDictError
-├── NoMatchError          KeyError      no key is near enough to the query
-├── OptionError           ValueError    an option has an invalid value
-├── ArgumentTypeError     TypeError     an argument has the wrong type
-├── UnknownOptionError    TypeError     a keyword or attribute is not an option
-│                         AttributeError
-├── ReadOnlyError         AttributeError  an option cannot change once the dict is made
-├── ShapeError            ValueError    the shapes of arrays do not fit, or one is not finite
-├── PoolingError          TypeError     values cannot be pooled: not numbers, or not of one shape
-│                         ValueError
-├── FileFormatError       ValueError    a file is damaged, or of another kind or version
-├── StoreError            ConnectionError  a store of keys cannot be reached, or refuses
-├── WorkerError           RuntimeError  a process that looks texts up ended, or cannot be reached
-├── MissingCorpusError    LookupError   a corpus is not on this machine
-├── MissingExtraError     ImportError   an optional package is not installed
-└── NotFittedError        ValueError    an estimator was used before ``fit``
-                          AttributeError
-
-EmptyRowWarning           RuntimeWarning    a query had nothing to attend to
-DoubtfulPoolWarning       UserWarning       a query was pooled for which probably no key is right
-StoreWarning              UserWarning       a row of a store is left out, or an index is missing
-"""
+"""The exceptions of this package. Each is also the built-in exception that one expects."""
 
 from __future__ import annotations
 
@@ -177,7 +154,6 @@ def quoted(value: object, width: int = 80) -> str:
 
 
 _LARGE = 1000  # items of a container from which on the others are not looked at
-_CONTAINERS = (dict, list, tuple, set, frozenset)
 
 
 class _Shortening(Repr):
@@ -185,7 +161,7 @@ class _Shortening(Repr):
 
     def repr1(self, x: Any, level: int) -> str:
         """Return what is shown of any value; of a subclass as of the container that it is."""
-        for kind in _CONTAINERS:
+        for kind in (dict, list, tuple, set, frozenset):
             if isinstance(x, kind) and type(x).__repr__ is kind.__repr__:
                 # Not all of it, which would be sorted.
                 x = kind(islice(dict.items(x) if isinstance(x, dict) else x, _LARGE))

@@ -52,11 +52,10 @@ _LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes millise
 _LITTLE_IF_MAPPED = 1 << 20  # of those that are mapped to be shared, which is no gain below
 _LONGEST = 1e30  # vector of a key
 _ALIAS_LOOKUPS = 4  # of the key of an alias, until the dict has it
-_SCORERS = {
-    name: kind
-    for name, kind in vars(scorers).items()
-    if isinstance(kind, type) and issubclass(kind, scorers.Scorer)
-    if name not in ("FunctionScorer", "Kernel", "Scorer")  # which no file names
+_SCORERS: dict[str, Any] = {  # those that a file may name
+    kind.__name__: kind
+    for kind in (*scorers.SCORERS.values(), scorers.Bilinear, scorers.Concat)
+    if isinstance(kind, type)
 }
 
 
@@ -100,8 +99,7 @@ def write_saved(
         if len(graph):
             arrays |= {"graph": graph, "graph labels": labels}
     if d.aliases:
-        place_of: dict[Any, int | None] = {key: place for place, key in enumerate(d)}
-        place_of[None] = None  # of an alias of no key
+        place_of = {key: place for place, key in enumerate(d)} | {None: None}  # of no key
         arrays["aliases"] = _as_json([(text, place_of[key]) for text, key in d.aliases.items()])
     if d.synonyms:
         arrays["synonyms"] = _as_json(list(d.synonyms.items()))
@@ -136,10 +134,10 @@ def read_saved(
         array_of({"vectors": vectors.array[:0]}, "vectors", "f4", None, None)
         if graph is not None or labels is not None:
             _check_graph(graph, labels, len(vectors.array), options["index"])
-        if not isinstance(fingerprint["name"], str) or not fingerprint.keys() <= {"name", "probes"}:
+        probes = np.asarray(fingerprint.get("probes", [[]]), np.float64)
+        is_named = isinstance(fingerprint["name"], str) and fingerprint.keys() <= {"name", "probes"}
+        if not is_named or probes.ndim != 2:
             raise TypeError("the fingerprint of its embedding is not one")
-        if np.asarray(fingerprint.get("probes", [[]]), np.float64).ndim != 2:
-            raise TypeError("the probes of its embedding are not vectors")
         little = _LITTLE_IF_MAPPED if mapped else _LITTLE
         # Windows replaces no file that is mapped.
         at_once = vectors.array.nbytes <= little or os.name == "nt"
@@ -154,9 +152,8 @@ def digest_of(path: str | os.PathLike[str]) -> str:
 
 def check_items(items: Mapping[Any, Any]) -> None:
     """Raise, as `write_saved` would, unless these keys and values can be saved."""
-    writer = _Writer()
     for parts in (items, items.values()):
-        writer.all(parts, items)
+        _Writer().all(parts, items)
 
 
 def _decoded_aliases(array: NDArray[Any], keys: list[Any], reader: _Reader) -> dict[str, Any]:
@@ -234,13 +231,12 @@ class SavedKeys(NamedTuple):
         if (graph := self.graph) is None:
             return None
 
-        def read() -> NDArray[np.uint8]:
-            with as_format_errors(self.path):
-                return np.array(graph.checked())
-
-        saved, neighbours = read() if self.at_once else None, Neighbours()
-        labels = np.array(self.labels)
-        neighbours.restore(self.generation, lambda: read() if saved is None else saved, labels)
+        whole, neighbours = np.array(graph.checked()) if self.at_once else None, Neighbours()
+        neighbours.restore(
+            self.generation,
+            lambda: np.array(graph.checked()) if whole is None else whole,
+            np.array(self.labels),
+        )
         return neighbours
 
     def restored(self, meaning: Meaning) -> Keys:

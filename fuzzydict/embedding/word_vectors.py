@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel
 from rapidfuzz.process import cdist
 
-from fuzzydict._arrays import as_array, as_floats, slices, units_and_lengths
-from fuzzydict._files import array_of, header_digest, read_arrays, texts_of, write_arrays
+from fuzzydict._arrays import as_array, as_floats, lengths_of, slices, units
+from fuzzydict._files import array_of, header_digest, json_of, read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 from fuzzydict.text.lexicon import look_up
@@ -311,9 +311,9 @@ class WordVectors:
             return list(map(self.word, words))
         found = list(map(self.find, words))
         rows = self.matrix.rows(np.array([one.row for one in found], np.intp))
-        units, lengths = units_and_lengths(rows)
-        units.flags.writeable = False
-        of_each = zip(units, lengths[:, 0].tolist(), found, strict=True)
+        scaled = units(rows)
+        scaled.flags.writeable = False
+        of_each = zip(scaled, lengths_of(rows).tolist(), found, strict=True)
         return [KnownWord(unit, length, *one[1:]) for unit, length, one in of_each]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -382,7 +382,7 @@ class WordVectors:
         """
         arrays = read_arrays(path, _KIND).arrays
         try:
-            words = texts_of(arrays["words"])
+            words = json_of(arrays["words"], of_texts=True)
             counts = array_of(arrays, "counts", "i1 u1 i2 u2 i4 u4 i8 u8", None)
             return cls._of(words, counts, Matrix.from_arrays(arrays, len(words)))
         except (KeyError, TypeError, ValueError) as error:
@@ -529,7 +529,7 @@ def _path(name: str) -> str:
 def _opened(name: str) -> _Table:
     """Open a file that ships. Its rows are not compared with a checksum, but read when needed."""
     _, arrays, later = read_arrays(_path(name), _KIND, later=("vectors",))
-    words = texts_of(arrays["words"])
+    words = json_of(arrays["words"], of_texts=True)
     arrays["vectors"] = later["vectors"].array
     return _Table(words, arrays["counts"], Matrix.from_arrays(arrays, len(words)))
 

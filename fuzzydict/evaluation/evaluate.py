@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -74,58 +75,43 @@ def evaluate(
     sets: Sequence[RetrievalSet] = (),
     pairs: Mapping[str, Sequence[JudgedPair]] | None = None,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Report:
     """Measure systems on retrieval sets, and those with an encoder on pairs of words.
 
     ``progress(done, total)`` is called after each dictionary with the number of queries, counted
     once for each system. Two systems of the same name are an OptionError.
     """
-    if len({system.name for system in systems}) < len(systems):
+    of_all: dict[str, list[_Answer]] = {system.name: [] for system in systems}
+    if len(of_all) < len(systems):
         names = ", ".join(repr(system.name) for system in systems)
         raise OptionError(f"systems: expected different names, got {names}")
-    report, of_all = Report(), [list[_Answer]() for _ in systems]
-    total, done = len(systems) * sum(len(one.queries) for one in sets), 0
+    report, done = Report(), 0
+    total = len(systems) * sum(len(one.queries) for one in sets)
     for one in sets:
-        answers, seconds = [list[_Answer]() for _ in systems], [list[float]() for _ in systems]
+        of_set: dict[str, list[_Answer]] = {name: [] for name in of_all}
         timed = math.ceil(_TIMED / len(one.dictionaries))
         for dictionary in one.dictionaries:
-            for i, system in enumerate(systems):
-                found, taken = _asked(system, dictionary, timed)
-                answers[i] += found
-                seconds[i] += taken
+            for system in systems:
+                of_set[system.name] += _asked(system, dictionary, timed)
             done += len(systems) * len(dictionary.queries)
-            if progress is not None:
-                progress(done, total)
-        most_keys = max(len(dictionary.keys) for dictionary in one.dictionaries)
-        for i, system in enumerate(systems):
-            of_all[i] += answers[i]
-            ranks = np.array([answer.rank for answer in answers[i] if answer.has_key])
-            present = [answer.score for answer in answers[i] if answer.has_key]
-            is_claim = system.is_probability
-            row = Retrieval(
-                name=one.name,
-                system=system.name,
-                queries=len(answers[i]),
-                keys=most_keys,
-                hit_at_1=float((ranks == 1).mean()) if len(ranks) else math.nan,
-                mean_reciprocal_rank=float((1 / ranks).mean()) if len(ranks) else math.nan,
-                auroc=auroc(present, [answer.without for answer in answers[i]]),
-                calibration_error=_calibration_error(answers[i]) if is_claim else None,
-                microseconds=median(seconds[i]) * 1e6,
-            )
-            report.retrieval.append(row)
-    for system, every in zip(systems, of_all, strict=True):
+            progress(done, total)
+        for system in systems:
+            of_all[system.name] += of_set[system.name]
+            report.retrieval.append(_measured(one, system, of_set[system.name]))
+    for system in systems:
         if sets and system.is_probability:
-            report.calibration_errors[system.name] = _calibration_error(every)
+            report.calibration_errors[system.name] = _calibration_error(of_all[system.name])
     for name, judged in (pairs or {}).items():
-        words = [(pair.first, pair.second) for pair in judged]
-        for system in (system for system in systems if system.encoder is not None):
-            unknown = system.never_seen
-            never_seen = None if unknown is None else sum(any(map(unknown, two)) for two in words)
+        for system in systems:
+            if system.encoder is None:
+                continue
+            never_seen, is_new = None, system.never_seen
+            if is_new is not None:
+                never_seen = sum(is_new(pair.first) or is_new(pair.second) for pair in judged)
             spearman = rank_correlation(system.encoder, judged)
-            found_so = Correlation(name, system.name, len(judged), never_seen, spearman)
-            report.correlations.append(found_so)
+            row = Correlation(name, system.name, len(judged), never_seen, spearman)
+            report.correlations.append(row)
     return report
 
 
@@ -136,36 +122,47 @@ class _Answer(NamedTuple):
     rank: float  # of the first right key; inf if it is not among the first ten
     score: float  # of the nearest key; -inf for no answer
     without: float  # the same once the right keys are removed
+    seconds: float | None  # that it took, if it was timed
 
 
-def _asked(system: System, dictionary: Dictionary, timed: int) -> tuple[list[_Answer], list[float]]:
-    """Return the answers to the queries of a dictionary, and the seconds that some take."""
+def _asked(system: System, dictionary: Dictionary, timed: int) -> list[_Answer]:
+    """Return the answers to the queries of a dictionary, about ``timed`` of them timed."""
     keys, queries = dictionary
     texts, ranker = [query.text for query in queries], system.over(keys)
-    sample, seconds = texts[:: math.ceil(len(texts) / timed)], []
-    kept = system.encoder if isinstance(system.encoder, Remembering) else None
-    if kept is not None:
-        kept.forget(sample)
-    ranker.best(sample[0])  # what the first lookup prepares does not count
-    for text in sample:
+    sample = slice(None, None, math.ceil(len(texts) / timed))
+    if isinstance(encoder := system.encoder, Remembering):
+        encoder.forget(texts[sample])
+    ranker.best(texts[0])  # what the first lookup prepares does not count
+    seconds: list[float | None] = [None] * len(texts)
+    for place in range(len(texts))[sample]:
         start = time.perf_counter()
-        ranker.best(text)
-        seconds.append(time.perf_counter() - start)
-    if kept is not None:
-        kept.remember(texts)  # in one batch
-    together: dict[frozenset[str], list[str]] = {}  # queries with the same right keys
-    for query in dict.fromkeys(queries):
-        together.setdefault(query.accept, []).append(query.text)
-    without: dict[tuple[str, frozenset[str]], float] = {}
-    for accept, some in together.items():
-        for text, found in zip(some, ranker.ranked(some, 1, without=accept), strict=True):
-            without[text, accept] = found[0][1] if found else -math.inf
+        ranker.best(texts[place])
+        seconds[place] = time.perf_counter() - start
+    if isinstance(encoder, Remembering):
+        encoder.remember(texts)  # in one batch
     answers = []
-    for (text, accept, _), found in zip(queries, ranker.ranked(texts, _TOPN), strict=True):
-        first = next((rank for rank, (key, _) in enumerate(found, 1) if key in accept), math.inf)
-        score = found[0][1] if found else -math.inf
-        answers.append(_Answer(bool(accept), first, score, without[text, accept]))
-    return answers, seconds
+    for (text, accept, _), took in zip(queries, seconds, strict=True):
+        found, otherwise = ranker.nearest(text, _TOPN, ()), ranker.nearest(text, 1, accept)
+        rank = next((place for place, (key, _) in enumerate(found, 1) if key in accept), math.inf)
+        score, without = (one[0][1] if one else -math.inf for one in (found, otherwise))
+        answers.append(_Answer(bool(accept), rank, score, without, took))
+    return answers
+
+
+def _measured(one: RetrievalSet, system: System, answers: Sequence[_Answer]) -> Retrieval:
+    present = [answer for answer in answers if answer.has_key]
+    ranks = np.array([answer.rank for answer in present])
+    return Retrieval(
+        name=one.name,
+        system=system.name,
+        queries=len(answers),
+        keys=max(len(dictionary.keys) for dictionary in one.dictionaries),
+        hit_at_1=float((ranks == 1).mean()) if len(ranks) else math.nan,
+        mean_reciprocal_rank=float((1 / ranks).mean()) if len(ranks) else math.nan,
+        auroc=auroc([answer.score for answer in present], [answer.without for answer in answers]),
+        calibration_error=_calibration_error(answers) if system.is_probability else None,
+        microseconds=median(one.seconds for one in answers if one.seconds is not None) * 1e6,
+    )
 
 
 def _calibration_error(answers: Sequence[_Answer]) -> float:
@@ -181,17 +178,15 @@ def _calibration_error(answers: Sequence[_Answer]) -> float:
 def auroc(present: Sequence[float], absent: Sequence[float]) -> float:
     """Return the probability that a score of ``present`` is above one of ``absent``.
 
-    Equal scores count half. This is the area under the ROC curve, computed from ranks (J. A. Hanley
-    and B. J. McNeil, 1982): 1 if every present score is above every absent one, 0.5 for chance.
-    NaN if either is empty.
+    Equal scores count half. This is the area under the ROC curve: 1 if every present score is above
+    every absent one, 0.5 for chance; NaN if either is empty.
     """
-    from scipy.stats import rankdata
+    from scipy.stats import mannwhitneyu
 
-    n, m = len(present), len(absent)
-    if not n or not m:
+    if not len(present) or not len(absent):
         return math.nan
-    ranks = rankdata([*present, *absent])[:n]
-    return float((ranks.sum() - n * (n + 1) / 2) / (n * m))
+    above = mannwhitneyu(present, absent, method="asymptotic").statistic
+    return float(above / (len(present) * len(absent)))
 
 
 def expected_calibration_error(
@@ -220,9 +215,8 @@ def rank_correlation(encoder: Any, pairs: Sequence[JudgedPair]) -> float:
     """
     from scipy.stats import spearmanr
 
-    first, second = (
-        np.asarray(encoder.encode([pair[side] for pair in pairs]), np.float32) for side in (0, 1)
-    )
+    sides = ([pair.first for pair in pairs], [pair.second for pair in pairs])
+    first, second = (np.asarray(encoder.encode(texts), np.float32) for texts in sides)
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     cosines = (first * second).sum(axis=1) / np.where(lengths == 0, 1, lengths)
     judged = [pair.judged for pair in pairs]
@@ -233,10 +227,7 @@ def rank_correlation(encoder: Any, pairs: Sequence[JudgedPair]) -> float:
 
 # ---- reports ------------------------------------------------------------------------------
 
-_SET_COLUMNS = (
-    *("set", "system", "queries", "keys"),
-    *("hit@1", "MRR", "AUROC", "calibration error", "µs a lookup"),
-)
+_SET_COLUMNS = ("set", "system", "queries", "keys", "hit@1", "MRR", "AUROC")
 _PAIR_COLUMNS = ("pairs of words", "system", "pairs", "with a word never seen", "Spearman")
 
 
@@ -252,7 +243,8 @@ def report_tables(report: Report, table: Callable[..., str]) -> list[str]:
     for system, error in report.calibration_errors.items():
         sets.append(["all together", system, *[None] * 5, error, None])
     pairs = [list(asdict(row).values()) for row in report.correlations]
-    tables = ((_SET_COLUMNS, sets), (_PAIR_COLUMNS, pairs))
+    set_columns = (*_SET_COLUMNS, "calibration error", "µs a lookup")
+    tables = ((set_columns, sets), (_PAIR_COLUMNS, pairs))
     return [table(header, rows, names=2) for header, rows in tables if rows]
 
 
@@ -278,14 +270,13 @@ def _formatted(cell: object) -> str:
 
 def environment(*packages: str) -> str:
     """Return the machine and the versions that the numbers depend on, in one line."""
-    versions, file = [], Path("/proc/cpuinfo")
+    versions = [f"Python {platform.python_version()}"]
     for name in ("numpy", "gensim", "fuzzydict", *packages):
         try:
             versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             versions.append(f"{name} not installed")
-    lines = file.read_text().splitlines() if file.exists() else []
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    cpu = next(models, platform.processor() or platform.machine())
-    python = f"Python {platform.python_version()}"
-    return f"{os.cpu_count()} cores ({cpu}), {python}, {', '.join(versions)}"
+    file, cpu = Path("/proc/cpuinfo"), platform.processor() or platform.machine()
+    if file.exists() and (named := re.search(r"^model name\s*: (.*)", file.read_text(), re.M)):
+        cpu = named[1]
+    return f"{os.cpu_count()} cores ({cpu}), {', '.join(versions)}"

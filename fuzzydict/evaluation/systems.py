@@ -21,8 +21,6 @@ from fuzzydict.mapping import FuzzyDict
 
 #: The sentence encoder that is used most often.
 ENCODER_NAME = "all-MiniLM-L6-v2"
-_SEED = 1
-_BATCH = 128  # texts that the sentence encoder takes at once
 _LIKELY = 0.5  # a cutoff at which difflib is much faster
 
 
@@ -34,21 +32,19 @@ class Ranker(NamedTuple):
 
     #: Returns the nearest key in the fastest way there is; this is what is timed.
     best: Callable[[str], str | None]
-    #: Called as ``ranked(queries, topn, without=keys)``, it returns the ``topn`` nearest keys of
-    #: each query, as if the keys ``without`` were not there.
-    ranked: Callable[..., list[Found]]
+    #: Called as ``nearest(query, topn, without)``, it returns the ``topn`` nearest keys, as if the
+    #: keys ``without`` were not there.
+    nearest: Callable[[str, int, Collection[str]], Found]
 
 
 def _key_by_key(best: Callable[[str], str | None], nearest: Callable[[str, int], Found]) -> Ranker:
     """Return a system of which ``nearest`` scores each key whatever the other keys are."""
 
-    def ranked(
-        queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[Found]:
-        found = (nearest(query, topn + len(without)) for query in queries)
-        return [[one for one in some if one[0] not in without][:topn] for some in found]
+    def among(query: str, topn: int, without: Collection[str]) -> Found:
+        found = nearest(query, topn + len(without))
+        return [(key, score) for key, score in found if key not in without][:topn]
 
-    return Ranker(best, ranked)
+    return Ranker(best, among)
 
 
 @dataclass(frozen=True)
@@ -71,24 +67,21 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
             return not all(encoder.find(token).is_known for token in encoder.tokens(text))
 
     def over(keys: Sequence[str]) -> Ranker:
-        items = zip(keys, keys, strict=True)
+        items = {key: key for key in keys}
         every = FuzzyDict[str](items, embedding=embedding, score_cutoff=-math.inf)
 
-        def ranked(
-            queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-        ) -> list[Found]:
+        def nearest(query: str, topn: int, without: Collection[str]) -> Found:
             # The keys are removed, not skipped: a score may depend on the other keys.
             d = every.copy() if without else every
             for key in without:
                 d.pop(key, None)
             try:
-                found = d.most_similar(list(queries), topn)
+                return [(match.key, match.score) for match in d.most_similar(query, topn)]
             except NoMatchError:  # no key has letters or digits
-                return [[] for _ in queries]
-            return [[(match.key, match.score) for match in some] for some in found]
+                return []
 
-        ranked(["a"], 1)  # encodes the keys, for the copies as well
-        return Ranker(every.get, ranked)
+        nearest("a", 1, ())  # encodes the keys, for the copies as well
+        return Ranker(every.get, nearest)
 
     kept = embedding if isinstance(embedding, Remembering) else encoder
     return System(name, over, True, kept, never_seen)
@@ -152,16 +145,16 @@ class Remembering:
 def _difflib(keys: Sequence[str]) -> Ranker:
     """Return ``difflib.get_close_matches``."""
 
-    def close(query: str, topn: int, cutoff: float = 0) -> list[str]:
-        return difflib.get_close_matches(query, keys, n=topn, cutoff=cutoff)
-
     def nearest(query: str, topn: int) -> Found:
-        found = close(query, topn, _LIKELY)
+        found = difflib.get_close_matches(query, keys, topn, _LIKELY)
         if len(found) < topn:
-            found = close(query, topn)
+            found = difflib.get_close_matches(query, keys, topn, 0)
         return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
-    return _key_by_key(lambda query: next(iter(close(query, 1)), None), nearest)
+    def best(query: str) -> str | None:
+        return next(iter(difflib.get_close_matches(query, keys, 1, 0)), None)
+
+    return _key_by_key(best, nearest)
 
 
 def _rapidfuzz(keys: Sequence[str]) -> Ranker:
@@ -187,7 +180,7 @@ def _gensim_defaults() -> System:
     sentences = brown_sentences()
     from gensim.models import Word2Vec
 
-    vectors = Word2Vec(sentences, seed=_SEED, workers=1).wv
+    vectors = Word2Vec(sentences, seed=1, workers=1).wv
 
     class MeanOfWords:
         def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
@@ -219,7 +212,7 @@ def sentence_encoder() -> Remembering:
 
     class Sentences:
         def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-            vectors = model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
+            vectors = model.encode(list(texts), batch_size=128, show_progress_bar=False)
             return np.asarray(vectors, np.float32)
 
     return Remembering(Sentences())

@@ -20,12 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
-from fuzzydict.io.review import (
-    DecidedFile,
-    Review,
-    check_ending,
-    decided_keys,
-)
+from fuzzydict.io.review import DecidedFile, Review, check_ending, decided_keys
 from fuzzydict.io.tables import checked_format, open_table
 from fuzzydict.io.text_tables import Block, Reading, Table
 from fuzzydict.results.answers import Match
@@ -251,7 +246,7 @@ class ColumnMatcher:
         d: AnyDict,
         deciding: Deciding = Deciding(),  # noqa: B008
         nearest: Nearest | None = None,
-        remembered: int | None = None,
+        remembered: int = _REMEMBERED,
     ) -> None:
         path, self.sure = deciding.review, deciding.sure
         if path is not None:
@@ -267,7 +262,7 @@ class ColumnMatcher:
         #: Of each known cell the field of `Cleaned` that it counts in, its best key, and whether
         #: somebody should look at it.
         self._known: dict[str | None, tuple[str, Match | None, bool]] = {}
-        self._remembered, self._characters = remembered or _REMEMBERED, 0  # of what is known
+        self._remembered, self._characters = remembered, 0  # of what is known
         if not any(True for _ in d):
             warnings.warn("there is no key to match with: nothing will match", stacklevel=3)
 

@@ -149,6 +149,8 @@ def _content(
         raise FileFormatError(f"{path}: is empty; expected {expected}")
     try:
         content = parse(text, path, expected)
+        if parse is not parse_json:
+            repr(content)  # raises ValueError for an integer that has too many digits to be printed
     except FileFormatError:
         raise
     except (RecursionError, ValueError) as error:
@@ -183,7 +185,7 @@ def _parse_toml(text: str, path: Path, expected: str) -> dict[str, Any]:
             f"{path}: line {line} has a key of more than {_MAX_PARTS} parts; use fewer"
         )
     try:
-        content = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         why, _, place = str(error).partition(" (at ")
         named = re.match(r"line (\d+)", place)
@@ -192,8 +194,6 @@ def _parse_toml(text: str, path: Path, expected: str) -> dict[str, Any]:
         if why.startswith(("Cannot overwrite", "Cannot declare", "Duplicate")):
             message = f"line {line}: a key or table comes twice ({why}); keep one"
         raise FileFormatError(f"{path}: {message}") from error
-    repr(content)  # raises ValueError for an integer that has too many digits to be printed
-    return content
 
 
 def _parse_yaml(text: str, path: Path, expected: str) -> Any:
@@ -206,9 +206,7 @@ def _parse_yaml(text: str, path: Path, expected: str) -> Any:
         if root is None:
             raise FileFormatError(f"{path}: is empty; expected {expected}")
         _check_yaml(root, path)
-        content = yaml.constructor.construct_document(root)
-        repr(content)  # raises ValueError for an integer that has too many digits to be printed
-        return content
+        return yaml.constructor.construct_document(root)
     except MarkedYAMLError as error:
         line = (error.problem_mark or error.context_mark).line + 1
         raise FileFormatError(
@@ -326,17 +324,16 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
 def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Reading) -> None:
     """Warn of a first row that looks like a header, and is read as an item."""
     of_first, kinds = [*map(_kind, columns)], list[set[str]]()
+    if "number" in of_first or not rows:
+        return
     for column in (0, 1):
         texts = ((cell_text(cells[column]) or "").strip() for _, _, cells in rows[:_ROWS])
         kinds.append({_kind(text) for text in texts if text})
-    is_number = "number" in of_first
-    is_other = len(rows) > 1 and any(
-        kind == "word" and len(others) == 1 and kind not in others
-        for kind, others in zip(of_first, kinds, strict=True)
-    )
-    is_like = not is_number and (kinds[1] == {"number"} or is_other)
+    pairs = [(kind, below) for kind, below in zip(of_first, kinds, strict=True) if len(below) == 1]
+    is_other = any(kind == "word" and kind not in below for kind, below in pairs)
+    is_like = kinds[1] == {"number"} or (is_other and len(rows) > 1)
     # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
-    if is_like or (reading.side == "dict-" and not is_number and rows):
+    if is_like or reading.side == "dict-":
         looks = "looks like a header, but " if is_like else ""
         key, value = ("NAME" if len(n) > _LONGEST_NAMED else shlex.quote(n) for n in columns)
         advice = f"add --key {key} --value {value}"

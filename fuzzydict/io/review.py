@@ -71,11 +71,7 @@ def with_formula(cell: str) -> str:
 # ---- examples in a file -------------------------------------------------------------------
 
 
-def read_examples(
-    path: Path,
-    *,
-    format: str | None = None,  # noqa: A002 - the usual name
-) -> list[tuple[str, str | None]]:
+def read_examples(path: Path, *, format: str | None = None) -> list[tuple[str, str | None]]:  # noqa: A002
     """Return the examples in a file, such as a corrected review, in the order of the file.
 
     They are in a table with the columns (in JSON Lines, the fields) ``query`` and ``target``. A
@@ -118,8 +114,7 @@ class _Examples:
             raise OptionError(
                 f"{path}: expected examples of format {formats}; let its ending say so"
             )
-        reading = Reading(form, side=None)
-        with open_table(BytesIO(self.data), reading, name=path) as table:
+        with open_table(BytesIO(self.data), Reading(form, side=None), name=path) as table:
             rows = [*table.rows()]
         self.dialect, self.header, names = table.dialect, table.header, table.names
         begin = [self.header] if self.header else []
@@ -195,19 +190,16 @@ class DecidedFile(_Examples):
 
     def _impossible(self, row: Example, d: AnyDict) -> FileFormatError:
         """Return the error for a row whose target no decision can have."""
-        place, target = f"{self.path}: line {row.line}", _shown(row.target)
+        query, target, nearest = quoted(row.query), _shown(row.target), ""
         if row.query in d:
-            return FileFormatError(
-                f"{place}: {quoted(row.query)} is a key of the dict and always finds itself; its "
-                f"target cannot be {target}: remove the row"
-            )
-        nearest = ""
-        with suppress(NoMatchError):
-            nearest = f" (its nearest key is {quoted(d.nearest(row.target).key)})"
-        return FileFormatError(
-            f"{place}: {target}, the target of {quoted(row.query)}, is not a key of the dict"
-            f"{nearest}; write one of its keys, or nothing if none is right"
-        )
+            problem = f"{query} is a key of the dict and always finds itself; its target cannot be "
+            problem += f"{target}: remove the row"
+        else:
+            with suppress(NoMatchError):
+                nearest = f" (its nearest key is {quoted(d.nearest(row.target).key)})"
+            problem = f"{target}, the target of {query}, is not a key of the dict{nearest}; write "
+            problem += "one of its keys, or nothing if none is right"
+        return FileFormatError(f"{self.path}: line {row.line}: {problem}")
 
     def without(self, asked: Set[str], decided: Set[str] = frozenset()) -> list[str]:
         """Return the file's lines but for those that ask about some texts, or decide on others.

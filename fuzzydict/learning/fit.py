@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from fuzzydict._arrays import as_floats, positive, require_finite, share, slices, whole_number
 from fuzzydict.embedding.projections import ROLES, Projections, as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
-from fuzzydict.learning.report import Answers, Change, Errors, FitReport, Measures
+from fuzzydict.learning.report import Answers, Errors, FitReport, Measures
 from fuzzydict.learning.train import Learned, Settings, fit_pooling, fit_retrieval
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import softmax
@@ -74,10 +74,9 @@ class DictState:
 
     def __post_init__(self) -> None:
         self.names, self.scorer = self.found.living(), self.options["scorer"]
+        by = "cosine" if self.scorer is None else self.scorer
         #: What compares vectors; None where letters alone are compared.
-        self.by = None
-        if not is_spelling(self.scorer):
-            self.by = as_scorer("cosine" if self.scorer is None else self.scorer)
+        self.by = None if is_spelling(by) else as_scorer(by)
         self.projections = as_projections(self.options["projections"]) or Projections()
         none = self.embedding is None or self.projections.is_identity
         self.meaning = Meaning(self.embedding, None if none else self.projections, self.synonyms)
@@ -93,8 +92,8 @@ class DictState:
     def asked(self, texts: Sequence[str], scorer: Any) -> list[Query]:
         """Return queries as a scorer compares them, with their vectors."""
         queries, meaning = self.meaning.queries(texts), self.meaning
-        is_judged = scorer is None
-        vectors = meaning.of_queries(queries, self.keys) if is_judged else meaning.of_texts(texts)
+        judged = scorer is None
+        vectors = meaning.of_queries(queries, self.keys) if judged else meaning.of_texts(texts)
         return [one._replace(vector=vector) for one, vector in zip(queries, vectors, strict=True)]
 
 
@@ -321,10 +320,8 @@ def _settings(task: _Keyed | _Valued, plan: Plan) -> Settings:
     size, start = state.keys.vectors.shape[1], 0.05
     options: dict[str, Any] = {"scorer": state.by, "seed": whole_number("seed", plan.seed, least=0)}
     learn: Any = ("query", "key") if plan.learn is None else plan.learn
-    roles: set[Any] = set()
-    with suppress(TypeError):  # it is no list, or holds what cannot be hashed
-        roles = {learn} if isinstance(learn, str) else set(learn)
-    if not roles or not roles <= set(ROLES):
+    roles = [learn] if isinstance(learn, str) or not isinstance(learn, Iterable) else [*learn]
+    if not roles or not all(isinstance(role, str) and role in ROLES for role in roles):
         expected = ", ".join(map(repr, ROLES))
         raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
     if "value" in roles and not pools:
@@ -341,14 +338,12 @@ def _settings(task: _Keyed | _Valued, plan: Plan) -> Settings:
     options["start_temperature"] = start if scale is None else start * scale * size**0.5
     if plan.validation == 0 or not (pools or count >= task.many):
         options["validation"] = 0.0  # the loss of a few says little about when to stop early
-    checks: dict[str, Callable[[str, Any], Any]] = {
-        "rank": partial(whole_number, most=size),
-        "epochs": partial(whole_number, most=1_000_000),
-        "learning_rate": partial(positive, most=100.0),  # it turns a vector by more than all
-    }
-    for name, check in checks.items():
-        if (number := getattr(plan, name)) is not None:
-            options[name] = check(name, number)
+    if plan.rank is not None:
+        options["rank"] = whole_number("rank", plan.rank, most=size)
+    if plan.epochs is not None:
+        options["epochs"] = whole_number("epochs", plan.epochs, most=1_000_000)
+    if plan.learning_rate is not None:  # a larger one turns a vector by more than all
+        options["learning_rate"] = positive("learning_rate", plan.learning_rate, most=100.0)
     return Settings(roles=roles, **options)
 
 
@@ -434,8 +429,7 @@ def _learn(task: Any, plan: Plan, why_not: str) -> tuple[FitReport, Learned]:
     tell(stages - 1, 1, 1)
     before, after = of_parts or of_all
     texts = [task.texts[row] for row in (np.concatenate(parts) if parts else rows)]
-    changes = sorted(after.changes(before, state.names), key=lambda one: -one[0])
-    named = [(gain, Change(texts[i], was, now)) for gain, i, was, now in changes]
+    changes = sorted(after.changes(before, state.names, texts), key=lambda one: -one[0])
     measures = [one.measures(cutoff) for one in [*of_all, *of_parts]] + [Measures()] * 2
     report = FitReport(
         kept=kept,
@@ -447,8 +441,8 @@ def _learn(task: Any, plan: Plan, why_not: str) -> tuple[FitReport, Learned]:
         held_out_before=measures[2],
         held_out_after=measures[3],
         history=learned.history,
-        better=tuple(change for gain, change in named if gain > 0),
-        worse=tuple(change for gain, change in named[::-1] if gain <= 0),
+        better=tuple(change for gain, change in changes if gain > 0),
+        worse=tuple(change for gain, change in changes[::-1] if gain <= 0),
         options=_options_of(state, learned),
     )
     return report, learned if kept else nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +60,6 @@ class Change(NamedTuple):
     after: str
 
 
-#: By how much answers are better, the place of the query, and what they were and are.
-Changes: TypeAlias = Iterator[tuple[float, int, str, str]]
-
-
 class Answers(NamedTuple):
     """The answers to L queries, (L,) each."""
 
@@ -115,13 +111,15 @@ class Answers(NamedTuple):
             return False, f"of {where}, {right} more are answered right, but {wrong} more wrong"
         return True, f"{where} are answered better"
 
-    def changes(self, before: Answers, names: Sequence[str]) -> Changes:
-        """Yield where the rank changed."""
+    def changes(
+        self, before: Answers, names: Sequence[str], queries: Sequence[str]
+    ) -> Iterator[tuple[float, Change]]:
+        """Yield where the rank changed, and by how much the answer is better."""
         for i in np.flatnonzero(self.rank != before.rank).tolist():
             ranks = before.rank[i], self.rank[i]
             ends = ["" if rank == 1 else f" (a right key is at {rank})" for rank in ranks]
             was, now = names[before.best[i]] + ends[0], names[self.best[i]] + ends[1]
-            yield float(1 / ranks[1] - 1 / ranks[0]), i, was, now
+            yield float(1 / ranks[1] - 1 / ranks[0]), Change(queries[i], was, now)
 
 
 class Errors(NamedTuple):
@@ -138,11 +136,13 @@ class Errors(NamedTuple):
         kept = self.measures(cutoff).rmse < before.measures(cutoff).rmse
         return kept, f"pooled values are {'nearer to' if kept else 'no nearer to'} their targets"
 
-    def changes(self, before: Errors, _names: Sequence[str]) -> Changes:
-        """Yield where the error changed."""
-        for i, (was, now) in enumerate(zip(before.rmse.tolist(), self.rmse.tolist(), strict=True)):
+    def changes(
+        self, before: Errors, _names: Any, queries: Sequence[str]
+    ) -> Iterator[tuple[float, Change]]:
+        """Yield where the error changed, and by how much."""
+        for query, was, now in zip(queries, before.rmse, self.rmse, strict=True):
             if abs(was - now) > _SMALLEST * max(was, now):
-                yield was - now, i, f"off by {was:.4g}", f"off by {now:.4g}"
+                yield was - now, Change(query, f"off by {was:.4g}", f"off by {now:.4g}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,7 +39,7 @@ class Settings:
     candidates: int = 256  # keys drawn for each step beside the right ones, if there are more
     validation: float = 0.1  # share of the examples to hold out; of fewer than 100, none are
     seed: int = 0  # of the batches, and of the factors of low rank
-    progress: Callable[[int, int], None] | None = None  # called with (done, total) steps
+    progress: Callable[[int, int], None] = lambda _done, _total: None  # called after each step
 
 
 class Epoch(NamedTuple):
@@ -234,7 +234,6 @@ def descend(
     steps = -(-len(training) // size)
     total, done = steps * settings.epochs, 0
     adam = Adam(parameters, settings.learning_rate, per_array=True)
-    report = settings.progress or (lambda *_: None)
 
     def loss_of(rows: NDArray[np.intp]) -> float:
         same = np.random.default_rng(settings.seed)  # so that each pass draws the same keys
@@ -251,14 +250,14 @@ def descend(
             adam.learning_rate = settings.learning_rate * (1 - done / total)
             adam.step(gradients)
             done += 1
-            report(done, total)
+            settings.progress(done, total)
         history.append(Epoch(summed / len(training), loss_of(held_out)))
         if not history[-1].held_out >= history[at].held_out:  # true of NaN, too
             best = {name: parameter.copy() for name, parameter in parameters.items()}
             at = len(history) - 1
     for name, parameter in parameters.items():
         parameter[...] = best[name]
-    report(total, total)
+    settings.progress(total, total)
     return tuple(history)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict._arrays import different, slices
+from fuzzydict._arrays import slices
 
 #: Every n-gram has one of so many numbers; few share one.
 BUCKETS = 1 << 16
@@ -52,7 +52,8 @@ def ngrams_of_each(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np
         for mixed in (twos, threes):
             inside = np.flatnonzero(owners[: len(mixed)] == owners[len(owners) - len(mixed) :])
             pairs.append((owners[inside] << 16) + (mixed[inside] >> np.uint32(16)))
-        found = different(np.concatenate(pairs))
+        found = np.sort(np.concatenate(pairs))
+        found = found[np.diff(found, prepend=-1) > 0]  # several times as fast as np.unique
         flat.append((found & 0xFFFF).astype(np.uint16))
         counts.append(np.bincount(found >> 16, minlength=len(lengths)))
     return np.concatenate(flat), np.concatenate(counts)

@@ -116,10 +116,10 @@ def test_keys_are_ranked_as_by_a_loop(
     ranker = system.over(keys)
     scores = [score(query, key) for key in keys if key not in without]
     best = sorted((one for one in scores if one is not None), reverse=True)
-    (found,) = ranker.ranked([query], topn, without=without)
+    found = ranker.nearest(query, topn, without)
     assert [one for _, one in found] == pytest.approx(best[:topn], abs=1e-6)
     assert len({key for key, _ in found} & {*keys} - without) == len(found)
-    (ranked,) = ranker.ranked([query], 1)
+    ranked = ranker.nearest(query, 1, ())
     nearest = ranker.best(query)
     assert (nearest is None) == (not ranked)
     assert nearest is None or score(query, nearest) == pytest.approx(ranked[0][1], abs=1e-6)

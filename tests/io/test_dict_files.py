@@ -194,7 +194,7 @@ BAD = [
     # What its parser takes, but nobody can print, or takes the square of its size in time.
     ("hex.toml", "a = 0x" + "f" * 20_000, "has too many digits; put it in quotes"),
     ("binary.toml", "a = [{b = 0b" + "1" * 20_000 + "}]", "has too many digits; put it in quotes"),
-    ("binary.yaml", "a: 1\nb: 0b" + "1" * 20_000, "is not YAML that can be read"),
+    ("binary.yaml", "a: 1\nb: 0b" + "1" * 20_000, "too many digits; put it in quotes"),
     ("version.yaml", "%YAML 1.3\n---\na: 1", "is not YAML that can be read"),
     ("digits.yaml", "%YAML " + "9" * 5000 + ".1\n---\na: 1", "is not YAML that can be read"),
     ("sign.yaml", r'a: "\UFFFFFFFF"', "is not YAML that can be read"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -96,7 +95,7 @@ def test_a_missing_extra_is_told_with_its_command_and_an_empty_row_is_warned_of(
 # ---- the tree ------------------------------------------------------------------------------
 
 
-def test_every_error_is_drawn_public_raised_by_a_test_copied_and_pickled() -> None:
+def test_every_error_is_public_raised_by_a_test_copied_and_pickled() -> None:
     kinds = {name for name in vars(errors) if name.endswith("Error")} - {"FuzzyDictError"}
     public = {*kinds, "FuzzyDictError", "EmptyRowWarning", "DoubtfulPoolWarning", "StoreWarning"}
     assert public <= set(fuzzydict.__all__)
@@ -107,8 +106,7 @@ def test_every_error_is_drawn_public_raised_by_a_test_copied_and_pickled() -> No
         kind = getattr(errors, name)
         own, *builtin = kind.__bases__
         assert own is errors.FuzzyDictError
-        drawn = r"\b[^─]*\n[│ ] +".join(base.__name__ for base in builtin)
-        assert re.search(rf"── {name} +{drawn}\b", str(errors.__doc__)), name
+        assert {base.__module__ for base in builtin} == {"builtins"}, name
         error = kind("query", "told") if kind is errors.NoMatchError else kind("told")
         assert "told" in str(error)
         for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
