@@ -123,7 +123,6 @@ class QdrantStore(Store):
 
     def _ask(self, method: str, *args: Any, **options: Any) -> Any:
         """Return what a method of the client returns; called again if the connection is lost."""
-        self._check_process()
         is_second = False
         while True:
             with self._lock:
@@ -158,7 +157,6 @@ class QdrantStore(Store):
             )
 
     def close(self) -> None:
-        self._check_process()
         self._close(self._client)
 
     def _close(self, client: QdrantClient | None) -> None:
