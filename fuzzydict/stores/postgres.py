@@ -328,22 +328,28 @@ class PostgresStore(base.Store):
                 lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"
                 if connection.execute(lock, [name]).fetchone() == (False,):
                     return f"{self.place}: another client is building the index"
-                tables = self._unindexed(connection)
-                with self._telling(connection, list(tables), progress):
-                    for table, size in tables.items():
-                        create = SQL(_INDEX.format(table=table, compared=_compared(size)[0]))
-                        try:
-                            connection.execute(create)
-                        except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
-                            self._unindexed(connection)
-                            connection.execute("SET max_parallel_maintenance_workers = 0")
-                            connection.execute(create)
-                        connection.execute(SQL(f"ANALYZE {table}"))
-                # Or else the server unlocks it a little after it is closed.
-                connection.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 1))", [name])
+                try:
+                    self._build_missing(connection, progress)
+                finally:  # or else the server unlocks it a little after it is closed
+                    unlock = "SELECT pg_advisory_unlock(hashtextextended(%s, 1))"
+                    with suppress(psycopg.Error):  # of a connection that is lost
+                        connection.execute(unlock, [name])
         except psycopg.Error as error:
             return str(self._refused(error))
         return None
+
+    def _build_missing(self, connection: Session, progress: base.Progress) -> None:
+        tables = self._unindexed(connection)
+        with self._telling(connection, list(tables), progress):
+            for table, size in tables.items():
+                create = SQL(_INDEX.format(table=table, compared=_compared(size)[0]))
+                try:
+                    connection.execute(create)
+                except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
+                    self._unindexed(connection)
+                    connection.execute("SET max_parallel_maintenance_workers = 0")
+                    connection.execute(create)
+                connection.execute(SQL(f"ANALYZE {table}"))
 
     def _unindexed(self, connection: Session) -> dict[str, int]:
         """Return the tables without a graph, in SQL, and the dimensions of their vectors.
@@ -469,25 +475,23 @@ class PostgresStore(base.Store):
     def search(
         self, searches: Sequence[base.Search], where: Sequence[Condition] = ()
     ) -> list[Hits]:
-        results = self._found(searches, where, scans=not self._has_graphs)
-        if where and self._has_graphs:
-            # The index gives up before it has found those few that satisfy the conditions.
-            too_few = [
-                i
-                for i, (one, hits) in enumerate(zip(searches, results, strict=True))
-                if one.vector is not None and len(hits.near) < one.near
-            ]
-            again = [searches[i] for i in too_few]
-            for i, hits in zip(too_few, self._found(again, where, scans=True), strict=True):
-                results[i] = hits
-        return results
+        found, index = self._found(searches, where, scans=not self._has_graphs), self._has_graphs
+        # The index gives up before it has found those few that satisfy the conditions.
+        few = [
+            i
+            for i, one in enumerate(searches)
+            if where and index and one.vector is not None and len(found[i].near) < one.near
+        ]
+        if few:
+            again = self._found([searches[i] for i in few], where, scans=True)
+            for i, hits in zip(few, again, strict=True):
+                found[i] = hits
+        return found
 
     def _found(
         self, searches: Sequence[base.Search], where: Sequence[Condition], *, scans: bool
     ) -> list[Hits]:
         """Return what is found for each search, by the index or as one ``scans`` all keys."""
-        if not searches:
-            return []
         values = _sent([one.vector for one in searches]) | {
             "path": _path(where),
             "words": [_in_ascii(one.words) for one in searches],

@@ -11,11 +11,11 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import units, whole_number
+from fuzzydict._arrays import units
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.search.keys import Keys, Query, Statistics
-from fuzzydict.search.lookup import MOST, SPELLED, Exact, Listing, Lookup, sought
+from fuzzydict.search.lookup import SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
 from fuzzydict.stores.base import SAMPLE, Counts, Hits, Search, Store
 from fuzzydict.stores.values import Condition
@@ -191,13 +191,4 @@ def require_nearness(scorer: ScorerLike | None) -> None:
         raise OptionError(
             f"scorer: a store finds keys for the default score and 'cosine', and "
             f"{quoted(scorer)} needs every key; leave it out, or read a FuzzyDict"
-        )
-
-
-def require_few(topn: Any) -> None:
-    """Raise OptionError unless so many keys of a store can be listed."""
-    if topn is None or whole_number("topn", topn, 0) > MOST:
-        raise OptionError(
-            f"topn: a store lists at most {MOST} keys, got {topn}; give topn=10, or another number "
-            f"up to {MOST}, or read all items by d.items()"
         )
