@@ -11,6 +11,7 @@ from hashlib import blake2b
 from threading import RLock
 from typing import Any, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,6 @@ SAMPLE = 4096
 #: How many keys there may be.
 MOST_KEYS = 1 << 40
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
-#: What processes had that were forked: it stays open, since to close it would end it there, too.
-_left: list[dict[str, Any]] = []
 
 
 def untold(done: int, total: int) -> None:
@@ -78,25 +77,19 @@ class Search(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """The rows that were found for one search, each list best first.
-
-    A store that can do so reads short values with them; a row has none.
-    """
+    """The rows that were found for one search, without values, each list best first."""
 
     near: list[Row]
     spelled: list[Row]
-    values: dict[str, Any]  # those that were read, by key
+    values: dict[str, Any]  # the short ones, by key, of a store that reads them with the rows
 
 
 class Known(NamedTuple):
-    """What a store holds of some texts: the values of keys, and the keys of aliases.
-
-    The version changes whenever `Store.sample` would return other keys.
-    """
+    """What a store holds of some texts: the values of keys, and the keys of aliases."""
 
     values: dict[str, Any]
     keys: dict[str, str | None]  # None for an alias that was taught to have no key
-    version: int = 0
+    version: int = 0  # another one whenever `Store.sample` would return other keys
 
 
 class Counts(NamedTuple):
@@ -143,24 +136,12 @@ class Store(Protocol):
     """
 
     place: str  # the database and the table or collection, as an address without a password
-    _process: int = 0  # whose connections it has
-    _lock_of_process: RLock
+    lock: RLock  # of what this process knows of it; another one after a fork
 
     def _begin(self) -> None:
-        """Begin without connections."""
-        self._process, self._lock_of_process = os.getpid(), RLock()
-
-    def _check_process(self) -> None:
-        """Leave connections to the process that was forked, which goes on to use them."""
-        if self._process != os.getpid():
-            _left.append(vars(self).copy())
-            self._begin()
-
-    @property
-    def lock(self) -> RLock:
-        """The lock of what this process knows of it; another one after a fork."""
-        self._check_process()
-        return self._lock_of_process
+        """Begin without connections; so does a process that was forked."""
+        self.lock = RLock()
+        _stores.add(self)
 
     def meta(self) -> dict[str, Any] | None:
         """Return what `create` wrote; None if nothing was created."""
@@ -224,9 +205,9 @@ class Store(Protocol):
     def row_of(
         self, number: Any, key: Any, vector: Vector, value: Any = None, *, text: Any = None
     ) -> Row | None:
-        """Return the row with an id, or None and warn if `write` writes no such.
+        """Return the row with an id, its value from JSON if that is in ``text``.
 
-        Its value is given as it is, or as JSON in ``text``.
+        If `write` writes no such row, warn and return None.
         """
         try:
             if not isinstance(key, str) or not is_storable(key) or str(id_of(key)) != str(number):
@@ -260,15 +241,12 @@ class Store(Protocol):
     def meta_of(self, text: Any) -> dict[str, Any]:
         """Return the meta from its JSON, or raise StoreError if it is no object."""
         try:
-            meta = json.loads(text)
+            return dict(**json.loads(text))  # or TypeError, of what has no fields
         except (ValueError, TypeError, RecursionError):
-            meta = None
-        if not isinstance(meta, dict):
             raise StoreError(
                 f"{self.place}: what it says of its keys is damaged; push the keys again into "
                 f"another place, or drop this one"
-            )
-        return meta
+            ) from None
 
     def counts_of(self, text: Any) -> Counts:
         """Return counts from their JSON, if there are any; or warn that they are none."""
@@ -286,3 +264,20 @@ class Store(Protocol):
         lengths = {len(row.vector) for row in rows if row.vector is not None}
         if len(lengths) > 1:
             raise StoreError(f"{self.place}: expected vectors of one length, got {sorted(lengths)}")
+
+
+# ---- a process that is forked --------------------------------------------------------------------
+
+_stores: WeakSet[Store] = WeakSet()
+#: What stores had before: connections stay open, since to close one would end it in the parent.
+_left: list[dict[str, Any]] = []
+
+
+def _leave_connections() -> None:
+    for store in list(_stores):
+        _left.append(vars(store).copy())
+        store._begin()
+
+
+if hasattr(os, "register_at_fork"):  # there is none on Windows
+    os.register_at_fork(after_in_child=_leave_connections)

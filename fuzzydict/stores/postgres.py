@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
-from queue import SimpleQueue
+from queue import LifoQueue
 from threading import Event, Thread
 from time import sleep
 from typing import Any, TypeAlias
@@ -21,22 +20,8 @@ from numpy.typing import NDArray
 from scipy.fft import dct, idct
 
 from fuzzydict.errors import OptionError, StoreError, needing, quoted
-from fuzzydict.stores.base import (
-    MOST_KEYS,
-    SAMPLE,
-    Alias,
-    Counts,
-    Hits,
-    Known,
-    Progress,
-    Row,
-    Sample,
-    Search,
-    Store,
-    Vector,
-    id_of,
-    untold,
-)
+from fuzzydict.stores import base
+from fuzzydict.stores.base import SAMPLE, Alias, Counts, Hits, Known, Row, Sample, id_of
 from fuzzydict.stores.values import Condition
 
 with needing("PostgreSQL needs psycopg", "'psycopg[binary]'"):
@@ -58,6 +43,8 @@ _WAITS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # seconds between tries while a server 
 _TOLD_EACH = 0.2  # seconds between looks at how far an index is
 _ALIASES = 4096  # aliases read at a time
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
+_BY_SIGNS = 128  # from so many dimensions on, a graph has the signs of a vector's numbers alone
+_TIMES = 3  # so many times the keys that are wanted are found by signs, and the nearest are taken
 _OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that libpq does not know
 
 # ---- SQL -----------------------------------------------------------------------------------------
@@ -151,16 +138,10 @@ SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[])
 ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,
     key_id = excluded.key_id
 """
-_BY_SIGNS = 128  # from so many dimensions on, a graph has the signs of a vector's numbers alone
-_TIMES = 3  # so many times the keys that are wanted are found, of which the nearest are taken
-#: A value of at most 256 bytes, which is read with the key that is found. It is kept with 4 more
-#: that tell how many; a long one may be compressed to fewer.
-_SHORT = SQL("""
-CASE WHEN pg_column_size(value) <= 260 AND octet_length(value::text) <= 256 THEN value::text END
-""")
 #: The settings are said in each search, since a pooler may give each statement another session;
 #: see https://github.com/pgvector/pgvector#iterative-index-scans. A larger ef_search finds more,
-#: and takes longer.
+#: and takes longer. A value of at most 256 bytes is read with the key that is found: it is kept
+#: with 4 more that tell how many; a long one may be compressed to fewer.
 _SEARCH = """
 WITH settings AS MATERIALIZED (SELECT set_config('hnsw.ef_search', '400', true)
     || set_config('hnsw.iterative_scan', 'strict_order', true)
@@ -168,17 +149,19 @@ WITH settings AS MATERIALIZED (SELECT set_config('hnsw.ef_search', '400', true)
 asked AS MATERIALIZED (SELECT number, words, near, spelled, {vector} FROM settings,
     unnest(%(words)s::text[], %(near)s::int[], %(spelled)s::int[], %(places)s::int[])
     WITH ORDINALITY AS _(words, near, spelled, place, number) WHERE said <> '')
-SELECT number, 0, id, key, hit.vector, {short}, far FROM asked, LATERAL (SELECT * FROM
+SELECT number, kind, id, key, vector, CASE WHEN pg_column_size(value) <= 260
+    AND octet_length(value::text) <= 256 THEN value::text END, far FROM
+(SELECT number, 0 AS kind, hit.* FROM asked, LATERAL (SELECT * FROM
     (SELECT id, key, held.vector, value, held.vector <=> asked.vector AS far FROM {keys} AS held
     WHERE held.vector IS NOT NULL AND asked.vector IS NOT NULL {condition}
     ORDER BY {order} LIMIT near * %(times)s) AS like_it ORDER BY far LIMIT near) AS hit
-UNION ALL SELECT number, 1, id, key, hit.vector, {short}, far FROM asked, LATERAL
+UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL
     (SELECT id, key, held.vector, value, held.words <-> asked.words AS far FROM {keys} AS held
-    WHERE held.words %%> asked.words {condition} ORDER BY far LIMIT spelled) AS hit
+    WHERE held.words %%> asked.words {condition} ORDER BY far LIMIT spelled) AS hit) AS found
 """
 
 
-class PostgresStore(Store):
+class PostgresStore(base.Store):
     """A `Store` of three tables: ``keys``, ``keys_aliases`` and ``keys_meta``.
 
     Vectors are halfvec, found through an HNSW index, which `build_index` builds: by their
@@ -200,27 +183,24 @@ class PostgresStore(Store):
     """
 
     def __init__(self, url: str) -> None:
+        self._begin()
         self._server, self._table, self._partitions, self.place = _parsed(url)
         *schema, name = self._table
         ends = {"keys": "", "aliases": "_aliases", "meta": "_meta"}
-        names = {one: Identifier(*schema, name + end) for one, end in ends.items()}
         #: What stands in braces in statements.
-        self._parts = {
-            "graphs": _GRAPHS,
-            "short": _SHORT,
-            "vector": _NUMBERS,
-            "room": _ROOM,
-            **names,
+        self._parts: dict[str, Any] = {
+            one: Identifier(*schema, name + end) for one, end in ends.items()
         }
-        self._parts["version"] = SQL(_VERSION).format(twice=2 * SAMPLE, **names)
-        self._begin()
+        version = SQL(_VERSION).format(twice=2 * SAMPLE, **self._parts)
+        self._parts |= {"version": version, "graphs": _GRAPHS, "vector": _NUMBERS, "room": _ROOM}
 
     def _begin(self) -> None:
         super()._begin()
-        self._idle, self._room = list["Session"](), SimpleQueue[None]()
         self._has_graphs = True  # as far as the last sample told
-        for _ in range(_CONNECTIONS):  # that may be open
-            self._room.put(None)
+        #: A place for each connection that may be open; the one that was used last comes first.
+        self._places = LifoQueue["Session | None"]()
+        for _ in range(_CONNECTIONS):
+            self._places.put(None)
 
     # ---- connections --------------------------------------------------------------------------
 
@@ -231,30 +211,26 @@ class PostgresStore(Store):
 
         Without ``binary`` and values they may be several, which are one transaction.
         """
-        self._check_process()
-        query = SQL(text).format(**self._parts, **parts)
-        idle, room = self._idle, self._room
+        query, places, sound = SQL(text).format(**self._parts, **parts), self._places, None
         try:
-            room.get()  # an interrupt amid it may make more room by one, but never takes any away
+            kept = places.get()  # an interrupt amid it may add a place, but never takes any away
             while True:
-                kept = None
-                with suppress(IndexError):  # there is none, or another thread took it meanwhile
-                    kept = idle.pop()
                 connection = kept or self._connect()
                 try:
                     cursor = connection.cursor(binary=binary).execute(query, values or None)
                     rows = cursor.fetchall() if cursor.description else []
-                    idle.append(connection)
+                    sound = connection
                     return rows
                 except BaseException as error:  # or an interrupt, amid any line of psycopg
                     is_lost = kept and kept.closed and isinstance(error, psycopg.Error)
                     connection.close()
                     if not is_lost:
                         raise
+                    kept = None
         except psycopg.Error as error:
             raise self._refused(error) from None
         finally:
-            room.put(None)
+            places.put(sound)
 
     def _connect(self) -> Session:
         given = {"connect_timeout": _PATIENCE, **self._server, "client_encoding": "utf8"}
@@ -284,14 +260,11 @@ class PostgresStore(Store):
         return StoreError(f"{self.place}: {said}")
 
     def close(self) -> None:
-        self._check_process()
-        with suppress(IndexError):
-            while True:
-                self._idle.pop().close()
+        for kept in list(self._places.queue):
+            if kept is not None:
+                kept.close()  # and who takes it connects again
 
-    def __del__(self) -> None:
-        if self._process == os.getpid():
-            self.close()
+    __del__ = close
 
     # ---- what is created ----------------------------------------------------------------------
 
@@ -313,16 +286,17 @@ class PostgresStore(Store):
                         f"this database: CREATE EXTENSION {name}"
                     ) from None
         (*schema, name), count = self._table, self._partitions
-        parts = [Identifier(*schema, f"{name}_{i}") for i in range(count)]
-        partition = SQL(_PARTITION).format
+        partitions = [
+            SQL(_PARTITION).format(
+                part=Identifier(*schema, f"{name}_{i}"), number=i, of=count, **self._parts
+            )
+            for i in range(count)
+        ]
         given = {
             "size": Literal(dimensions),
             "content": Literal(_dumped(meta)),
-            "how": SQL("PARTITION BY HASH (id)") if parts else _ROOM,
-            "partitions": SQL("").join(
-                partition(part=part, number=i, of=count, **self._parts)
-                for i, part in enumerate(parts)
-            ),
+            "how": SQL("PARTITION BY HASH (id)") if partitions else _ROOM,
+            "partitions": SQL("").join(partitions),
         }
         try:
             self._run(_CREATE, binary=False, **given)
@@ -339,13 +313,13 @@ class PostgresStore(Store):
 
     def count(self) -> int:
         ((count,),) = self._run("SELECT count FROM {meta}") or [(-1,)]
-        if not 0 <= count < MOST_KEYS:
+        if not 0 <= count < base.MOST_KEYS:
             self.meta_of(None)
         return int(count)
 
     # ---- the index ------------------------------------------------------------------------------
 
-    def build_index(self, progress: Progress = untold) -> str | None:
+    def build_index(self, progress: base.Progress = base.untold) -> str | None:
         """Build what is missing of each partition; only the owner of the tables can."""
         self.count()  # or raise: nothing is there, or the server cannot be reached
         name = ".".join(self._table)
@@ -354,48 +328,55 @@ class PostgresStore(Store):
                 lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"
                 if connection.execute(lock, [name]).fetchone() == (False,):
                     return f"{self.place}: another client is building the index"
-                tables = self._unindexed(connection)
-                with self._telling(connection, list(tables), progress):
-                    for table, size in tables.items():
-                        create = SQL(_INDEX.format(table=table, compared=_compared(size)[0]))
-                        try:
-                            connection.execute(create)
-                        except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
-                            self._unindexed(connection)
-                            connection.execute("SET max_parallel_maintenance_workers = 0")
-                            connection.execute(create)
-                        connection.execute(SQL(f"ANALYZE {table}"))
-                # Or else the server unlocks it a little after it is closed.
-                connection.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 1))", [name])
+                try:
+                    self._build_missing(connection, progress)
+                finally:  # or else the server unlocks it a little after it is closed
+                    unlock = "SELECT pg_advisory_unlock(hashtextextended(%s, 1))"
+                    with suppress(psycopg.Error):  # of a connection that is lost
+                        connection.execute(unlock, [name])
         except psycopg.Error as error:
             return str(self._refused(error))
         return None
+
+    def _build_missing(self, connection: Session, progress: base.Progress) -> None:
+        tables = self._unindexed(connection)
+        with self._telling(connection, list(tables), progress):
+            for table, size in tables.items():
+                create = SQL(_INDEX.format(table=table, compared=_compared(size)[0]))
+                try:
+                    connection.execute(create)
+                except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
+                    self._unindexed(connection)
+                    connection.execute("SET max_parallel_maintenance_workers = 0")
+                    connection.execute(create)
+                connection.execute(SQL(f"ANALYZE {table}"))
 
     def _unindexed(self, connection: Session) -> dict[str, int]:
         """Return the tables without a graph, in SQL, and the dimensions of their vectors.
 
         Those graphs that were not finished are dropped.
         """
-        table = {"table": self._parts["keys"].as_string(connection)}
-        found = connection.execute(_GRAPHS, table).fetchall()
-        for _, graph, is_valid, _ in found:
+        table, missing = {"table": self._parts["keys"].as_string(connection)}, dict[str, int]()
+        for leaf, graph, is_valid, size in connection.execute(_GRAPHS, table).fetchall():
             if is_valid is False:
                 connection.execute(SQL(f"DROP INDEX CONCURRENTLY {graph}"))
-        indexed = {leaf for leaf, _, is_valid, _ in found if is_valid}
-        return {leaf: size for leaf, _, _, size in found if leaf not in indexed}
+            if not is_valid:
+                missing[leaf] = size
+        return missing
 
     @contextmanager
-    def _telling(self, builder: Session, tables: list[str], progress: Progress) -> Iterator[None]:
+    def _telling(
+        self, builder: Session, tables: list[str], progress: base.Progress
+    ) -> Iterator[None]:
         """Tell meanwhile how far the graphs of some tables are, in thousandths of each."""
-        end, number = Event(), builder.info.backend_pid
+        end, number, total = Event(), builder.info.backend_pid, 1000 * len(tables)
 
         def tell() -> None:
             with suppress(StoreError, psycopg.Error), self._connect() as other:
                 while not end.wait(_TOLD_EACH):
-                    for table, done, total in other.execute(_PROGRESS, [number]):
+                    for table, done, of in other.execute(_PROGRESS, [number]):
                         if table in tables:
-                            parts = tables.index(table) + done / total
-                            progress(int(1000 * parts), 1000 * len(tables))
+                            progress(int(1000 * (tables.index(table) + done / of)), total)
 
         thread = Thread(target=tell, daemon=True)
         thread.start()
@@ -405,13 +386,13 @@ class PostgresStore(Store):
             end.set()
             thread.join()
         if tables:
-            progress(1000 * len(tables), 1000 * len(tables))
+            progress(total, total)
 
     # ---- rows ---------------------------------------------------------------------------------
 
     def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
-        values: dict[str, Any] = {"known": list(known), "counted": counted}
-        values["table"] = self._parts["keys"].as_string(None)
+        table = self._parts["keys"].as_string(None)
+        values = {"known": list(known), "counted": counted, "table": table}
         found = self._run(_SAMPLE, values, size=SAMPLE)
         if not found or found[0][0] is not None:
             self.meta_of(None)
@@ -445,35 +426,32 @@ class PostgresStore(Store):
         self._run(_CLEAR)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
-        known = Known({}, {})
+        values, taught, version = dict[str, Any](), dict[str, str | None](), 0
         found = self._run(_ROWS, [[id_of(text) for text in texts] for texts in (keys, words)])
         for number, i, text, held in found:
             if i is None:
-                known = known._replace(version=number)
+                version = number
             elif number == 0 and (row := self.row_of(i, text, None, text=held)):
-                known.values[row.key] = row.value
+                values[row.key] = row.value
             elif number == 1 and (alias := self.alias_of(i, text, text, held)):
-                known.keys[alias.words] = alias.key
-        return known
+                taught[alias.words] = alias.key
+        return Known(values, taught, version)
 
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
         column = "vector" if vectors else "NULL"
-        query = f"SELECT id, key, value::text, {column} FROM {{keys}}"  # noqa: S608
-        for page in self._paged(query, size):
+        for page in self._paged(f"SELECT id, key, value::text, {column} FROM {{keys}}", size):  # noqa: S608
             told = zip(page, _received([each for *_, each in page]), strict=True)
             rows = (self.row_of(i, key, own, text=text) for (i, key, text, _), own in told)
             yield [row for row in rows if row]
 
     def _paged(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
-        after: list[Any] = []
-        while True:
-            where = " WHERE id > %s" if after else ""
-            page = self._run(f"{query}{where} ORDER BY id LIMIT {{n}}", after, n=size)
-            if page:
-                yield page
-            if len(page) < size:
-                return
-            after = [page[-1][0]]
+        """Yield the rows of a query in the order of their ids, so many at a time."""
+        page = self._run(f"{query} ORDER BY id LIMIT {{size}}", size=size)
+        while page:
+            yield page
+            after = [page[-1][0]] if len(page) == size else []
+            more = f"{query} WHERE id > %s ORDER BY id LIMIT {{size}}"
+            page = self._run(more, after, size=size) if after else []
 
     # ---- aliases ------------------------------------------------------------------------------
 
@@ -494,36 +472,46 @@ class PostgresStore(Store):
 
     # ---- search -------------------------------------------------------------------------------
 
-    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
+    def search(
+        self, searches: Sequence[base.Search], where: Sequence[Condition] = ()
+    ) -> list[Hits]:
+        found, index = self._found(searches, where, scans=not self._has_graphs), self._has_graphs
+        # The index gives up before it has found those few that satisfy the conditions.
+        few = [
+            i
+            for i, one in enumerate(searches)
+            if where and index and one.vector is not None and len(found[i].near) < one.near
+        ]
+        if few:
+            again = self._found([searches[i] for i in few], where, scans=True)
+            for i, hits in zip(few, again, strict=True):
+                found[i] = hits
+        return found
+
+    def _found(
+        self, searches: Sequence[base.Search], where: Sequence[Condition], *, scans: bool
+    ) -> list[Hits]:
+        """Return what is found for each search, by the index or as one ``scans`` all keys."""
+        values = _sent([one.vector for one in searches]) | {
+            "path": _path(where),
+            "words": [_in_ascii(one.words) for one in searches],
+            "near": [one.near for one in searches],
+            "spelled": [one.spelled for one in searches],
+        }
+        _, order, values["times"] = _compared(values["size"])
+        if scans:  # by no index; to compute all signs would take long
+            order, values["times"] = "(held.vector <=> asked.vector) + 0", 1
         condition = SQL("AND value::jsonb @? %(path)s::jsonpath" if where else "")
+        rows = self._run(_SEARCH, values, condition=condition, order=SQL(order))
+        rows.sort(key=lambda row: row[-1])
         results = [Hits([], [], {}) for _ in searches]
-        left, scans = list(range(len(searches))), not self._has_graphs
-        while left:
-            asked = [searches[i] for i in left]
-            values = _sent([one.vector for one in asked]) | {
-                "path": _path(where),
-                "words": [_in_ascii(one.words) for one in asked],
-                "near": [one.near for one in asked],
-                "spelled": [one.spelled for one in asked],
-            }
-            _, order, values["times"] = _compared(values["size"])
-            if scans:  # by no index; to compute all signs would take long
-                order, values["times"] = "(held.vector <=> asked.vector) + 0", 1
-            rows = self._run(_SEARCH, values, condition=condition, order=SQL(order))
-            rows.sort(key=lambda row: row[-1])
-            for i in left:
-                results[i] = Hits([], [], {})
-            vectors = _received([row[4] for row in rows])
-            for (number, kind, i, key, _, text, _), own in zip(rows, vectors, strict=True):
-                hits = results[left[number - 1]]
-                if row := self.row_of(i, key, own, text=text or "null"):
-                    hits[kind].append(row._replace(value=None))
-                    if text is not None:
-                        hits.values[key] = row.value
-            # The index gives up before it has found those few that satisfy the conditions.
-            few = [i for i in left if searches[i].vector is not None]
-            few = [i for i in few if len(results[i].near) < searches[i].near]
-            left, scans = few if where and not scans else [], True
+        vectors = _received([row[4] for row in rows])
+        for (number, kind, i, key, _, text, _), own in zip(rows, vectors, strict=True):
+            hits = results[number - 1]
+            if row := self.row_of(i, key, own, text=text or "null"):
+                hits[kind].append(row._replace(value=None))
+                if text is not None:
+                    hits.values[key] = row.value
         return results
 
 
@@ -576,7 +564,7 @@ def _in_ascii(words: str) -> str:
     return re.sub("[^ 0-9A-Za-z]", lambda found: f"u{ord(found[0]):x}", words)
 
 
-def _sent(vectors: Sequence[Vector]) -> dict[str, Any]:
+def _sent(vectors: Sequence[base.Vector]) -> dict[str, Any]:
     """Return the parameters that send vectors.
 
     Vectors of words have large numbers first, and small ones, of which the signs tell little, last.
@@ -602,7 +590,7 @@ class _RealsDumper(Dumper):
         return struct.pack("!iiIii", 1, 0, element, len(parts), 1) + parts.tobytes()
 
 
-def _received(halfvecs: Sequence[bytes | None]) -> list[Vector]:
+def _received(halfvecs: Sequence[bytes | None]) -> list[base.Vector]:
     """Return vectors from what a server sends, and None where there is none."""
     there = [np.frombuffer(one, ">f2", offset=4) for one in halfvecs if one is not None]
     vectors = iter(idct(np.array(there, np.float32), norm="ortho") if there else ())
@@ -637,8 +625,7 @@ def _path(where: Sequence[Condition]) -> str:
     See https://www.postgresql.org/docs/current/functions-json.html#FUNCTIONS-SQLJSON-PATH. Where
     a field is missing, or of another type, a comparison is neither true nor an error.
     """
-    signs = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
-    parts = []
+    signs, parts = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}, []
     for one in where:
         field = "@." + ".".join(map(_dumped, one.field))
         told = [f"{field} == {_dumped(scalar)}" for scalar in one.one_of]

@@ -26,20 +26,8 @@ import numpy as np
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import OptionError, StoreError, needing, quoted
-from fuzzydict.stores.base import (
-    SAMPLE,
-    Alias,
-    Counts,
-    Hits,
-    Known,
-    Progress,
-    Row,
-    Sample,
-    Search,
-    Store,
-    id_of,
-    untold,
-)
+from fuzzydict.stores import base
+from fuzzydict.stores.base import SAMPLE, Alias, Counts, Hits, Known, Row, Sample, id_of
 from fuzzydict.stores.values import Condition, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 
@@ -52,7 +40,7 @@ with needing("Qdrant needs qdrant-client", "qdrant-client"):
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
 _KIND, _ALIAS, _META = "kind", "alias", "meta"  # a field that only points have that are no keys
 _OF = "of"  # the id of an alias's key
-# In the meta, numbers of 53 bits: others by chance with the keys of a sample, and with the counts.
+# In the meta, numbers by chance: others with the keys of a sample, and with the counts.
 _VERSION, _COUNTED = "version", "counted"
 _META_ID, _COUNTS_ID = str(id_of("\0meta")), str(id_of("\0counts"))
 
@@ -66,9 +54,7 @@ _NEIGHBOURS = 128  # kept while the graph is searched: more find more, and take 
 _FURTHER = 8  # times as many are asked for if too few of those found satisfy ``where``
 
 _KEYS = models.Filter(must=[models.IsEmptyCondition(is_empty=models.PayloadField(key=_KIND))])
-_ALIASES = models.Filter(
-    must=[models.FieldCondition(key=_KIND, match=models.MatchValue(value=_ALIAS))]
-)
+_IS_ALIAS = models.FieldCondition(key=_KIND, match=models.MatchValue(value=_ALIAS))
 _FLAG, _NUMBER = ("[01]", "0 or 1"), ("[1-9][0-9]{0,3}|10000", "a number from 1 to 10000")
 #: The options of an address: what each is like, and how that is told.
 _OPTIONS = {
@@ -81,7 +67,7 @@ _OPTIONS = {
 }
 
 
-class QdrantStore(Store):
+class QdrantStore(base.Store):
     """A `Store` in a collection of Qdrant.
 
     A vector keeps 16 bits a number. A write is one request, which a collection of one shard takes
@@ -123,7 +109,6 @@ class QdrantStore(Store):
 
     def _ask(self, method: str, *args: Any, **options: Any) -> Any:
         """Return what a method of the client returns; called again if the connection is lost."""
-        self._check_process()
         is_second = False
         while True:
             with self._lock:
@@ -132,12 +117,14 @@ class QdrantStore(Store):
                 return getattr(client, method)(self._collection, *args, **options)
             except Exception as error:  # whatever the client, httpx and grpc raise
                 is_lost, told = _told(error)
-                if client is not self._client:  # another thread closed it, for it was lost
-                    is_lost, told = True, f"cannot be reached: {error}"
+                with self._lock:
+                    if client is not self._client:  # another thread closed it, for it was lost
+                        is_lost, told = True, f"cannot be reached: {error}"
+                    elif is_lost and not is_second:
+                        self.close()
                 if is_second or not is_lost:
                     raise StoreError(f"{self.place} {told}") from error
             is_second = True
-            self._close(client)
 
     def _connected(self) -> QdrantClient:
         host, port, options = self._host, self._port, self._options
@@ -158,16 +145,10 @@ class QdrantStore(Store):
             )
 
     def close(self) -> None:
-        self._check_process()
-        self._close(self._client)
-
-    def _close(self, client: QdrantClient | None) -> None:
-        """Close a client, unless another one has taken its place."""
         with self._lock:
-            if client is self._client:
-                self._client = None
-                if client is not None:
-                    client.close()
+            client, self._client = self._client, None
+            if client is not None:
+                client.close()
 
     def _update(
         self,
@@ -183,19 +164,19 @@ class QdrantStore(Store):
         ``changed``, of which these are the ids, comes before the last of the sample; whether our
         sample is the newest, the server tests. New counts always make it another, and their number.
         """
-        operations, unless = list[Any](), list[Any]()
+        operations = list[Any]()
         if gone:
             selector = models.FilterSelector(filter=models.Filter(should=[*gone]))
             operations.append(models.DeleteOperation(delete=selector))
         if points:
             operations.append(models.UpsertOperation(upsert=models.PointsList(points=[*points])))
         if changed or recounted:
+            meta = models.Filter(must=[models.HasIdCondition(has_id=[_META_ID])])
             if not recounted and self._last is not None and UUID(min(changed)) > self._last[0]:
                 match = models.MatchValue(value=self._last[1])
-                unless = [models.FieldCondition(key=_VERSION, match=match)]
-            meta = models.Filter(must=[models.HasIdCondition(has_id=[_META_ID])], must_not=unless)
+                meta.must_not = [models.FieldCondition(key=_VERSION, match=match)]
             names = [_VERSION, _COUNTED] if recounted else [_VERSION]
-            told = models.SetPayload(payload={one: uuid4().int >> 75 for one in names}, filter=meta)
+            told = models.SetPayload(payload={one: _by_chance() for one in names}, filter=meta)
             operations.append(models.SetPayloadOperation(set_payload=told))
         # Two that write the same keys at once leave all replicas alike.
         order = models.WriteOrdering.MEDIUM
@@ -213,6 +194,25 @@ class QdrantStore(Store):
         return found[0].payload or {} if found else None
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
+        try:
+            if not self._ask("collection_exists"):
+                self._create_collection(dimensions)
+        except StoreError:
+            if not self._ask("collection_exists"):  # nor did another client create it meanwhile
+                raise
+        found = self._ask("get_collection").config.params
+        size = getattr(dict(found.vectors).get(_MEANING), "size", None)
+        if size is None or _SPELLING not in (found.sparse_vectors or ()):
+            raise StoreError(f"{self.place} holds no keys of fuzzydict; choose another collection")
+        if size != dimensions:
+            raise StoreError(f"{self.place} holds vectors of {size} numbers, not of {dimensions}")
+        if self.meta() is None:
+            for field in (_KIND, _OF):  # so that aliases are found without reading all points
+                self._ask("create_payload_index", field, models.PayloadSchemaType.KEYWORD)
+            told = {"json": json.dumps(meta), _KIND: _META, _VERSION: _by_chance()}
+            self._update([_point(_META_ID, told)])
+
+    def _create_collection(self, dimensions: int) -> None:
         on_disk = self._options.get("on_disk") == "1"
         replicas = int(self._options.get("replicas", 1))
         as_bytes = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
@@ -225,39 +225,22 @@ class QdrantStore(Store):
             quantization_config=models.ScalarQuantization(scalar=as_bytes) if on_disk else None,
         )
         sparse = models.SparseVectorParams(index=models.SparseIndexParams(on_disk=on_disk))
-        try:
-            if not self._ask("collection_exists"):
-                self._ask(
-                    "create_collection",
-                    vectors_config={_MEANING: dense},
-                    sparse_vectors_config={_SPELLING: sparse},
-                    shard_number=int(self._options.get("shards", 1)),
-                    replication_factor=replicas,
-                    write_consistency_factor=replicas,
-                    on_disk_payload=True,
-                )
-        except StoreError:
-            if not self._ask("collection_exists"):  # nor did another client create it meanwhile
-                raise
-        found = self._ask("get_collection").config.params
-        size = getattr(dict(found.vectors).get(_MEANING), "size", None)
-        if size is None or _SPELLING not in (found.sparse_vectors or ()):
-            raise StoreError(f"{self.place} holds no keys of fuzzydict; choose another collection")
-        if size != dimensions:
-            raise StoreError(f"{self.place} holds vectors of {size} numbers, not of {dimensions}")
-        if self.meta() is None:
-            kind = models.PayloadSchemaType.KEYWORD
-            for field in (_KIND, _OF):  # so that aliases are found without reading all points
-                self._ask("create_payload_index", field, kind)
-            payload = {"json": json.dumps(meta), _KIND: _META, _VERSION: uuid4().int >> 75}
-            self._update([models.PointStruct(id=_META_ID, vector={}, payload=payload)])
+        self._ask(
+            "create_collection",
+            vectors_config={_MEANING: dense},
+            sparse_vectors_config={_SPELLING: sparse},
+            shard_number=int(self._options.get("shards", 1)),
+            replication_factor=replicas,
+            write_consistency_factor=replicas,
+            on_disk_payload=True,
+        )
 
     def count(self) -> int:
         """Return the number of keys; of more than a million, about."""
         about = int(self._ask("count", _KEYS, exact=False).count)
         return about if about > _FEW else int(self._ask("count", _KEYS, exact=True).count)
 
-    def build_index(self, progress: Progress = untold) -> str | None:  # noqa: ARG002
+    def build_index(self, progress: base.Progress = base.untold) -> str | None:  # noqa: ARG002
         """Do nothing: the server builds its index by itself."""
         return None
 
@@ -283,9 +266,8 @@ class QdrantStore(Store):
         return Sample(version, total, ids, hits, False, kept, counts)
 
     def keep_counts(self, counts: Counts) -> None:
-        payload = {"json": json.dumps(counts), _KIND: "counts"}
-        point = models.PointStruct(id=_COUNTS_ID, vector={}, payload=payload)
-        self._update([point], recounted=True)
+        told = {"json": json.dumps(counts), _KIND: "counts"}
+        self._update([_point(_COUNTS_ID, told)], recounted=True)
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
@@ -303,8 +285,7 @@ class QdrantStore(Store):
             if not parts or needed > room:
                 parts.append([])
                 room = _LARGEST
-            number, payload = str(id_of(row.key)), _payload(row)
-            parts[-1].append(models.PointStruct(id=number, vector=vectors, payload=payload))
+            parts[-1].append(_point(str(id_of(row.key)), _payload(row), vectors))
             room -= needed
         for part in parts:
             self._update(part, changed=[str(point.id) for point in part])
@@ -324,17 +305,18 @@ class QdrantStore(Store):
         self._update(gone=gone, recounted=True)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
+        values, keys_of, version = dict[str, Any](), dict[str, str | None](), 0
         taught = {_alias_id(each): each for each in words}
-        known, ids = Known({}, {}), [*_ids_of_keys(keys), *taught, _META_ID]
-        for point in self._ask("retrieve", ids):
-            payload, kind = point.payload or {}, (point.payload or {}).get(_KIND)
+        for point in self._ask("retrieve", [*_ids_of_keys(keys), *taught, _META_ID]):
+            payload = point.payload or {}
+            kind = payload.get(_KIND)
             if kind == _META:
-                known = known._replace(version=_number(payload, _VERSION))
+                version = _number(payload, _VERSION)
             elif kind == _ALIAS and (alias := self._alias(point)):
-                known.keys[taught[str(point.id)]] = alias.key
+                keys_of[taught[str(point.id)]] = alias.key
             elif kind is None and (row := self._row(point)):
-                known.values[row.key] = row.value
-        return known
+                values[row.key] = row.value
+        return Known(values, keys_of, version)
 
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
         for points in self._scrolled(_KEYS, size, with_vectors=[_MEANING] if vectors else False):
@@ -344,12 +326,12 @@ class QdrantStore(Store):
         self, these: models.Filter, size: int, **options: Any
     ) -> Iterator[list[models.Record]]:
         """Yield all points that satisfy a filter, in the order of their ids."""
-        is_last, offset = False, None
-        while not is_last:
+        points, offset = self._ask("scroll", these, limit=size, **options)
+        while points:
+            yield points
+            if offset is None:
+                return
             points, offset = self._ask("scroll", these, limit=size, offset=offset, **options)
-            if points:
-                yield points
-            is_last = offset is None
 
     def _row(self, point: models.Record | models.ScoredPoint) -> Row | None:
         payload, vectors = point.payload or {}, point.vector
@@ -364,9 +346,8 @@ class QdrantStore(Store):
         points = []
         for alias in aliases:
             of = None if alias.key is None else str(id_of(alias.key))
-            payload = {_KIND: _ALIAS, _OF: of, **alias._asdict()}
-            number = _alias_id(alias.words)
-            points.append(models.PointStruct(id=number, vector={}, payload=payload))
+            told = {_KIND: _ALIAS, _OF: of, **alias._asdict()}
+            points.append(_point(_alias_id(alias.words), told))
         if points:
             self._update(points)
 
@@ -378,7 +359,7 @@ class QdrantStore(Store):
         return len(found)
 
     def aliases(self) -> Iterator[Alias]:
-        points = chain.from_iterable(self._scrolled(_ALIASES, _POINTS))
+        points = chain.from_iterable(self._scrolled(models.Filter(must=[_IS_ALIAS]), _POINTS))
         return (alias for point in points if (alias := self._alias(point)))
 
     def _alias(self, point: models.Record) -> Alias | None:
@@ -387,7 +368,9 @@ class QdrantStore(Store):
 
     # ---- search ------------------------------------------------------------------------------
 
-    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
+    def search(
+        self, searches: Sequence[base.Search], where: Sequence[Condition] = ()
+    ) -> list[Hits]:
         """Return the keys near each query, and those spelled like it, if they satisfy ``where``.
 
         It takes one round trip for 32 queries. It takes another if too few of what is found satisfy
@@ -414,17 +397,16 @@ class QdrantStore(Store):
                 )
                 for query, using, number, _ in wanted
             ]
-            answers, asked = list[models.QueryResponse](), wanted
+            answers, asked, wanted = list[models.QueryResponse](), wanted, []
             for some in slices(len(requests), _TOGETHER):
                 answers += self._ask("query_batch_points", requests[some])
-            wanted = []  # again, those that found too few
             for one, answer in zip(asked, answers, strict=True):
                 _, using, number, into = one
                 points = [point for point in answer.points if point.score > 0 or using == _MEANING]
                 rows = [row for row in map(self._row, points) if row]
                 into[:] = [row for row in rows if satisfies(row.value, where)][:number]
                 if where and len(into) < number and len(answer.points) == number * times:
-                    wanted.append(one)
+                    wanted.append(one)  # for it found too few
             times *= _FURTHER
         return results
 
@@ -441,9 +423,20 @@ def _alias_id(words: str) -> str:
     return str(id_of(f"\0alias\0{words}"))
 
 
+def _point(
+    number: str, payload: dict[str, Any], vectors: dict[str, Any] | None = None
+) -> models.PointStruct:
+    return models.PointStruct(id=number, vector=vectors or {}, payload=payload)
+
+
 def _number(payload: Mapping[str, Any], name: str) -> int:
     found = payload.get(name)
     return found if isinstance(found, int) else 0
+
+
+def _by_chance() -> int:
+    """Return a number of 53 bits, as large as all servers keep."""
+    return uuid4().int >> 75
 
 
 def _payload(row: Row) -> dict[str, Any]:
@@ -516,14 +509,12 @@ def _filter(condition: Condition) -> models.Filter:
         elif not isinstance(scalar, str):
             ranges.append({"gte": scalar, "lte": scalar})
     for bounds in ranges:
-        largest, low, high = sys.float_info.max, list[float](), list[float]()
+        ends: dict[str, list[float]] = {"g": [], "l": []}
         for name, bound in bounds.items():
             room = abs(float(bound)) * 1e-15 + 1e-300
-            if name.startswith("g"):
-                low.append(max(bound - room, -largest))
-            else:
-                high.append(min(bound + room, largest))
-        wider = models.Range(gte=max(low, default=None), lte=min(high, default=None))
+            end = bound - room if name.startswith("g") else bound + room
+            ends[name[0]].append(min(max(end, -sys.float_info.max), sys.float_info.max))
+        wider = models.Range(gte=max(ends["g"], default=None), lte=min(ends["l"], default=None))
         either.append(models.FieldCondition(key=path, range=wider))
     return models.Filter(should=either)
 

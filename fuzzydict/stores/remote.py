@@ -5,24 +5,15 @@ from __future__ import annotations
 import warnings
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import (
-    Callable,
-    ItemsView,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-    ValuesView,
-)
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence, ValuesView
 from copy import copy
 from functools import partial
 from itertools import chain, islice
-from threading import RLock
-from typing import Any, Self, TypeAlias, TypeVar, cast
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from fuzzydict._arrays import slices, units
+from fuzzydict._arrays import slices, units, whole_number
 from fuzzydict.embedding.encoder import require_same
 from fuzzydict.embedding.projections import Projections, as_projections
 from fuzzydict.errors import OptionError, ReadOnlyError, StoreError, StoreWarning, quoted
@@ -32,28 +23,13 @@ from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY
 from fuzzydict.results.pooling import StackedValues
 from fuzzydict.search.keys import Keys, exact_text, has_words
-from fuzzydict.search.lookup import Attended, Exact
+from fuzzydict.search.lookup import MOST, Attended, Exact
 from fuzzydict.search.taught import SynonymRules, checked_aliases, no_such_key, refuse_key
 from fuzzydict.stores.base import Alias, Counts, Known, Progress, Row, Store, is_address, untold
-from fuzzydict.stores.sampling import (
-    BUILD,
-    Sampling,
-    StoreLookup,
-    require_few,
-    require_nearness,
-    size_of,
-)
-from fuzzydict.stores.values import (
-    Condition,
-    as_key,
-    as_value,
-    conditions_of,
-    satisfies,
-)
+from fuzzydict.stores.sampling import BUILD, Sampling, StoreLookup, require_nearness, size_of
+from fuzzydict.stores.values import Condition, as_key, as_value, conditions_of, satisfies
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
-
-T = TypeVar("T")
 
 _TOGETHER = 4096  # keys that are encoded and written at a time
 _PAGE = 4096  # rows that are read at a time
@@ -120,10 +96,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         self._where: Sequence[Condition] = ()
         self._sampling: Sampling  # once it is open
         self._synonyms = SynonymRules(synonyms) if synonyms else None
-        if embedding is not None:
-            super().__setattr__("embedding", embedding)
-        if projections is not None:
-            super().__setattr__("projections", projections)
+        for name, option in (("embedding", embedding), ("projections", projections)):
+            if option is not None:
+                super().__setattr__(name, option)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
@@ -191,7 +166,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 f"{'none' if written is None else 'others'}; push the dict into another place"
             )
 
-    def _use_synonyms(self, rules: SynonymRules | None) -> None:  # noqa: ARG002
+    def _use_synonyms(self, *_: Any) -> None:
         raise ReadOnlyError(
             "synonyms: those of a store are written with its first keys; push a dict that has "
             "others into another place"
@@ -214,7 +189,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         return partial(connect, embedding=self.embedding), (self._url,), options
 
     @property
-    def _lock(self) -> RLock:
+    def _lock(self) -> Any:
         return self._store.lock
 
     @property
@@ -225,7 +200,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.place!r})"
 
-    # ---- reads ----------------------------------------------------------------------------------
+    # ---- reads by query -------------------------------------------------------------------------
 
     def __getitem__(self, query: Any) -> Any:
         hash(query)  # a list would be several queries
@@ -256,7 +231,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         Raises:
             OptionError: ``topn`` is None or too large, or ``where`` asks what no field can be.
         """
-        require_few(topn)
+        _require_few(topn)
         if where is None:
             return super().most_similar(query, topn)
         filtered = type(self).__new__(type(self))
@@ -275,16 +250,77 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             OptionError: ``topn`` is None or above 1,024, or there is a mask: the keys are not here.
             NoMatchError: there is nothing to attend to.
         """
-        require_few(topn)
+        _require_few(topn)
         return super().attend(query, attn_mask=attn_mask, topn=topn)
 
-    def __contains__(self, key: object) -> bool:
-        hash(key)
-        return isinstance(key, str) and key in self.values_of([key])
+    def _of_blocks(self, queries: list[Any], read: Any, **_: Any) -> list[Any]:
+        if not hasattr(self, "_sampling"):
+            self.open()
+        found = list[Any]()
+        for some in slices(len(queries), _AT_ONCE):
+            gone = set[str]()
+            for _round in range(_ROUNDS):
+                known = self.known(queries[some])
+                # An alias of a key that is gone is none: it was taught while that was removed.
+                keys = {words: key for words, key in known.keys.items() if key not in gone}
+                try:
+                    lookup = self._sampling.lookup(known.version, self.scorer, self._where)
+                    reader = RemoteReader(lookup, known._replace(keys=keys))
+                    found += read(queries[some], reader)
+                    break
+                except _GoneError as error:
+                    gone |= error.args[0]
+            else:
+                raise StoreError(
+                    f"{self.place}: keys that are found are removed before they are read, again "
+                    f"and again; read while nobody removes so many"
+                )
+        return found
 
-    def values_of(self, keys: Sequence[str]) -> dict[str, Any]:
+    def known(self, queries: Sequence[Any]) -> Known:
+        """Return the values of queries that are keys, and the keys of those that are aliases."""
+        texts = [exact_text(one) for one in queries if isinstance(one, str)]
+        return self._store.rows(texts, [same_text(text) for text in texts if plain(text)])
+
+    def _read_as(self, query: Any, reader: RemoteReader) -> Any:
+        if not isinstance(query, str) or query in reader.known.values or not plain(query):
+            return query
+        key = reader.known.keys.get(same_text(query), query)
+        return NO_KEY if key is None else key
+
+    def _is_key(self, name: Any, reader: RemoteReader) -> bool:
+        known = reader.known
+        if not isinstance(name, str) or name not in {*known.values, *known.keys.values()}:
+            return False
+        return not self._where or satisfies(self._values([name], reader)[0], self._where)
+
+    def _values(self, names: list[Any], reader: RemoteReader) -> list[Any]:
+        missing = [name for name in dict.fromkeys(names) if name not in reader.values]
+        if missing:
+            reader.values.update(self.values_of(missing))
+        if gone := {name for name in missing if name not in reader.values}:
+            raise _GoneError(gone)
+        return [reader.values[name] for name in names]
+
+    def _attended(self, reader: RemoteReader, *asked: Any) -> list[Attended]:
+        attended = super()._attended(reader, *asked)
+        names = [name for group in attended for name in group.names]
+        self._values(names, reader)  # those of all groups in one round trip
+        return attended
+
+    def _allowed(self, *_: Any) -> Any:
+        raise OptionError(
+            "attn_mask: a mask is of all keys, which are in a store; use most_similar(where=...)"
+        )
+
+    # ---- all items, and equal keys --------------------------------------------------------------
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self.values_of([key])
+
+    def values_of(self, keys: Sequence[Any]) -> dict[str, Any]:
         """Return the values of those texts that are keys, in one round trip."""
-        return self._store.rows(list(map(exact_text, keys))).values
+        return self._store.rows([exact_text(key) for key in keys if isinstance(key, str)]).values
 
     def __iter__(self) -> Iterator[str]:
         return (row.key for row in self.pages())
@@ -300,6 +336,10 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """Return a view of all values, which are read some thousands at a time."""
         return _Values(self)
 
+    def pages(self, *, vectors: bool = False) -> Iterator[Row]:
+        """Yield all rows, without vectors unless they are wanted."""
+        return (row for page in self._store.pages(_PAGE, vectors=vectors) for row in page)
+
     def copy(self) -> FuzzyDict[Any]:
         """Return a `FuzzyDict` of all items, with the same options, synonyms and aliases."""
         options = {name: getattr(self, name) for name in OPTIONS if name not in ("mode", "index")}
@@ -309,10 +349,6 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         aliases = self.aliases.items()
         d.aliases.take_over({text: key for text, key in aliases if key is None or key in d})
         return d
-
-    def pages(self, *, vectors: bool = False) -> Iterator[Row]:
-        """Yield all rows, without vectors unless they are wanted."""
-        return (row for page in self._store.pages(_PAGE, vectors=vectors) for row in page)
 
     # ---- writes ---------------------------------------------------------------------------------
 
@@ -349,6 +385,17 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         aliases = getattr(other, "aliases", None)
         if isinstance(aliases, Mapping) and aliases:
             self.aliases.take_over(aliases)
+
+    def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
+        """Return items as rows, encoded in one batch."""
+        stored = {as_key(key): as_value(key, value) for key, value in items.items()}
+        names, meaning = list(filter(has_words, stored)), self._current_meaning()
+        vectors = units(meaning.of_keys(names)) if names else ()
+        told = {
+            name: (vector if vector.any() else None, " ".join(meaning.table.words_of(name)))
+            for name, vector in zip(names, vectors, strict=True)
+        }
+        return [Row(key, value, *told.get(key, (None, ""))) for key, value in stored.items()]
 
     def build_index(self, *, progress: Progress = untold) -> bool:
         """Build the index by which a database finds keys among many, and tell whether it is there.
@@ -398,7 +445,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
         Of several clients that pop one key at once, one gets its value.
         """
-        values = self.values_of([key]) if isinstance(key, str) else {}
+        values = self.values_of([key])
         if key in values and self._store.remove([key]):
             return values[key]
         if default:
@@ -416,92 +463,10 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """Remove every item."""
         self._store.clear()
 
-    # ---- what was taught ------------------------------------------------------------------------
-
     @property
     def aliases(self) -> RemoteAliases:
         """What was taught: texts, and the key that each is read as, or None if none matches."""
         return RemoteAliases(self._store)
-
-    # ---- what reads ask -------------------------------------------------------------------------
-
-    def _of_blocks(
-        self,
-        queries: list[Any],
-        read: Callable[[list[Any], RemoteReader], list[T]],
-        *,
-        at_once: bool = False,  # noqa: ARG002
-    ) -> list[T]:
-        if not hasattr(self, "_sampling"):
-            self.open()
-        found = list[T]()
-        for some in slices(len(queries), _AT_ONCE):
-            block, gone = queries[some], set[str]()
-            for _ in range(_ROUNDS):
-                known = self.known(block)
-                # An alias of a key that is gone is none: it was taught while that was removed.
-                keys = {words: key for words, key in known.keys.items() if key not in gone}
-                try:
-                    lookup = self._sampling.lookup(known.version, self.scorer, self._where)
-                    found += read(block, RemoteReader(lookup, known._replace(keys=keys)))
-                    break
-                except _GoneError as error:
-                    gone |= error.args[0]
-            else:
-                raise StoreError(
-                    f"{self._store.place}: keys that are found are removed before they are read, "
-                    f"again and again; read while nobody removes so many"
-                )
-        return found
-
-    def known(self, queries: Sequence[Any]) -> Known:
-        """Return the values of queries that are keys, and the keys of those that are aliases."""
-        texts = [exact_text(one) for one in queries if isinstance(one, str)]
-        words = [same_text(text) for text in texts if plain(text)]
-        return self._store.rows(texts, words)
-
-    def _read_as(self, query: Any, reader: RemoteReader) -> Any:
-        if not isinstance(query, str) or query in reader.known.values or not plain(query):
-            return query
-        key = reader.known.keys.get(same_text(query), query)
-        return NO_KEY if key is None else key
-
-    def _is_key(self, name: Any, reader: RemoteReader) -> bool:
-        if not isinstance(name, str):
-            return False
-        if name not in reader.known.values and name not in reader.known.keys.values():
-            return False
-        return not self._where or satisfies(self._values([name], reader)[0], self._where)
-
-    def _values(self, names: list[Any], reader: RemoteReader) -> list[Any]:
-        missing = [name for name in dict.fromkeys(names) if name not in reader.values]
-        if missing:
-            reader.values.update(self.values_of(missing))
-        if gone := {name for name in missing if name not in reader.values}:
-            raise _GoneError(gone)
-        return [reader.values[name] for name in names]
-
-    def _attended(self, reader: RemoteReader, *asked: Any) -> list[Attended]:
-        attended = super()._attended(reader, *asked)
-        names = [name for group in attended for name in group.names]
-        self._values(names, reader)  # those of all groups in one round trip
-        return attended
-
-    def _allowed(self, attn_mask: AttnMask, reader: RemoteReader) -> Any:  # noqa: ARG002
-        raise OptionError(
-            "attn_mask: a mask is of all keys, which are in a store; use most_similar(where=...)"
-        )
-
-    def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
-        """Return items as rows, encoded in one batch."""
-        stored = {as_key(key): as_value(key, value) for key, value in items.items()}
-        names, meaning = list(filter(has_words, stored)), self._current_meaning()
-        vectors = units(meaning.of_keys(names)) if names else ()
-        told = {
-            name: (vector if vector.any() else None, " ".join(meaning.table.words_of(name)))
-            for name, vector in zip(names, vectors, strict=True)
-        }
-        return [Row(key, value, *told.get(key, (None, ""))) for key, value in stored.items()]
 
 
 class _Items(ItemsView[str, Any]):
@@ -510,9 +475,9 @@ class _Items(ItemsView[str, Any]):
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return ((row.key, row.value) for row in self._mapping.pages())
 
-    def __contains__(self, item: object) -> bool:
-        key, value = cast("tuple[Any, Any]", item)
-        values = self._mapping.values_of([key]) if isinstance(key, str) else {}
+    def __contains__(self, item: Any) -> bool:
+        key, value = item
+        values = self._mapping.values_of([key])
         return key in values and bool(values[key] == value)
 
 
@@ -553,34 +518,24 @@ class RemoteAliases(MutableMapping[str, Any]):
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
-        given, known = self._checked(*args, **kwargs), Known({}, {})
-        texts = list(map(as_key, given))
-        for some in slices(len(texts), _TOGETHER):
-            found = self._store.rows(texts[some], list(map(same_text, texts[some])))
-            known = Known(known.values | found.values, known.keys | found.keys)
-        for alias, key in given.items():
-            if known.keys.get(same_text(alias), alias) != key:  # else taught before it was a key
-                refuse_key(f"aliases: {quoted(key)} for", alias, (key,), known.values)
-        self._teach(given)
+        self._teach(checked_aliases(lambda *_: None, *args, **kwargs))
 
     def take_over(self, aliases: Mapping[str, Any]) -> None:
         """Add those of another dict, also texts that are keys here, or none."""
-        self._teach(self._checked(aliases))
+        self._teach(checked_aliases(lambda *_: None, aliases), may_be_keys=True)
 
-    def _checked(self, /, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return aliases, each of a key of the store or of None, or raise."""
-        given = checked_aliases(lambda _alias, _key: None, *args, **kwargs)
-        keys = list({key for key in given.values() if isinstance(key, str)})
-        there = set[str]()
-        for some in slices(len(keys), _TOGETHER):
-            there.update(self._store.rows(keys[some]).values)
-        for alias, key in given.items():
-            if key is not None and not (isinstance(key, str) and key in there):
-                raise no_such_key(alias, key)
-        return given
-
-    def _teach(self, given: Mapping[str, Any]) -> None:
+    def _teach(self, given: Mapping[str, Any], *, may_be_keys: bool = False) -> None:
         aliases = [Alias(same_text(as_key(alias)), alias, key) for alias, key in given.items()]
+        texts = list({*given, *(key for key in given.values() if isinstance(key, str))})
+        known = Known({}, {})
+        for some in slices(len(texts), _TOGETHER):
+            found = self._store.rows(texts[some], list(map(same_text, texts[some])))
+            known = Known(known.values | found.values, known.keys | found.keys)
+        for words, alias, key in aliases:
+            if key is not None and not (isinstance(key, str) and key in known.values):
+                raise no_such_key(alias, key)
+            if not may_be_keys and known.keys.get(words, alias) != key:  # else it was no key then
+                refuse_key(f"aliases: {quoted(key)} for", alias, (key,), known.values)
         for some in slices(len(aliases), _TOGETHER):
             self._store.teach(aliases[some])
 
@@ -626,8 +581,7 @@ def connect(
         create: whether to make a place for keys where there is none.
         projections: those by which its keys are then encoded, as of a fitted `FuzzyDict`; who
             connects later gets them from the database.
-        synonyms: those with which its keys are then written, as of a `FuzzyDict`; who connects
-            later gets them from the database.
+        synonyms: those with which its keys are then written, likewise.
 
     Raises:
         StoreError: the database cannot be reached or refuses, nothing was written there, or
@@ -658,6 +612,15 @@ def open_store(url: str) -> Store:
         f"url: expected postgresql://user@host/database?table=keys or "
         f"qdrant://host:6334/collection, got {quoted(got)}"
     )
+
+
+def _require_few(topn: Any) -> None:
+    """Raise OptionError unless so many keys of a store can be listed."""
+    if topn is None or whole_number("topn", topn, 0) > MOST:
+        raise OptionError(
+            f"topn: a store lists at most {MOST} keys, got {topn}; give topn=10, or another number "
+            f"up to {MOST}, or read all items by d.items()"
+        )
 
 
 def _written(projections: Projections | None) -> dict[str, Any] | None:

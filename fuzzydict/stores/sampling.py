@@ -6,17 +6,18 @@ import warnings
 from collections import ChainMap
 from collections.abc import Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import units, whole_number
+from fuzzydict._arrays import units
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.search.keys import Keys, Query, Statistics
-from fuzzydict.search.lookup import MOST, SPELLED, Exact, Listing, Lookup, sought
+from fuzzydict.search.lookup import SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
-from fuzzydict.stores.base import SAMPLE, Counts, Hits, Row, Search, Store
+from fuzzydict.stores.base import SAMPLE, Counts, Hits, Search, Store
 from fuzzydict.stores.values import Condition
 from fuzzydict.text.words import plain
 
@@ -39,15 +40,15 @@ class Sampling:
     """
 
     def __init__(self, store: Store, meaning: Meaning) -> None:
-        self.store, self.meaning = store, meaning
-        self._lock, self._has_warned = store.lock, False
+        self.store, self.meaning, self._has_warned = store, meaning, False
         self._size = size_of(meaning)  # now: an encoder must not be called while the lock is held
         self._begin()
 
     def _begin(self) -> None:
-        self._hits, self._own = dict[Any, Row](), Keys(self.meaning.table)  # without statistics
+        self._names, self._own = dict[UUID, str](), Keys(self.meaning.table)  # of the sample
         self._counted, self._counts = 0, Counts(0, {})
         self._version: int | None = None  # of the keys, as the store tells
+        self._is_amid = False  # whether a read has begun and not ended
         self._made: tuple[Any, Exact | StoreLookup] | None = None  # the last lookup, and its scorer
         self._is_whole = False  # whether the sample has all keys, so that no others need be found
         self.total, self.with_words, self.keys = 0, 0, self._own
@@ -59,16 +60,13 @@ class Sampling:
 
         As long as the sample has all keys, it finds them here, as in a dict.
         """
-        with (lock := self.store.lock):
-            if self._lock is not lock:  # after a fork, maybe amid a read of the sample
-                self._lock = lock
+        with self.store.lock:
+            if self._is_amid:  # an error, an interrupt or a fork came, maybe amid the index
                 self._begin()
             if self._version != version:
-                try:
-                    self._read()
-                except BaseException:  # an interrupt, maybe amid the index
-                    self._begin()
-                    raise
+                self._is_amid = True
+                self._read()
+                self._is_amid = False
             if where:
                 return StoreLookup(self, scorer, where)
             if self._made is None or self._made[0] != scorer:
@@ -78,11 +76,11 @@ class Sampling:
 
     def _read(self) -> None:
         """Read the sample as it is now, and of it only what is new."""
-        found, own = self.store.sample(self._hits.keys(), self._counted), self._own
+        found, own = self.store.sample(self._names.keys(), self._counted), self._own
         self._counted, self._counts = found.counted, found.counts or self._counts
-        gone = {self._hits.pop(number).key for number in self._hits.keys() - set(found.ids)}
-        new = {hit.key: hit.vector for hit in found.hits.values()}
-        self._hits |= found.hits
+        gone = {self._names.pop(number) for number in self._names.keys() - set(found.ids)}
+        self._names |= {number: row.key for number, row in found.hits.items()}
+        new = {row.key: row.vector for row in found.hits.values()}
         left = [name for name in own.living() if name not in gone]
         # Sorted, so that of equal ones the same comes first for all.
         self._own = own = own.updated(
@@ -90,16 +88,10 @@ class Sampling:
         )
         self._made, self._is_whole = None, len(found.ids) < SAMPLE
         self.keys, self.total = own, len(found.ids) if self._is_whole else found.total
-        times = self.total / max(len(self._hits), 1)
-        self.with_words = round(self.keys.count * times)
+        times = self.total / max(len(self._names), 1)
+        self.with_words = round(own.count * times)
         if not self._is_whole:
-            counted, stems = own.statistics, self._counts.stems
-            if not self.total / 2 <= self._counts.keys <= self.total * 2:
-                # Most words are rare, so that those in a sample are there by chance: a word each.
-                stems = {stem: round((one - 1) * times + 1) for stem, one in counted.stems.items()}
-            of_ngrams = np.rint(counted.ngrams * times).astype(np.int64)
-            of_all = Statistics(self.with_words, stems, of_ngrams, counted.background)
-            self.keys = self.keys.with_statistics(of_all)
+            self.keys = own.with_statistics(self._of_all(own.statistics, times))
         if found.scans and not self._has_warned:
             self._has_warned = True
             warnings.warn(
@@ -109,6 +101,15 @@ class Sampling:
                 stacklevel=2,
             )
         self._version = found.version
+
+    def _of_all(self, own: Statistics, times: float) -> Statistics:
+        """Return the statistics of all keys, of which there are so many times those of a sample."""
+        stems = self._counts.stems
+        if not self.total / 2 <= self._counts.keys <= self.total * 2:
+            # Most words are rare, so that those in a sample are there by chance: a word each.
+            stems = {stem: round((one - 1) * times + 1) for stem, one in own.stems.items()}
+        ngrams = np.rint(own.ngrams * times).astype(np.int64)
+        return Statistics(self.with_words, stems, ngrams, own.background)
 
 
 def size_of(meaning: Meaning) -> int:
@@ -190,13 +191,4 @@ def require_nearness(scorer: ScorerLike | None) -> None:
         raise OptionError(
             f"scorer: a store finds keys for the default score and 'cosine', and "
             f"{quoted(scorer)} needs every key; leave it out, or read a FuzzyDict"
-        )
-
-
-def require_few(topn: Any) -> None:
-    """Raise OptionError unless so many keys of a store can be listed."""
-    if topn is None or whole_number("topn", topn, 0) > MOST:
-        raise OptionError(
-            f"topn: a store lists at most {MOST} keys, got {topn}; give topn=10, or another number "
-            f"up to {MOST}, or read all items by d.items()"
         )

@@ -28,11 +28,7 @@ def is_storable(text: str) -> bool:
 
 
 def as_key(key: Any) -> str:
-    """Return a key as a store holds it, as a plain text, whatever class derived from it.
-
-    Raises:
-        ArgumentTypeError: it is no text, or one with a NUL or a lone surrogate.
-    """
+    """Return a key as a plain text, or raise ArgumentTypeError if no store can hold it."""
     if not isinstance(key, str):
         raise ArgumentTypeError(
             f"the keys of a store are texts, got {type(key).__name__} {quoted(key)}"
@@ -45,13 +41,9 @@ def as_key(key: Any) -> str:
 
 
 def as_value(key: str, value: Any) -> Any:
-    """Return a value as a store holds it: of JSON's types, and shared with nobody.
+    """Return a value in JSON's types, shared with nobody; raise ArgumentTypeError if it has others.
 
     Numpy's arrays and tuples become lists, and its numbers those of Python.
-
-    Raises:
-        ArgumentTypeError: the value of ``key``, or one in it, is of another type; a number is NaN
-            or infinite; a text has a NUL or a lone surrogate; or containers are nested too deeply.
 
     >>> import numpy as np
     >>> as_value("red", {"rgb": np.array([255, 0, 0]), "name": ("rouge", None)})
@@ -102,6 +94,7 @@ Scalar: TypeAlias = str | int | float | bool | None
 
 _BOUNDS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 _ABSENT: Any = object()
+_EXPECTED = 'a mapping such as {"country": "FR", "size.height": {"lt": 100}}'
 
 
 class Condition(NamedTuple):
@@ -126,13 +119,11 @@ def satisfies(value: Any, conditions: Sequence[Condition]) -> bool:
         found = value
         for name in names:
             found = found.get(name, _ABSENT) if isinstance(found, dict) else _ABSENT
-        if one_of:
-            is_so = any(_kind(one) is _kind(found) and one == found for one in one_of)
-        else:
-            is_so = _kind(found) is float and all(
-                _BOUNDS[name](found, bound) for name, bound in bounds.items()
-            )
-        if not is_so:
+        kind = _kind(found)
+        is_within = (
+            bounds and kind is float and all(_BOUNDS[n](found, b) for n, b in bounds.items())
+        )
+        if not (is_within or any(_kind(one) is kind and one == found for one in one_of)):
             return False
     return True
 
@@ -143,12 +134,7 @@ def _kind(value: Any) -> type:
 
 
 def conditions_of(where: Mapping[str, Any]) -> list[Condition]:
-    """Return what ``where=`` asks for, all of which must hold.
-
-    Args:
-        where: what fields of a value must be. A dot in a name leads into an object:
-            "address.city". Each is mapped to a scalar (equal), to a list of scalars (one of them),
-            or to a mapping with some of "gt", "gte", "lt" and "lte" (a number in this range).
+    """Return what ``where=`` asks for, as `RemoteDict.most_similar` says; all of it must hold.
 
     Raises:
         ArgumentTypeError: it is no such mapping.
@@ -158,59 +144,58 @@ def conditions_of(where: Mapping[str, Any]) -> list[Condition]:
     >>> conditions_of({"price": {"gte": 10, "lt": 20}})
     [Condition(field=('price',), one_of=(), bounds={'gte': 10, 'lt': 20})]
     """
-    expected, found = 'a mapping such as {"country": "FR", "size.height": {"lt": 100}}', []
     if not isinstance(where, Mapping):
-        raise ArgumentTypeError(f"where: expected {expected}, got {quoted(where)}")
-    for field, given in where.items():
-        if not isinstance(field, str):
+        raise ArgumentTypeError(f"where: expected {_EXPECTED}, got {quoted(where)}")
+    return [_condition(field, asked) for field, asked in where.items()]
+
+
+def _condition(field: Any, asked: Any) -> Condition:
+    if not isinstance(field, str):
+        raise ArgumentTypeError(
+            f"where: expected the name of a field, as in {_EXPECTED}, got {quoted(field)}"
+        )
+    names, name = tuple(field.split(".")), quoted(field)
+    if not all(names) or not is_storable(field):
+        raise OptionError(
+            f'where: {name} is the name of no field; expected such as "country", or '
+            f'"address.city" for a field in another'
+        )
+    if isinstance(asked, np.ndarray | np.generic):
+        asked = asked.tolist()
+    if not isinstance(asked, Mapping):
+        several = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
+        if not several:
+            raise OptionError(f"where: {name} is to be one of none; name one at least")
+        return Condition(names, tuple(_scalar(name, one) for one in several), {})
+    if not asked or not set(asked) <= set(_BOUNDS):
+        raise OptionError(
+            f"where: expected some of {', '.join(_BOUNDS)} for {name}, got {quoted(asked)}"
+        )
+    bounds: dict[str, Any] = {bound: _scalar(name, number) for bound, number in asked.items()}
+    for bound, number in bounds.items():
+        if _kind(number) is not float:
             raise ArgumentTypeError(
-                f"where: expected the name of a field, as in {expected}, got {quoted(field)}"
+                f"where: expected a number as {bound} of {name}, got {quoted(number)}"
             )
-        names, bounds = tuple(field.split(".")), dict[str, Any]()
-        if not all(names) or not is_storable(field):
-            raise OptionError(
-                f'where: {quoted(field)} is the name of no field; expected such as "country", or '
-                f'"address.city" for a field in another'
-            )
-        asked = given.tolist() if isinstance(given, np.ndarray | np.generic) else given
-        if isinstance(asked, Mapping):
-            if not asked or not set(asked) <= set(_BOUNDS):
-                raise OptionError(
-                    f"where: expected some of {', '.join(_BOUNDS)} for {quoted(field)}, got "
-                    f"{quoted(asked)}"
-                )
-            for name, bound in asked.items():
-                bounds[name] = _scalar(field, bound)
-                if _kind(bounds[name]) is not float:
-                    raise ArgumentTypeError(
-                        f"where: expected a number as {name} of {quoted(field)}, got "
-                        f"{quoted(bounds[name])}"
-                    )
-            asked = ()
-        elif not isinstance(asked, list | tuple | set | frozenset):
-            asked = [asked]
-        elif not asked:
-            raise OptionError(f"where: {quoted(field)} is to be one of none; name one at least")
-        found.append(Condition(names, tuple(_scalar(field, one) for one in asked), bounds))
-    return found
+    return Condition(names, (), bounds)
 
 
-def _scalar(field: str, asked: Any) -> Scalar:
-    """Return what a field is compared with, as a plain value of JSON."""
+def _scalar(name: str, asked: Any) -> Scalar:
+    """Return what the field of a name, as it is told, is compared with."""
     try:
         scalar: Any = _of_json(asked, 0)
-        if not isinstance(scalar, list | dict):
-            if isinstance(scalar, int | float):
-                float(scalar)  # or raise, if it has too many digits
-            return scalar  # type: ignore[no-any-return]
+        if isinstance(scalar, int | float):
+            float(scalar)  # or raise, if it has too many digits
     except (ValueError, OverflowError) as error:
         raise OptionError(
             f"where: expected a finite number, or a text without NUL and lone surrogates, for "
-            f"{quoted(field)}, got {quoted(asked)}"
+            f"{name}, got {quoted(asked)}"
         ) from error
     except TypeError:
-        pass
-    raise ArgumentTypeError(
-        f"where: expected a text, a number, True, False, None, a list of these, or bounds such "
-        f'as {{"gte": 10}} for {quoted(field)}, got {type(asked).__name__} {quoted(asked)}'
-    )
+        scalar = []
+    if isinstance(scalar, list | dict):
+        raise ArgumentTypeError(
+            f"where: expected a text, a number, True, False, None, a list of these, or bounds such "
+            f'as {{"gte": 10}} for {name}, got {type(asked).__name__} {quoted(asked)}'
+        )
+    return scalar  # type: ignore[no-any-return]
