@@ -60,6 +60,7 @@ class Word(NamedTuple):
     weight: float  # how much it says in English: rare words weigh more
     is_known: bool  # whether it is a word of the table
     trust: float  # how far the vector can be trusted; 0 for a word never seen
+    kind: int  # whether it is known (1), common (2), and short (4), added up
 
 
 class Query(NamedTuple):
@@ -98,10 +99,14 @@ class WordTable:
         """Return several words, whose vectors are looked up together; none is kept."""
         if self.vectors is None:
             none = NO_MEANINGS, np.zeros(0, np.float32), 0.0, 1.0, False, 0.0
-            return [Word(entry.word, entry.by_spelling(), *none) for entry in entries]
+            spelled = [entry.by_spelling() for entry in entries]
+            return [Word(one.word, one, *none, _kind_of(one, False)) for one in spelled]
         known = self.vectors.look_up([entry.word for entry in entries])
         each = zip(entries, map(meanings_of, entries), known, strict=True)
-        return [Word(entry.word, entry, meanings, *of) for entry, meanings, of in each]
+        return [
+            Word(entry.word, entry, meanings, *of, _kind_of(entry, of.is_known))
+            for entry, meanings, of in each
+        ]
 
     def of_each(self, texts: Sequence[Sequence[str]]) -> list[list[Word]]:
         """Return the words of several texts, looked up together, of which the last are kept."""
@@ -121,6 +126,10 @@ class WordTable:
         return background_of(np.array([word.unit for word in some]).reshape(len(some), self.size))
 
 
+def _kind_of(entry: Entry, is_known: bool) -> int:
+    return is_known + 2 * entry.is_common + 4 * (len(entry.word) <= SHORT)
+
+
 # What is compared of a word beside its vector, and how it is kept.
 _NUMBERS = "stem member group unit first length"  # the first is the first letter
 _BITS = "letters, letters of the stem, hash"  # a bit for each letter; the hash of the word
@@ -133,7 +142,7 @@ FACTS = np.dtype(
         ("weight", np.float32),
         *((name, np.bool_) for name in _FLAGS.split()),
         ("denies", np.int8),
-        ("kind", np.int8),  # see `kind_of`
+        ("kind", np.int8),
     ],
     align=True,
 )
@@ -163,7 +172,7 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
                 is_short_form(text),
             ),
             *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies),
-            kind_of(word),
+            word.kind,
         )
         for word, stem, member in zip(words, stems, members, strict=True)
         for text, entry in [(word.text, word.entry)]
@@ -174,11 +183,6 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
 def is_word(word: Word) -> bool:
     """Tell whether a word is known or a form of one, and no slip."""
     return word.trust == 1 or word.entry.is_common
-
-
-def kind_of(word: Word) -> int:
-    """Return whether a word is known (1), common (2), and short (4), added up."""
-    return word.is_known + 2 * word.entry.is_common + 4 * (len(word.text) <= SHORT)
 
 
 @lru_cache(maxsize=1 << 14)

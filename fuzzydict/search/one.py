@@ -25,7 +25,6 @@ from fuzzydict.search.keys import (
     Word,
     by_share,
     is_word,
-    kind_of,
     largest,
     letters_of,
 )
@@ -234,7 +233,7 @@ def _compare(
     return told, list(map(found.get, range(4)))
 
 
-#: Whether two words, given the `kind_of` each, are both known or both common: others, (8, 8).
+#: Whether two words, given the kind of each, are both known or both common: others, (8, 8).
 _ARE_OTHERS = (np.arange(8)[:, None] & np.arange(8) & 3 > 0).astype(np.float32)
 
 
@@ -246,7 +245,7 @@ def _weigh_edits(
     judge: Judge,
 ) -> None:
     """Set the odds by how few edits are between words, and how far they are others, in (5, P)."""
-    odds, kind, kinds = told[0], kind_of(word), theirs.facts["kind"]
+    odds, kind, kinds = told[0], word.kind, theirs.facts["kind"]
     np.multiply(judge.of_squares[kind].take(kinds), edits, out=odds)
     odds += judge.pair[a.OF_EDITS]
     odds *= edits

@@ -285,7 +285,7 @@ class Judge:
 
     @cached_property
     def of_squares(self) -> NDArray[np.float32]:
-        """What the square of "edits" weighs between two words, given the `kind_of` each, (8, 8)."""
+        """What the square of "edits" weighs between two words, given the kind of each, (8, 8)."""
         kinds, weights = np.arange(8), self.pair
         both, either = kinds[:, None] & kinds, kinds[:, None] | kinds
         is_short = (either & 4 > 0) & (both & 3 == 0)

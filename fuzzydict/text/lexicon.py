@@ -369,7 +369,7 @@ def abbreviates(short: str, long: str) -> int:
     shorts = _shorts()
     for one, other in ((short, long), (long, short)):
         listed = shorts.get(one) or (shorts.get(one[:-1]) if one.endswith("s") else None)
-        if listed and (other in listed or look_up(other).stem in map(stem_of, listed)):
+        if listed and (other in listed or look_up(other).stem in {look_up(w).stem for w in listed}):
             return 1
     if len(short) > len(long):
         short, long = long, short
@@ -435,12 +435,14 @@ def without_commas(text: str) -> str:
     >>> without_commas("1,000.50 EUR, or 2,000,000"), without_commas("May 5,2024")
     ('1000.50 EUR, or 2000000', 'May 5,2024')
     """
-    return _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text) if "," in text else text
+    return _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
 
 
 def _spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
-    written, text = _written(), without_commas(text[:LONGEST])
+    written, text = _written(), text[:LONGEST]
+    if "," in text:
+        text = without_commas(text)
     if not _SIGN.search(text):
         return text
     return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)
