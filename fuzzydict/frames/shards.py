@@ -152,43 +152,40 @@ def _parts(d: Any, options: FuzzyDict[Any]) -> Iterator[tuple[Keys, StackedValue
 
 
 class _Counted(NamedTuple):
-    """What some keys give to the statistics of all."""
+    """What is to be known of some keys before others are compared as well."""
 
+    most: int  # slots that are read at a time
     total: int
     stems: Counter[str]  # how many words have each stem
     ngrams: NDArray[np.int64]  # how many keys have each n-gram
-    hashes: NDArray[np.uint32]  # of a sample: the keys with the least hashes, (m,)
-    vectors: NDArray[np.float32]  # likewise, (m, E)
+    hashes: NDArray[np.uint32]  # of all keys; different ones may have one
+    sample: NDArray[np.uint32]  # the least of these, (m,)
+    vectors: NDArray[np.float32]  # of the sample, (m, E)
 
 
-def _summed(several: list[_Counted]) -> _Counted:
-    """Return what all count; keys without words have no vectors."""
-    there = [one for one in several if one.total] or several[:1]
-    totals, stems, ngrams, hashes, vectors = zip(*there, strict=True)
-    of_all = np.concatenate(hashes)
-    least = np.argsort(of_all, kind="stable")[:USUAL]
-    sample = of_all[least], np.concatenate(vectors)[least]
-    return _Counted(sum(totals), sum(stems, Counter[str]()), sum(ngrams), *sample)
+def _counted(keys: Keys) -> _Counted:
+    slots, stems, ngrams = keys.sample(USUAL), Counter(keys.stem_counts()), keys.postings.frequency
+    hashes, sample = keys.hashes[keys.alive], (keys.hashes[slots], keys.vectors[slots])
+    return _Counted(len(keys), keys.count, stems, ngrams, hashes, *sample)
 
 
-class _Told(NamedTuple):
-    """What a shard is, and what it knows of the queries."""
+def _summed(several: Iterable[_Counted]) -> _Counted:
+    """Return what is known of all."""
+    every = list(several)  # of which some may have no keys, and no vectors
+    there = [one for one in every if one.total] or every[:1]
+    most, totals, stems, ngrams, hashes, samples, vectors = zip(*there, strict=True)
+    sample = np.concatenate(samples)
+    least = np.argsort(sample, kind="stable")[:USUAL]
+    of_sample = sample[least], np.concatenate(vectors)[least]
+    counts = sum(totals), sum(stems, Counter[str]()), sum(ngrams)
+    return _Counted(max(most), *counts, np.concatenate(hashes), *of_sample)
 
-    options: dict[str, Any]  # as they are compared
-    most: int  # slots that are read at a time
-    hashes: NDArray[np.uint32]  # of its living keys; different keys may have one
-    counted: _Counted
-    known: dict[Any, Any]  # queries that are keys, themselves; and the keys of aliases
 
-
-def _told(queries: list[Any], shard: Shard) -> _Told:
-    """Return what a shard is."""
-    (d, options), most, hashes, counted = _opened(shard), 1, [], []
-    for keys, _ in _parts(d, options):
-        slots, most = keys.sample(USUAL), max(most, len(keys))
-        hashes.append(keys.hashes[keys.alive])
-        stems, ngrams = Counter(keys.stem_counts()), keys.postings.frequency
-        counted.append(_Counted(keys.count, stems, ngrams, keys.hashes[slots], keys.vectors[slots]))
+def _told(queries: list[Any], shard: Shard) -> tuple[dict[str, Any], dict[Any, Any], _Counted]:
+    """Return the options of a shard, the queries that it knows, with their keys, and its counts."""
+    d, options = _opened(shard)
+    compared = {name: getattr(d, name) for name in _COMPARED}
+    compared["embedding"] = items_of(options).lookup.meaning.fingerprint()
     texts = [query for query in queries if isinstance(query, str)]
     if isinstance(d, RemoteDict):
         stored, same = d.known(queries), {text: same_text(text) for text in texts}
@@ -197,9 +194,7 @@ def _told(queries: list[Any], shard: Shard) -> _Told:
     else:
         known = {text: d.aliases[text] for text in texts if text in d.aliases}
         known |= {query: query for query in queries if dict.__contains__(d, query)}
-    compared = {name: getattr(d, name) for name in _COMPARED}
-    compared["embedding"] = items_of(options).lookup.meaning.fingerprint()
-    return _Told(compared, most, np.concatenate(hashes), _summed(counted), known)
+    return compared, known, _summed(_counted(keys) for keys, _ in _parts(d, options))
 
 
 def _names_of(hashes: NDArray[np.uint32], shard: Shard) -> list[str]:
@@ -358,14 +353,14 @@ class _AllShards(FuzzyDict[Any]):
         self._shards, self._run = shards, run
         places = enumerate(shards)
         self._places = [f"shards[{i}]" if isinstance(d, FuzzyDict) else d.place for i, d in places]
-        told: list[_Told] = self._ask(_told, queries)
-        self._require_alike([one.options for one in told])
-        self._require_different([one.hashes for one in told])
-        total, stems, ngrams, _, sample = _summed([one.counted for one in told])
-        self._of_all = Statistics(total, stems, ngrams, usual_of(sample))
-        self._at_once = min(max(SCORES // max(one.most for one in told), 1), QUERIES)
+        told = self._ask(_told, queries)
+        self._require_alike([options for options, *_ in told])
+        of_all = _summed(counted for *_, counted in told)
+        self._require_different(of_all.hashes)
+        self._of_all = Statistics(*of_all[1:4], usual_of(of_all.vectors))
+        self._at_once = min(max(SCORES // max(of_all.most, 1), 1), QUERIES)
         # A key counts before an alias; of several shards that know one the last, as in one dict.
-        known = [pair for one in told for pair in one.known.items()]
+        known = [pair for _, of_one, _ in told for pair in of_one.items()]
         self._known = dict(known) | {query: key for query, key in known if query == key}
 
     def _ask(self, function: Callable[..., Any], *about: Any) -> list[Any]:
@@ -386,8 +381,8 @@ class _AllShards(FuzzyDict[Any]):
                         f"options ({name}: {' and '.join(told)}); pool those that are alike"
                     )
 
-    def _require_different(self, hashes: list[NDArray[np.uint32]]) -> None:
-        found, times = np.unique(np.concatenate(hashes), return_counts=True)
+    def _require_different(self, hashes: NDArray[np.uint32]) -> None:
+        found, times = np.unique(hashes, return_counts=True)
         names = self._ask(_names_of, found[times > 1]) if (times > 1).any() else []
         for name, count in Counter(name for some in names for name in some).most_common(1):
             if count > 1:
