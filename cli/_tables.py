@@ -9,8 +9,7 @@ from typing import Any, BinaryIO, NoReturn
 import click
 
 from fuzzydict.io.columns import Cleaned, Source
-from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
-from fuzzydict.io.text_tables import Reading
+from fuzzydict.io.tables import FILES_ONLY, TABLES, Reading, check_output, format_by_ending
 
 from ._options import Decorator, check_place, option, taken
 from ._output import echo
@@ -34,7 +33,7 @@ def opened(table: Path, column: str, option: str, given: dict[str, Any], side: s
     form = given.pop(option[2:].replace("-", "_"))
     reading = {**taken(given, side), "side": side}
     if table != Path("-"):
-        form = form or table_format(table)
+        form = form or format_by_ending(table)
         if form is None and not table.is_dir():
             told = f"the ending of {str(table)!r} names no table format; give {option}"
             raise click.UsageError(told)

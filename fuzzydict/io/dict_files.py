@@ -12,21 +12,19 @@ from typing import Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, OptionError, needing, printable, quoted
-from fuzzydict.io.tables import OLE, open_table
-from fuzzydict.io.text_tables import (
+from fuzzydict.io.tables import (
     BYTE_ORDER_MARK,
-    JSON_TYPES,
+    OLE,
     ROW_FORMATS,
     Reading,
     Row,
     Table,
-    beyond_limits,
-    cell_text,
     column_index,
     counted_cells,
     format_by_ending,
-    parse_json,
+    open_table,
 )
+from fuzzydict.io.values import JSON_TYPES, beyond_limits, cell_text, parse_json
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
