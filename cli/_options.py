@@ -15,7 +15,7 @@ from fuzzydict import FuzzyDict, FuzzyDictError, OptionError, WordVectors, conne
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.tables import ENDINGS, Reading
+from fuzzydict.io.text_tables import ENDINGS, Reading
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING, is_probability
 from fuzzydict.search.taught import SynonymRules

@@ -18,7 +18,7 @@ from fuzzydict.evaluation.evaluate import (
     text_table,
 )
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, sentence_encoder
-from fuzzydict.io.values import as_json
+from fuzzydict.io.text_tables import as_json
 
 from ._options import EMBEDDING, FILE, embedding_of, option
 from ._output import GIVEN, Command, echo, echo_text, progress_bar

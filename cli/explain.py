@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from fuzzydict import NoMatchError
-from fuzzydict.io.values import as_json
+from fuzzydict.io.text_tables import as_json
 from fuzzydict.stores.remote import AnyDict
 
 from ._options import dict_command, option

@@ -9,8 +9,7 @@ import click
 
 from fuzzydict import Match, NoMatchError
 from fuzzydict.errors import FileFormatError, quoted
-from fuzzydict.io.tables import MAX_LINE
-from fuzzydict.io.values import as_json, as_line
+from fuzzydict.io.text_tables import MAX_LINE, as_json, as_line
 from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import plain
 

@@ -11,7 +11,7 @@ from fuzzydict.frames.dask import LOCAL
 from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.dict_files import dict_format
 from fuzzydict.io.folders import Workers, map_parts
-from fuzzydict.io.tables import Reading
+from fuzzydict.io.text_tables import Reading
 from fuzzydict.stores.base import is_address
 from fuzzydict.stores.remote import AnyDict
 

@@ -26,7 +26,8 @@ from fuzzydict.io.review import (
     check_ending,
     decided_keys,
 )
-from fuzzydict.io.tables import Block, Reading, Table, checked_format, open_table
+from fuzzydict.io.tables import checked_format, open_table
+from fuzzydict.io.text_tables import Block, Reading, Table
 from fuzzydict.results.answers import Match
 from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import plain, same_text

@@ -12,19 +12,20 @@ from typing import Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, OptionError, needing, printable, quoted
-from fuzzydict.io.tables import (
+from fuzzydict.io.tables import OLE, open_table
+from fuzzydict.io.text_tables import (
     BYTE_ORDER_MARK,
-    OLE,
+    JSON_TYPES,
     ROW_FORMATS,
     Reading,
     Row,
     Table,
+    beyond_limits,
+    cell_text,
     column_index,
-    counted_cells,
     format_by_ending,
-    open_table,
+    parse_json,
 )
-from fuzzydict.io.values import JSON_TYPES, beyond_limits, cell_text, parse_json
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
@@ -315,8 +316,8 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
         rows.insert(0, table.header)
     else:
         raise FileFormatError(
-            f"{path}: line {first} has {counted_cells(columns)}, where a key and a "
-            f"value were expected; name the columns that hold them with --key and --value"
+            f"{path}: line {first} has {len(columns)} cell{'s' * (len(columns) != 1)}, where a "
+            f"key and a value were expected; name the columns that hold them with --key and --value"
         )
     return ((line, cell_text(cells[key]), cells[value]) for line, _, cells in rows)
 

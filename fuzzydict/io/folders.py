@@ -38,7 +38,8 @@ from fuzzydict.io.columns import (
     clean_column,
     new_columns,
 )
-from fuzzydict.io.tables import Table, check_names, format_by_ending, open_table
+from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import Table, check_names, format_by_ending
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Match
 from fuzzydict.search.score import weights_digest

@@ -19,17 +19,19 @@ from typing import Any, NamedTuple
 
 from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
-from fuzzydict.io.tables import (
+from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import (
     DELIMITERS,
+    JSON_TYPES,
     ROW_FORMATS,
     Dialect,
     Reading,
+    as_cell,
+    as_json,
     column_index,
     csv_row,
     format_by_ending,
-    open_table,
 )
-from fuzzydict.io.values import JSON_TYPES, as_cell, as_json
 from fuzzydict.results.answers import Match
 from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import same_text

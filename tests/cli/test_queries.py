@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fuzzydict import FuzzyDict, WordVectors
-from fuzzydict.io.values import as_line
+from fuzzydict.io.text_tables import as_line
 from tests.support.commands import SCRIPT, posix, run
 from tests.support.properties import one_process
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import strategies as st
 
 from fuzzydict.io.columns import Cleaned, Deciding, Source, clean_column, join_tables
-from fuzzydict.io.tables import Reading, open_table
-from fuzzydict.io.values import as_python
+from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import Reading, as_python
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = st.none() | st.booleans() | st.integers() | FLOATS

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fuzzydict import FileFormatError, FuzzyDict, OptionError, WordVectors
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
 from fuzzydict.io.review import read_examples
-from fuzzydict.io.tables import Reading, format_by_ending
+from fuzzydict.io.text_tables import Reading, format_by_ending
 from tests.io.files import SCALARS, written
 
 # YAML takes some breaks of lines and marks for blanks, or not at all, where JSON keeps them.

@@ -13,7 +13,7 @@ import pytest
 from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.review import DecidedFile, read_examples
-from fuzzydict.io.tables import Reading
+from fuzzydict.io.text_tables import Reading
 from tests.benchmarks.hostile_files import ATTACKS, FORMATS, damaged, reading
 from tests.io.files import clean, pyarrow, written
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
-from fuzzydict.io.tables import Reading, Table, open_table
-from fuzzydict.io.values import as_cell, as_json, as_line
+from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import Reading, Table, as_cell, as_json, as_line
 from tests.io.files import Trickle, clean, written
 from tests.support.properties import examples
 

@@ -17,8 +17,7 @@ from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io import tables
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import read_dict
-from fuzzydict.io.tables import Reading
-from fuzzydict.io.values import cell_text
+from fuzzydict.io.text_tables import Reading, cell_text
 from tests.io.files import clean
 
 openpyxl: Any = pytest.importorskip("openpyxl", reason="workbooks need the extra 'excel'")

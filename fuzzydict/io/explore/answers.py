@@ -36,15 +36,16 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.io.columns import SURE, BlankCells
-from fuzzydict.io.tables import (
+from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import (
     BYTE_ORDER_MARK,
     TABLES,
     Reading,
     Table,
+    as_json,
+    as_line,
     format_by_ending,
-    open_table,
 )
-from fuzzydict.io.values import as_json, as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS

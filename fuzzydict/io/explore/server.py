@@ -25,7 +25,7 @@ from fuzzydict.io.explore.teaching import (
     checked_decisions,
 )
 from fuzzydict.io.review import review_of
-from fuzzydict.io.values import as_json, parse_json
+from fuzzydict.io.text_tables import as_json, parse_json
 from fuzzydict.mapping import FuzzyDict
 
 _HOST = "127.0.0.1"

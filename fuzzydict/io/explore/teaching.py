@@ -11,7 +11,7 @@ from fuzzydict._files import replacing
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import check_query
 from fuzzydict.io.review import DecidedFile, decided_keys, review_of
-from fuzzydict.io.tables import DELIMITERS, ROW_FORMATS, format_by_ending
+from fuzzydict.io.text_tables import DELIMITERS, ROW_FORMATS, format_by_ending
 from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.text.words import plain, same_text
 
