@@ -8,9 +8,9 @@ from typing import Any, BinaryIO, NoReturn
 
 import click
 
+from fuzzydict.errors import OptionError
 from fuzzydict.io.columns import Cleaned, Source
-from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
-from fuzzydict.io.text_tables import Reading
+from fuzzydict.io.text_tables import FILES_ONLY, TABLES, Reading, format_by_ending
 
 from ._options import Decorator, check_place, option, taken
 from ._output import echo
@@ -34,7 +34,7 @@ def opened(table: Path, column: str, option: str, given: dict[str, Any], side: s
     form = given.pop(option[2:].replace("-", "_"))
     reading = {**taken(given, side), "side": side}
     if table != Path("-"):
-        form = form or table_format(table)
+        form = form or format_by_ending(table)
         if form is None and not table.is_dir():
             told = f"the ending of {str(table)!r} names no table format; give {option}"
             raise click.UsageError(told)
@@ -66,7 +66,11 @@ def place_of(source: Source, output: Path | None, *others: Path | str) -> Path |
             raise click.UsageError(f"{form} needs a file to be written to (-o)")
         # Standard streams are None if they were closed before the start.
         return Path(os.devnull).open("wb") if sys.stdout is None else sys.stdout.buffer
-    check_output(output, source.table if isinstance(source.table, Path) else Path("-"), form)
+    named, ending = format_by_ending(output), output.suffix.lower()
+    of_table = source.table.suffix.lower() if isinstance(source.table, Path) else ""
+    if named != form and (named or ending not in ("", ".txt", of_table)):
+        told = f"{output} would hold {form}, but its ending says otherwise; end it in .{form}"
+        raise OptionError(told)
     check_place(output, *others)
     return output
 

@@ -23,7 +23,6 @@ from fuzzydict.io.text_tables import (
     beyond_limits,
     cell_text,
     column_index,
-    counted_cells,
     format_by_ending,
     parse_json,
 )
@@ -315,8 +314,8 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
         rows.insert(0, table.header)
     else:
         raise FileFormatError(
-            f"{path}: line {first} has {counted_cells(columns)}, where a key and a "
-            f"value were expected; name the columns that hold them with --key and --value"
+            f"{path}: line {first} has {len(columns)} cell{'s' * (len(columns) != 1)}, where a "
+            f"key and a value were expected; name the columns that hold them with --key and --value"
         )
     return ((line, cell_text(cells[key]), cells[value]) for line, _, cells in rows)
 

@@ -38,8 +38,8 @@ from fuzzydict.io.columns import (
     clean_column,
     new_columns,
 )
-from fuzzydict.io.tables import open_table, table_format
-from fuzzydict.io.text_tables import Table, check_names
+from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import Table, check_names, format_by_ending
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Match
 from fuzzydict.search.score import weights_digest
@@ -87,7 +87,7 @@ def parts_in(source: Path, output: Path, format: str | None = None) -> list[Part
     names = sorted(_names_in(source))
     if not names:
         raise OptionError(f"{source} has no tables in it; name a folder that has")
-    forms = {name: format or table_format(Path(name)) for name in names}
+    forms = {name: format or format_by_ending(Path(name)) for name in names}
     first, form = next(iter(forms.items()))
     for name, other in forms.items():
         if other not in FOLDER_FORMATS:

@@ -30,27 +30,16 @@ import numpy as np
 from fuzzydict.errors import OBEYED, FileFormatError, OptionError, printable, quoted
 from fuzzydict.mapping import suggestion
 
-#: The formats that are read here.
+#: The formats of lines, of tables, and of tables that are read from any place in a file.
 ROW_FORMATS = ("csv", "tsv", "jsonl")
-DELIMITERS = {"csv": ",", "tsv": "\t"}
+TABLES = (*ROW_FORMATS, "parquet", "xlsx")
+FILES_ONLY = ("parquet", "xlsx")
 #: All formats by the ending of a file's name.
-ENDINGS = {
-    f".{name}": name
-    for name in ("json", "toml", "yaml", *ROW_FORMATS, "parquet", "xlsx", "fuzzydict")
-} | {".yml": "yaml", ".tab": "tsv", ".ndjson": "jsonl", ".pq": "parquet"}
-#: Some programs write it before UTF-8 text.
-BYTE_ORDER_MARK = "\ufeff"
-#: The types of JSON, as messages name them.
-JSON_TYPES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"} | {
-    **dict.fromkeys((int, float), "a number"),
-    type(None): "null",
-}
-#: Characters of the longest line that is read.
-MAX_LINE = 2**24
-# Bytes that are read at once. More take longer: the garbage collection visits older rows again.
-_BLOCK = 2**16
-_MAX_COLUMNS_NAMED = 20  # in an error
-_MAX_NAMES = 1000  # that are kept of JSON Lines, in which each line may have others
+ENDINGS = {f".{name}": name for name in ("json", "toml", "yaml", *TABLES, "fuzzydict")}
+ENDINGS |= {".yml": "yaml", ".tab": "tsv", ".ndjson": "jsonl", ".pq": "parquet"}
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+#: Delimiters by their names; any other character stands for itself.
+NAMED_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
 
 class Reading(NamedTuple):
@@ -72,12 +61,11 @@ class Reading(NamedTuple):
             raise OptionError(f"sheet: {name} is {form}, which has no sheets; leave it out")
         for option in ("delimiter", "encoding"):
             if getattr(self, option) is not None and form not in DELIMITERS:
-                raise OptionError(
-                    f"{option}: {name} is {form}, and only CSV and TSV have one to choose"
-                )
+                problem = f"{name} is {form}, and only CSV and TSV have one to choose"
+                raise OptionError(f"{option}: {problem}")
 
 
-def format_by_ending(path: Path, formats: Iterable[str]) -> str | None:
+def format_by_ending(path: Path, formats: Iterable[str] = TABLES) -> str | None:
     """Return the format that a file's ending names, if it is one of ``formats``, else None."""
     form = ENDINGS.get(path.suffix.lower(), "")
     return form if form in formats else None
@@ -174,6 +162,9 @@ def check_names(existing: Iterable[str], added: Iterable[str], place: str) -> No
         )
 
 
+_MAX_COLUMNS_NAMED = 20  # in an error
+
+
 def column_index(column: str, columns: Sequence[str], name: object) -> int:
     """Return the index of a column; raise FileFormatError if none has this name, or several."""
     if columns.count(column) == 1:
@@ -189,15 +180,10 @@ def column_index(column: str, columns: Sequence[str], name: object) -> int:
     )
 
 
-def counted_cells(cells: Sequence[Any]) -> str:
-    """Return how many cells a row has, as messages tell it."""
-    return "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-
-
 # ---- the dialect of CSV -------------------------------------------------------------------
 
-#: Delimiters by their names; any other character stands for itself.
-NAMED_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+#: Some programs write it before UTF-8 text.
+BYTE_ORDER_MARK = "\ufeff"
 _WESTERN = "windows-1252"
 #: Encodings that escape signs, so that their rows and cells are not those of the file.
 _ESCAPING = ("idna", "punycode", "raw-unicode-escape", "unicode-escape")
@@ -205,8 +191,10 @@ _ESCAPING = ("idna", "punycode", "raw-unicode-escape", "unicode-escape")
 _NOT_WESTERN = re.compile(
     rb"[\x00-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]|[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}"
 )
-_BEGINNING = 2**16  # bytes by which a delimiter is guessed
-_ROWS = 100  # by which it is, too
+# Bytes that are read at once, by which a delimiter is guessed, too. More take longer: the garbage
+# collection visits older rows again.
+_BLOCK = 2**16
+_ROWS = 100  # by which a delimiter is guessed
 
 
 class Dialect(NamedTuple):
@@ -227,11 +215,6 @@ class Dialect(NamedTuple):
             ) from error
 
 
-def encoded(text: str) -> bytes:
-    """Return text as UTF-8. Lone surrogates, which UTF-8 lacks, become escapes as in JSON."""
-    return text.encode("utf-8", "backslashreplace")
-
-
 def _named_dialect(reading: Reading) -> tuple[str | None, str | None]:
     """Return the delimiter and Python's name of the encoding that are named, or OptionError."""
     sign, encoding = reading.delimiter, reading.encoding
@@ -243,23 +226,17 @@ def _named_dialect(reading: Reading) -> tuple[str | None, str | None]:
                 f"{quoted(sign)}"
             )
     if encoding is not None:
-        try:
+        with suppress(LookupError, ValueError):
             "".encode(encoding)  # some codecs are none of texts
-            found = codecs.lookup(encoding).name
-        except (LookupError, ValueError):
-            found = _ESCAPING[0]
-        if found in _ESCAPING:
-            raise OptionError(
-                f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got "
-                f"{quoted(encoding)}"
-            )
-        encoding = found.removesuffix("-sig")
-    return sign, encoding
+            if (found := codecs.lookup(encoding).name) not in _ESCAPING:
+                return sign, found.removesuffix("-sig")
+        raise OptionError(
+            f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got {quoted(encoding)}"
+        )
+    return sign, None
 
 
-def _dialect_of(
-    file: BinaryIO, name: object, usual: str, reading: Reading
-) -> tuple[Dialect, bytes]:
+def dialect_of(file: BinaryIO, name: object, usual: str, reading: Reading) -> tuple[Dialect, bytes]:
     """Return how a file of CSV is written, and what had to be read of a stream to guess it.
 
     A UserWarning tells of another delimiter than the ``usual`` one, or another encoding than UTF-8.
@@ -268,20 +245,19 @@ def _dialect_of(
     begun, guesses = b"", dict[str, str]()
     if is_stream := not file.seekable():  # only its first line is read: the next may take long
         read = getattr(file, "read1", file.read)
-        while b"\n" not in begun and len(begun) < _BEGINNING and (data := read(_BEGINNING)):
+        while b"\n" not in begun and len(begun) < _BLOCK and (data := read(_BLOCK)):
             begun += data
     sample = BytesIO(begun) if is_stream else file
     place = sample.tell()
-    beginning = sample.read(_BEGINNING)
-    if encoding is None:
-        sample.seek(place)
-        encoding = _guessed_encoding(sample, beginning)
+    beginning = sample.read(_BLOCK)
+    sample.seek(place)
+    encoding = encoding or _guessed_encoding(sample, beginning)
     sample.seek(place)
     if encoding in ("utf-16", "utf-32"):  # as which each text would be written with a mark
         big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
         encoding += "-be" if big else "-le"
     if sign is None:
-        is_all = not is_stream and len(beginning) < _BEGINNING
+        is_all = not is_stream and len(beginning) < _BLOCK
         text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning, is_all)
         sign, *others = _guessed_delimiters(text, is_all, usual)
         if sign != usual or others:
@@ -333,28 +309,29 @@ def _guessed_delimiters(text: str, is_all: bool, usual: str) -> list[str]:
 
 # ---- tables of lines ----------------------------------------------------------------------
 
+MAX_LINE = 2**24  # characters of the longest line that is read
+_MAX_NAMES = 1000  # that are kept of JSON Lines, in which each line may have others
+
 
 class _Lines(Table):
     """A table of lines. Blank ones stay with the row that follows them, or at the end."""
 
-    def __init__(self, name: str, file: BinaryIO, dialect: Dialect) -> None:
-        self.name, self._file, self.dialect, self.names, self.blanks = name, file, dialect, [], []
+    def __init__(self, name: str, file: BinaryIO, dialect: Dialect, begun: bytes = b"") -> None:
+        self.name, self._file, self.dialect, self._begun = name, file, dialect, begun
+        self.names, self.blanks = [], []
+        blocks = self._parsed()
+        self._blocks = chain([next(blocks, [])], blocks)  # the names are known by the first
 
-    def _with_blanks(self, row: str) -> str:
-        """Return the text of a row after that of the blank lines before it."""
-        text = "".join([*self.blanks, row])
-        self.blanks.clear()
-        return text
+    @abstractmethod
+    def _parsed(self) -> Iterator[list[Row]]:
+        """Yield the rows below the header; those that end in the same block of lines together."""
 
-    def _lines(self, begun: bytes = b"") -> Iterator[list[str]]:
-        """Yield lines as they come in, in blocks; ``begun`` was read of a stream before.
-
-        A mark of the byte order is like a blank line.
-        """
+    def _lines(self) -> Iterator[list[str]]:
+        """Yield lines as they come in, in blocks. A mark of the byte order is like a blank line."""
         read = getattr(self._file, "read1", self._file.read)  # `read` would wait for a whole block
-        encoding, first, text = self.dialect.encoding, 1, ""  # of the line that is being read
+        encoding, line, text = self.dialect.encoding, 1, ""  # the text that came of this line
         decode = codecs.getincrementaldecoder(encoding)().decode
-        for data in chain([begun] if begun else [], iter(partial(read, _BLOCK), b""), [b""]):
+        for data in chain(filter(None, [self._begun]), iter(partial(read, _BLOCK), b""), [b""]):
             before = len(text)
             try:
                 text += decode(data, not data)
@@ -362,22 +339,23 @@ class _Lines(Table):
                 text += error.object[: error.start].decode(encoding, "ignore")
                 problem = f" is not {encoding.upper()}; name the encoding that it has"
                 if encoding == "utf-8":
-                    mark = "".join(self.blanks) if first == 1 else ""
+                    mark = "".join(self.blanks) if line == 1 else ""
                     byte = len((mark + text).rpartition("\n")[2].encode())
                     problem = f": byte {byte} is not UTF-8; save the file as UTF-8"
-                raise self._error(first + text.count("\n"), problem) from error
+                raise self._error(line + text.count("\n"), problem) from error
             if (zero := text.find("\0", before)) >= 0:
-                line = first + text.count("\n", 0, zero)
-                raise self._error(line, " holds a zero byte; expected a text file, in UTF-8")
-            if first == 1 and not self.blanks and text.startswith(BYTE_ORDER_MARK):
-                self.blanks, text = [BYTE_ORDER_MARK], text[1:]
+                at = line + text.count("\n", 0, zero)
+                raise self._error(at, " holds a zero byte; expected a text file, in UTF-8")
+            if line == 1 and not self.blanks and text.startswith(BYTE_ORDER_MARK):
+                self.blanks.append(BYTE_ORDER_MARK)
+                text = text[1:]
             if end := text.rfind("\n", before) + 1:
                 lines = StringIO(text[:end], newline="\n").readlines()
                 yield lines
-                first, text = first + len(lines), text[end:]
+                line, text = line + len(lines), text[end:]
             if len(text) > MAX_LINE:
                 problem = f" has more than {MAX_LINE} characters; expected a text file of shorter "
-                raise self._error(first, f"{problem}lines")
+                raise self._error(line, f"{problem}lines")
         if text:
             yield [text]
 
@@ -396,10 +374,10 @@ class _Lines(Table):
             if self.header:
                 self.write(Block([self.header]), [self.beside([*added])])
             yield
-        self._write("".join(self.blanks))
+        self._write(self.blanks)
 
-    def _write(self, text: str) -> None:
-        self._output.write(self.dialect.encoded(text, self.name))
+    def _write(self, parts: Iterable[str]) -> None:
+        self._output.write(self.dialect.encoded("".join(parts), self.name))
         self._output.flush()  # a reader of the stream may wait for these rows
 
 
@@ -409,59 +387,49 @@ class Csv(_Lines):
     All rows have as many cells as the first that is not blank.
     """
 
-    def __init__(self, name: str, file: BinaryIO, usual: str, reading: Reading) -> None:
-        dialect, begun = _dialect_of(file, name, usual, reading)
-        super().__init__(name, file, dialect)
-        self._blocks = self._parsed(begun)
-        for block in self._blocks:
-            if self.header:
-                self._blocks = chain([block], self._blocks)
-                break
+    def _parsed(self) -> Iterator[list[Row]]:
+        raw, rows = self.blanks, list[Row]()  # raw has the lines of the row that is read, too
+        line, width = 1, -1
+        came = goal = length = 0  # lines that came, and end a block; characters of a row and more
 
-    def _parsed(self, begun: bytes) -> Iterator[list[Row]]:
-        """Yield the rows below the header; those that end in the same block of lines together."""
-        lines, before, length = list[str](), 0, 0  # that came; how many before; of how many signs
-
-        def blocks() -> Iterator[list[str]]:
-            nonlocal length
-            for some in self._lines(begun):
+        def lines() -> Iterator[str]:
+            nonlocal came, length
+            for some in self._lines():
                 if length > MAX_LINE:
-                    raise csv.Error(_TOO_LONG)
-                lines.extend(some)
-                length += sum(map(len, some))
-                yield some
+                    problem = f"begins a row of more than {MAX_LINE} characters; is a quote left "
+                    raise self._error(line, f" {problem}open?")
+                came, length = came + len(some), length + sum(map(len, some))
+                for one in some:
+                    raw.append(one)
+                    yield one
 
-        texts = chain.from_iterable(blocks())
-        reader = csv.reader(texts, delimiter=self.dialect.delimiter, strict=True)
-        rows, start, goal, width = list[Row](), 0, 0, -1  # the goal: lines that a block begins with
+        reader = csv.reader(lines(), delimiter=self.dialect.delimiter, strict=True)
         try:
             for cells in reader:
                 if not goal:
-                    goal, length = len(lines), 0
-                line, end = before + start + 1, reader.line_num - before
-                raw = lines[start] if end == start + 1 else "".join(lines[start:end])
+                    goal, length = came, 0
                 if len(cells) == width:
-                    rows.append((line, self._with_blanks(raw) if self.blanks else raw, cells))
-                elif not raw.strip(f" \r\n{BYTE_ORDER_MARK}"):
-                    self.blanks.append(raw)
+                    rows.append((line, "".join(raw), cells))
+                    raw.clear()
+                elif not raw[-1].strip(f" \r\n{BYTE_ORDER_MARK}"):
+                    pass  # blank
                 elif self.header is None:
-                    self.header, self.names = (line, self._with_blanks(raw), cells), cells
-                    width = len(cells)
+                    self.header, self.names, width = (line, "".join(raw), cells), cells, len(cells)
+                    raw.clear()
                 else:
                     raise self._error(
                         line,
-                        f" has {counted_cells(cells)} where line {self.header[0]} has {width}; put "
-                        f"a cell that holds {self.dialect.delimiter!r} in quotes, and leave no "
-                        f"cell out",
+                        f" has {len(cells)} cell{'s' * (len(cells) != 1)} where line "
+                        f"{self.header[0]} has {width}; put a cell that holds "
+                        f"{self.dialect.delimiter!r} in quotes, and leave no cell out",
                     )
-                start = end
-                if start >= goal:
-                    yield rows
-                    del lines[:start]
-                    before, rows, start, goal = before + start, [], 0, 0
+                line = reader.line_num + 1
+                if line > goal:
+                    if self.header:
+                        yield rows
+                    rows, goal = [], 0
         except csv.Error as error:
-            raw = "".join(lines[start : reader.line_num - before])
-            raise self._error(before + start + 1, f" {_csv_problem(raw, str(error))}") from error
+            raise self._error(line, _csv_problem(str(error))) from error
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
         if self.header is None or self.header[0] > 1:
@@ -480,22 +448,19 @@ class Csv(_Lines):
             if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
-        self._write("".join(parts))
+        self._write(parts)
 
 
-_TOO_LONG = "the row is too long"
-
-
-def _csv_problem(raw: str, error: str) -> str:
-    if error == _TOO_LONG:
-        return f"begins a row of more than {MAX_LINE} characters; is a quote left open?"
+def _csv_problem(error: str) -> str:
+    """Return what an error of the csv module says of a row, and what to do."""
     if "unexpected end" in error:
-        return "opens a quote that is not closed; close it, or double the quotes inside a cell"
+        return " opens a quote that is not closed; close it, or double the quotes inside a cell"
     if "field larger" in error:
-        return f"has a cell of more than {csv.field_size_limit()} characters; is a quote left open?"
-    if "\r" in raw.rstrip("\r\n"):
-        return "holds a carriage return; lines end in a line feed, with or without one before it"
-    return f"is not valid CSV ({error}); double the quotes inside a quoted cell"
+        limit = csv.field_size_limit()
+        return f" has a cell of more than {limit} characters; is a quote left open?"
+    if "new-line" in error:
+        return " holds a carriage return; lines end in a line feed, with or without one before it"
+    return f" is not valid CSV ({error}); double the quotes inside a quoted cell"
 
 
 def csv_row(cells: Iterable[object], delimiter: str) -> str:
@@ -508,45 +473,39 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
 class JsonLines(_Lines):
     """A table of objects, one a line, each with fields of its own."""
 
-    def __init__(self, name: str, file: BinaryIO) -> None:
-        super().__init__(name, file, Dialect(""))
-        blocks = self._parsed()
-        self._blocks = chain([next(blocks, [])], blocks)
-
     def _parsed(self) -> Iterator[list[Row]]:
         expected, line, known = 'one value on each line, such as {"color": "black"}', 0, set[str]()
         for lines in self._lines():
             rows = list[Row]()
             for raw in lines:
                 line += 1
+                self.blanks.append(raw)
                 if raw.isspace():
-                    self.blanks.append(raw)
                     continue
                 content = parse_json(raw, self.name, expected, line)
-                rows.append((line, self._with_blanks(raw) if self.blanks else raw, content))
+                rows.append((line, "".join(self.blanks), content))
+                self.blanks.clear()
                 if len(known) < _MAX_NAMES and isinstance(content, dict):
                     self.names += [name for name in content if name not in known]
                     known.update(content)
             yield rows
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
-        is_empty, is_there = True, False
+        is_there = None if self.may_be_empty else False
         for rows in self._blocks:
             cells = list[str | None]()
             for line, _, content in rows:
                 if not isinstance(content, dict):
-                    raise self._error(
-                        line, f" holds {JSON_TYPES[type(content)]}; expected an object"
-                    )
+                    kind = JSON_TYPES[type(content)]
+                    raise self._error(line, f" holds {kind}; expected an object")
                 cell = content.get(column)
                 if isinstance(cell, dict | list):
                     kind = JSON_TYPES[type(cell)]
                     raise self._error(line, f": {quoted(column)} is {kind}; expected a text")
                 is_there = is_there or column in content
                 cells.append(cell_text(cell))
-            is_empty = is_empty and not rows
             yield Block(rows, cells)
-        if not is_there and not (is_empty and self.may_be_empty):
+        if is_there is False:
             raise FileFormatError(
                 f"{self.name}: no line has a field {quoted(column)}{suggestion(column, self.names)}"
             )
@@ -570,10 +529,14 @@ class JsonLines(_Lines):
                 parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
             elif added is not None:
                 parts.append(raw)
-        self._write("".join(parts))
+        self._write(parts)
 
 
-# ---- JSON ---------------------------------------------------------------------------------
+# ---- JSON --------------------------------------------------------------------------------
+
+#: The types of JSON, as messages name them.
+JSON_TYPES: dict[type, str] = {dict: "an object", list: "an array", str: "a string"}
+JSON_TYPES |= {bool: "a boolean", int: "a number", float: "a number", type(None): "null"}
 
 
 def _as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -622,10 +585,6 @@ def as_json(value: Any, *, indent: int | None = None) -> str:
     """Return a value as JSON: arrays, tuples and sets as lists, dates and other types as text.
 
     NaN and infinity become null. What a terminal would obey is escaped.
-
-    >>> import numpy as np
-    >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, np.nan])})
-    '{"at": "2024-02-29", "(1, 2)": [0.5, null]}'
     """
     text = json.dumps(_json_value(value), ensure_ascii=False, allow_nan=False, indent=indent)
     return _NOT_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
@@ -635,13 +594,10 @@ def as_line(value: Any) -> str:
     r"""Return text as it is if it fits on one line, and anything else as JSON.
 
     Text with what a terminal would obey, except for tabs, becomes JSON as well. Dates are written
-    in ISO format; NaN and infinity as NaN, Infinity or -Infinity; what JSON lacks, as a decimal
-    number, as its own text.
+    in ISO format; NaN and infinity by their names; what JSON lacks, as a decimal number, as text.
 
     >>> as_line("black"), as_line(260), as_line("two\nlines"), as_line(["roof", None])
     ('black', '260', '"two\\nlines"', '["roof", null]')
-    >>> as_line("a\x1b[2Jb"), as_line(date(2024, 2, 29))
-    ('"a\\u001b[2Jb"', '2024-02-29')
     """
     text = _json_value(value)
     plain = value.tolist() if hasattr(value, "tolist") else value
@@ -659,11 +615,10 @@ def as_cell(value: Any) -> str:
 
 def as_python(value: Any) -> Any:
     """Return a value of a row, which may be a scalar of Arrow, as one of Python."""
-    convert = getattr(value, "as_py", None)
-    if convert is None:
+    if not hasattr(value, "as_py"):
         return value
     try:
-        return convert()
+        return value.as_py()
     except ValueError:  # nanoseconds, for which Python has no type
         return str(value.cast("string"))
 
@@ -704,5 +659,10 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         value = sorted(value, key=str)
     if isinstance(value, list | tuple):
-        return [_json_value(part) for part in value]
+        return [*map(_json_value, value)]
     return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+def encoded(text: str) -> bytes:
+    """Return text as UTF-8. Lone surrogates, which UTF-8 lacks, become escapes as in JSON."""
+    return text.encode("utf-8", "backslashreplace")

@@ -36,8 +36,16 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.io.columns import SURE, BlankCells
-from fuzzydict.io.tables import TABLES, open_table, table_format
-from fuzzydict.io.text_tables import BYTE_ORDER_MARK, Reading, Table, as_json, as_line
+from fuzzydict.io.tables import open_table
+from fuzzydict.io.text_tables import (
+    BYTE_ORDER_MARK,
+    TABLES,
+    Reading,
+    Table,
+    as_json,
+    as_line,
+    format_by_ending,
+)
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
@@ -310,7 +318,7 @@ def _opened(name: str, data: bytes) -> Iterator[tuple[Table, list[str]]]:
 
     Beside it is a list that gets the warnings of how it was read, each once. One thread may.
     """
-    form, notes = table_format(Path(name)), list[str]()
+    form, notes = format_by_ending(Path(name)), list[str]()
     if is_list := _is_list(name):
         text = decoded(data, name).removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
         lines = text.removesuffix("\n").split("\n") if text else []
