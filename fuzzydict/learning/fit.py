@@ -320,8 +320,10 @@ def _settings(task: _Keyed | _Valued, plan: Plan) -> Settings:
     size, start = state.keys.vectors.shape[1], 0.05
     options: dict[str, Any] = {"scorer": state.by, "seed": whole_number("seed", plan.seed, least=0)}
     learn: Any = ("query", "key") if plan.learn is None else plan.learn
-    roles = [learn] if isinstance(learn, str) or not isinstance(learn, Iterable) else [*learn]
-    if not roles or not all(isinstance(role, str) and role in ROLES for role in roles):
+    roles: set[Any] = set()
+    with suppress(TypeError):  # it is no list, or holds what cannot be hashed
+        roles = {learn} if isinstance(learn, str) else set(learn)
+    if not roles or not roles <= set(ROLES):
         expected = ", ".join(map(repr, ROLES))
         raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
     if "value" in roles and not pools:
