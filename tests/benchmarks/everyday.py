@@ -58,18 +58,15 @@ def main() -> None:
     try:
         sets = read_sets(given.paths)
         systems = list(_joins() if given.joins else _systems(given.encoder))
-    except FuzzyDictError as error:
-        parser.exit(2, f"error: {error}\n")
-    except OSError as error:
-        own = "tests/benchmarks/tempting.json"
-        parser.exit(2, f"error: {error.filename}: {error.strerror}; a set that is here is {own}\n")
+    except (FuzzyDictError, OSError) as error:
+        parser.exit(2, f"error: {error}; tests/benchmarks has sets, such as near_misses.json\n")
     for one in sets:
         answers = {system: list(_answers(system, one.dictionaries)) for system in systems}
         if not given.joins:
             _print_hits(one.name, answers)
         absent = sum(not answer.present for answer in answers[systems[0]])
-        header = ["system", "cutoff", "right", "wrong", "refused"]
-        header += [f"answered of {absent} without a key"]
+        without = f"answered of {absent} without a key"
+        header = ["system", "cutoff", "right", "wrong", "refused", without]
         rows = []
         for system, found in answers.items():
             for cutoff in system.cutoffs:
@@ -84,14 +81,15 @@ def main() -> None:
 
 def _systems(encoder: bool) -> Iterator[System]:
     yield System("rapidfuzz WRatio", _by_rapidfuzz, (0.8, 0.9), False)
-    options: dict[str, Any] = {"": {}, ', embedding="english"': {"embedding": "english"}}
-    for name, given in {**options, ', scorer="spelling"': {"scorer": "spelling"}}.items():
-        yield System(f"FuzzyDict{name}", partial(_by_dict, **given), _CUTOFFS)
+    yield System("FuzzyDict", _by_dict, _CUTOFFS)
+    for name, value in (("embedding", "english"), ("scorer", "spelling")):
+        option: dict[str, Any] = {name: value}
+        yield System(f'FuzzyDict, {name}="{value}"', partial(_by_dict, **option), _CUTOFFS)
     if encoder:
         model = sentence_encoder()
-        cosine = partial(_by_dict, embedding=model, scorer="cosine")
-        yield System(f"{ENCODER_NAME}, cosine", cosine, (0.4, 0.6), False)
         of_model = partial(_by_dict, embedding=model)
+        cosine = partial(of_model, scorer="cosine")
+        yield System(f"{ENCODER_NAME}, cosine", cosine, (0.4, 0.6), False)
         yield System(f"FuzzyDict, {ENCODER_NAME}", of_model, (0.02, 0.5, 0.9))
 
 
@@ -136,13 +134,9 @@ def _answers(system: System, dictionaries: list[Dictionary]) -> Iterator[Answer]
 
 
 def _print_hits(name: str, answers: dict[System, list[Answer]]) -> None:
-    """Print hit@1 by kind, and of the systems whose scores claim it how well they are calibrated.
-
-    The best key of a query without a right key is wrong.
-    """
-    first = next(iter(answers.values()))
+    """Print hit@1 by kind, and how well the scores that are probabilities are calibrated."""
+    (first, *_), rows = answers.values(), []
     kinds = list(dict.fromkeys(answer.kind for answer in first if answer.present))
-    rows = []
     for system, found in answers.items():
         present = [answer for answer in found if answer.present]
         groups = [present, *([a for a in present if a.kind == kind] for kind in kinds)]
