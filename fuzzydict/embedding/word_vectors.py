@@ -72,14 +72,15 @@ class Matrix:
 
     def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E); zeros where the number is -1."""
-        found, start = np.empty((len(rows), self.size), np.float32), 0
+        found, end = np.empty((len(rows), self.size), np.float32), 0
         for number, (codes, scales) in enumerate(self.tables):
+            start, end = end, end + codes.shape[1]
             places = rows if self.places is None else self.places[number].take(rows)
             scale = (places >= 0).astype(np.float32)
             if scales is not None:
                 scale *= scales.take(places, mode="clip")
-            some, start = codes.take(places, axis=0, mode="clip"), start + codes.shape[1]
-            np.multiply(some, scale[:, None], out=found[:, start - codes.shape[1] : start])
+            some = codes.take(places, axis=0, mode="clip")
+            np.multiply(some, scale[:, None], out=found[:, start:end])
         return found
 
     def row(self, row: int) -> NDArray[np.float32]:

@@ -152,6 +152,7 @@ def _asked(system: System, dictionary: Dictionary, timed: int) -> list[_Answer]:
 def _measured(one: RetrievalSet, system: System, answers: Sequence[_Answer]) -> Retrieval:
     present = [answer for answer in answers if answer.has_key]
     ranks = np.array([answer.rank for answer in present])
+    seconds = [answer.seconds for answer in answers if answer.seconds is not None]
     return Retrieval(
         name=one.name,
         system=system.name,
@@ -161,7 +162,7 @@ def _measured(one: RetrievalSet, system: System, answers: Sequence[_Answer]) -> 
         mean_reciprocal_rank=float((1 / ranks).mean()) if len(ranks) else math.nan,
         auroc=auroc([answer.score for answer in present], [answer.without for answer in answers]),
         calibration_error=_calibration_error(answers) if system.is_probability else None,
-        microseconds=median(one.seconds for one in answers if one.seconds is not None) * 1e6,
+        microseconds=median(seconds) * 1e6,
     )
 
 
@@ -227,7 +228,10 @@ def rank_correlation(encoder: Any, pairs: Sequence[JudgedPair]) -> float:
 
 # ---- reports ------------------------------------------------------------------------------
 
-_SET_COLUMNS = ("set", "system", "queries", "keys", "hit@1", "MRR", "AUROC")
+_SET_COLUMNS = (
+    *("set", "system", "queries", "keys"),
+    *("hit@1", "MRR", "AUROC", "calibration error", "µs a lookup"),
+)
 _PAIR_COLUMNS = ("pairs of words", "system", "pairs", "with a word never seen", "Spearman")
 
 
@@ -243,8 +247,7 @@ def report_tables(report: Report, table: Callable[..., str]) -> list[str]:
     for system, error in report.calibration_errors.items():
         sets.append(["all together", system, *[None] * 5, error, None])
     pairs = [list(asdict(row).values()) for row in report.correlations]
-    set_columns = (*_SET_COLUMNS, "calibration error", "µs a lookup")
-    tables = ((set_columns, sets), (_PAIR_COLUMNS, pairs))
+    tables = ((_SET_COLUMNS, sets), (_PAIR_COLUMNS, pairs))
     return [table(header, rows, names=2) for header, rows in tables if rows]
 
 

@@ -45,7 +45,7 @@ def best_of_one(
     whole = max(sum(weights), 1e-9)
     share = [weight / whole for weight in weights]
     sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
-    x = np.zeros((min(CANDIDATES, len(keys.alive)), len(a.FEATURES)), np.float32)
+    x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES)), np.float32)
     if vector is None:
         vector = meaning.vector_of(query, weights)
     slots = _retrieve(x, query, share, sure, vector, keys, meaning)
@@ -148,9 +148,8 @@ def _match_words(
     if word.entry.is_function:
         x[:, a.OTHER_SMALL] = theirs["function"] & (told[0] < a.SAME)
     if word.entry.denies or np.count_nonzero(theirs["denies"]):
-        x[:, a.DENIALS_LEFT] = ((theirs["denies"] != 0) ^ (word.entry.denies != 0)) & (
-            told[0] < a.SAME
-        )
+        denials = (theirs["denies"] != 0) ^ (word.entry.denies != 0)
+        x[:, a.DENIALS_LEFT] = denials & (told[0] < a.SAME)
 
 
 def _block_of(

@@ -534,7 +534,8 @@ class RemoteAliases(MutableMapping[str, Any]):
         for words, alias, key in aliases:
             if key is not None and not (isinstance(key, str) and key in known.values):
                 raise no_such_key(alias, key)
-            if not may_be_keys and known.keys.get(words, alias) != key:  # else it was no key then
+            was_taught = words in known.keys and known.keys[words] == key  # before it was a key
+            if not (may_be_keys or was_taught):
                 refuse_key(f"aliases: {quoted(key)} for", alias, (key,), known.values)
         for some in slices(len(aliases), _TOGETHER):
             self._store.teach(aliases[some])

@@ -403,7 +403,7 @@ def abbreviates(short: str, long: str) -> int:
 # ---- texts --------------------------------------------------------------------------------------
 
 _SIGN = re.compile("[/&%€£¥]")
-_THOUSANDS = re.compile(r"(?<![\d.,])([1-9][0-9]{0,2})((?:,[0-9]{3})+)(?![\d,])")
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
