@@ -227,8 +227,6 @@ def american_spellings(known: Ranks) -> dict[str, str]:
 
 # ---- meanings -----------------------------------------------------------------------------------
 
-_KNOWN = 60_000  # how many words have meanings, the most frequent ones
-
 
 def meanings(known: Ranks, excluded: frozenset[frozenset[str]]) -> Iterator[str]:
     """Return the meanings of known words as an outline: the depth of each, and its words.
@@ -239,11 +237,10 @@ def meanings(known: Ranks, excluded: frozenset[frozenset[str]]) -> Iterator[str]
     """
     words, below = defaultdict[Any, set[str]](set), defaultdict[Any, set[Any]](set)
     for word in sorted(known.keys() & _lemmas().keys(), key=known.__getitem__):
-        if known[word] < _KNOWN:
-            for lemma in sorted(_lemmas()[word], key=_sense)[:MEANINGS]:
-                others = (frozenset((word, other.strip("?"))) for other in words[lemma.synset()])
-                asked = not excluded.isdisjoint(others)
-                words[lemma.synset()].add(f"{word}?" if asked else word)
+        for lemma in sorted(_lemmas()[word], key=_sense)[:MEANINGS]:
+            others = (frozenset((word, other.strip("?"))) for other in words[lemma.synset()])
+            asked = not excluded.isdisjoint(others)
+            words[lemma.synset()].add(f"{word}?" if asked else word)
     for meaning in [meaning for meaning, of in words.items() if of]:
         while meaning is not None and meaning not in below[above := _above(meaning)]:
             below[above].add(meaning)

@@ -196,18 +196,15 @@ def _meanings() -> tuple[dict[str, list[int]], list[int]]:
     The lines are an outline: each begins with its depth. A word with a question mark may have the
     meaning, and its number is negative.
     """
-    found, above, path = dict[str, list[int]](), [0], [0] * 32
-    for number, (depth, *words) in enumerate(word_list("meanings"), 1):
-        level = int(depth)
+    found, above, path = defaultdict[str, list[int]](list), [0], [0] * 32
+    for number, line in enumerate(word_list("meanings"), 1):
+        level = int(line[0])
         above.append(path[level])
         path[level + 1] = number
-        for word in words:
-            if word in found:
-                found[word].append(number)
-            else:
-                found[word] = [number]
+        for word in line[1:]:
+            found[word].append(number)
     for word in [word for word in found if word[-1] == "?"]:
-        found[word[:-1]] = [*found.get(word[:-1], ()), *(-number for number in found.pop(word))]
+        found[word[:-1]] += [-number for number in found.pop(word)]
     return found, above
 
 
