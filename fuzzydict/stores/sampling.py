@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fuzzydict._arrays import units
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.nn.scorers import ScorerLike
-from fuzzydict.search.keys import Keys, Query, Statistics
+from fuzzydict.search.keys import CANDIDATES, Keys, Query, Statistics
 from fuzzydict.search.lookup import SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
 from fuzzydict.stores.base import SAMPLE, Counts, Hits, Search, Store
@@ -24,6 +24,8 @@ from fuzzydict.text.words import plain
 #: How an index is built.
 BUILD = "build one by `fuzzydict push --index URL`, or d.build_index()"
 _FEW = 16  # keys that are shown of a query that is like none
+#: So many keys have a graph that misses some; then at least so many near keys are sought.
+_MANY, _LEAST_NEAR = 300_000, 2 * CANDIDATES
 
 
 class Sampling:
@@ -152,6 +154,8 @@ class StoreLookup(Lookup):
         vectors = units(self.meaning.of_queries(asked, keys))
         near = sought(count)
         spelled = min(SPELLED, near) if isinstance(self.score, JudgedScore) else 0
+        if self.count >= _MANY:
+            near = max(near, _LEAST_NEAR)
         if not (has_vector := vectors.any(axis=1)).all():  # so that some keys are found
             vectors[~has_vector] = units(keys.vectors[keys.alive].sum(axis=0, keepdims=True))[0]
         searches = [
