@@ -190,21 +190,22 @@ def meanings_of(entry: Entry) -> tuple[int, ...]:
 
 
 @cache
-def _meanings() -> tuple[dict[str, list[int]], list[int]]:
+def _meanings() -> tuple[dict[str, tuple[int, ...]], list[int]]:
     """Return the meanings of words, as the numbers of lines, and what each is a kind of.
 
     The lines are an outline: each begins with its depth. A word with a question mark may have the
     meaning, and its number is negative.
     """
-    found, above, path = defaultdict[str, list[int]](list), [0], [0] * 32
+    found, above, path = dict[str, tuple[int, ...]](), [0], [0] * 32
     for number, line in enumerate(word_list("meanings"), 1):
         level = int(line[0])
         above.append(path[level])
         path[level + 1] = number
         for word in line[1:]:
-            found[word].append(number)
+            found[word] = (*found[word], number) if word in found else (number,)
     for word in [word for word in found if word[-1] == "?"]:
-        found[word[:-1]] += [-number for number in found.pop(word)]
+        maybe = [-number for number in found.pop(word)]
+        found[word[:-1]] = (*found.get(word[:-1], ()), *maybe)
     return found, above
 
 
@@ -330,7 +331,7 @@ _NUMERONYM = re.compile("[a-z]([1-9][0-9]?)[a-z]")
 def _shorts() -> dict[str, set[str]]:
     """Return what listed short forms stand for: abbreviations, units, members of classes."""
     found = defaultdict[str, set[str]](set)
-    for short, *words in word_list("abbreviations") + word_list("units"):
+    for short, *words in (*word_list("abbreviations"), *word_list("units")):
         found[short].update(words)
     for _, member, *shorts in word_list("classes"):
         for short in shorts:

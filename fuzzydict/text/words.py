@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
 
@@ -120,14 +121,14 @@ def label(value: object, width: int = 24) -> str:
     return shortened(value if isinstance(value, str) else quoted(value), width)
 
 
-def word_list(name: str) -> list[list[str]]:
-    """Return the words of each line of a list that ships with the package.
+def word_list(name: str) -> Iterator[list[str]]:
+    """Yield the words of each line of a list that ships with the package.
 
-    >>> word_list("irregular")[0]
+    >>> next(word_list("irregular"))
     ['aardwolves', 'aardwolf']
     """
     text = (resources.files("fuzzydict.data") / f"{name}.txt").read_text("utf-8")
-    return [line.split() for line in text.splitlines()]
+    return map(str.split, text.splitlines())
 
 
 def _compatible(text: str) -> str:
