@@ -116,7 +116,9 @@ room 1 2 berlin 10115: room 12 berlin 10115, zebra; true: no, room; northern: sw
 refunds not possible: refunds possible, deposit; isn't confirmed: confirmed, sent; mister: Mrs, Dr;
 un-assigned: assigned, owner; not in use: in use, sold; UK 38: EU 38, EU 39;
 pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn;
-women's shoes: men's shoes, socks; race 1,500: race, run; black tea: green tea, milk
+women's shoes: men's shoes, socks; race 1,500: race, run; black tea: green tea, milk;
+lorazepam: diazepam, aspirin; prednisone: prednisolone, aspirin;
+HDL cholesterol: LDL cholesterol, glucose
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
