@@ -186,12 +186,12 @@ class Aliases(_Taught):
         *args: Any,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """Return new entries, or raise; an alias that there was is listed as it was."""
+        """Return new entries, or raise; an alias that there is is listed as it was."""
         new: dict[str, Any] = {}
         for alias, key in checked_aliases(require, *args, **kwargs).items():
             words = same_text(alias)
-            listed, _ = new.get(words) or before.get(words) or (alias, None)
-            new[words] = listed, key
+            listed, of = new.get(words) or before.get(words) or (alias, None)
+            new[words] = listed if self._holds(of) else alias, key
         return new
 
 
@@ -345,18 +345,18 @@ class SynonymRules:
         return [word for text in texts for word in text][:MOST_READ]
 
 
-def _checked_synonyms(given: Any) -> dict[Phrase, tuple[str, str]]:
+def _checked_synonyms(*args: Any, **kwargs: Any) -> dict[Phrase, tuple[str, str]]:
     """Return synonyms by the words of each, if they are texts with words, each given one text."""
     entries: dict[Phrase, tuple[str, str]] = {}
-    for name, text in _as_mapping("synonyms", "texts", given).items():
+    for name, text in _as_mapping("synonyms", "texts", *args, **kwargs).items():
         if text is None:
             raise ArgumentTypeError(
                 'synonyms: expected texts, got NoneType None; give "" to leave the word out'
             )
-        for one in (name, text):
-            if one is name or not isinstance(one, str) or one.strip():
-                advice = 'name a word, or give "" for one that is left out'
-                _require_words("synonyms", one, words_of, advice)
+        advice = 'name a word, or give "" for one that is left out'
+        _require_words("synonyms", name, words_of, advice)
+        if not isinstance(text, str) or text.strip():
+            _require_words("synonyms", text, words_of, advice)
         first, other = entries.setdefault(phrase_of(name), (name, text))
         if other != text:
             raise OptionError(
@@ -395,7 +395,7 @@ class Synonyms(_Taught):
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the synonyms is wrong."""
-        new = _checked_synonyms(dict(*args, **kwargs) if kwargs or not args else args[0])
+        new = _checked_synonyms(*args, **kwargs)
         with self._owner._lock:
             stay = [entry for phrase, entry in self._entries.items() if phrase not in new]
             self.replace([*stay, *new.values()])

@@ -112,6 +112,9 @@ def test_aliases_are_a_mapping_by_plain_words() -> None:
     d.aliases.clear()
     d.aliases.update(before="red", what="navy")
     assert d.aliases == {"before": "red", "what": "navy"}
+    dict.__delitem__(d, "red")  # unseen by the dict, so that an alias of no key is left
+    d.aliases["Before"] = "navy"
+    assert {**d.aliases} == {"Before": "navy", "what": "navy"}
 
 
 def test_of_threads_that_pop_an_alias_one_has_its_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,8 @@ def test_what_is_wrong_is_refused_and_changes_nothing(synonyms: Any, message: st
         d.synonyms = synonyms
     with pytest.raises((OptionError, ArgumentTypeError), match=message):
         d.synonyms.update(synonyms)
+    with pytest.raises((OptionError, ArgumentTypeError), match="expected a mapping"):
+        d.synonyms.update({"a": "b"}, synonyms)
     assert d.synonyms == SYNONYMS
     assert d["KST name"] == 1
     with pytest.raises(TypeError, match=r"afterwards, d\.synonyms = "):
