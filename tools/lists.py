@@ -241,7 +241,7 @@ def meanings(known: Ranks, excluded: frozenset[frozenset[str]]) -> Iterator[str]
             others = (frozenset((word, other.strip("?"))) for other in words[lemma.synset()])
             asked = not excluded.isdisjoint(others)
             words[lemma.synset()].add(f"{word}?" if asked else word)
-    for meaning in [meaning for meaning, of in words.items() if of]:
+    for meaning in words:
         while meaning is not None and meaning not in below[above := _above(meaning)]:
             below[above].add(meaning)
             meaning = above

@@ -32,8 +32,8 @@ from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
 from fuzzydict.search.neighbours import use_threads
+from fuzzydict.stores import remote
 from fuzzydict.stores.base import is_address
-from fuzzydict.stores.remote import AnyDict
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -97,9 +97,7 @@ class Matcher:
         self.score_cutoff, self.embedding = as_cutoff(score_cutoff), embedding
         self.trust = as_bool("trust", trust)
         if is_address(self.path):
-            from fuzzydict.stores.remote import open_store
-
-            self.place = open_store(self.path).place  # or raise
+            self.place = remote.open_store(self.path).place  # or raise
         else:
             self.path = self.place = str(Path(self.path).absolute())
             digest = digest_of(self.path)
@@ -144,7 +142,7 @@ class Matcher:
         cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
         return f"{type(self).__name__}({self.place!r}{cutoff})"
 
-    def open(self) -> AnyDict:
+    def open(self) -> remote.AnyDict:
         """Return the dict, which a process opens once; nobody may write into it."""
         from multiprocessing import parent_process
 
@@ -160,11 +158,9 @@ class Matcher:
                 _opened[self._key] = d
             return d
 
-    def _load(self) -> AnyDict:
+    def _load(self) -> remote.AnyDict:
         if is_address(self.path):
-            from fuzzydict.stores.remote import connect
-
-            return connect(self.path, embedding=self.embedding)
+            return remote.connect(self.path, embedding=self.embedding)
         try:
             if digest_of(self.path) == self._key[1]:  # before another file is trusted
                 d: FuzzyDict[Any] = FuzzyDict.load(
@@ -189,7 +185,7 @@ class Matcher:
 # ---- what a process keeps ---------------------------------------------------------------------
 
 #: The dicts that this process has opened, by path, digest of the file and of the embedding.
-_opened: dict[tuple[str, str, str], AnyDict] = {}
+_opened: dict[tuple[str, str, str], remote.AnyDict] = {}
 atexit.register(_opened.clear)  # while connections can be closed
 _opening = RLock()
 

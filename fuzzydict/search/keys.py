@@ -156,23 +156,11 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
     """
     rows = [
         (
-            *(stem, member, entry.group, entry.unit, ord(text[0]), len(text)),
-            word.meanings,
-            *(
-                letters_of(text),
-                letters_of(entry.stem),
-                crc32(text.encode("utf-8", "surrogatepass")),
-            ),
-            *(
-                word.weight,
-                word.is_known,
-                word.trust == 1,
-                entry.is_common,
-                is_word(word),
-                is_short_form(text),
-            ),
-            *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies),
-            word.kind,
+            *(stem, member, entry.group, entry.unit, ord(text[0]), len(text), word.meanings),
+            *(letters_of(text), letters_of(entry.stem)),
+            *(crc32(text.encode("utf-8", "surrogatepass")), word.weight),
+            *(word.is_known, word.trust == 1, entry.is_common, is_word(word), is_short_form(text)),
+            *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies, word.kind),
         )
         for word, stem, member in zip(words, stems, members, strict=True)
         for text, entry in [(word.text, word.entry)]
@@ -349,10 +337,9 @@ class Keys:
         added = of_dict[int(np.count_nonzero(stays)) :]
         are_new = [has_words(key) for key in added]
         names = list(compress(added, are_new))
-        vectors = vectors_of(list(map(exact_text, names))) if names else None
         new = self._without(stays[self.has_slot])
-        if vectors is not None:
-            new._append(names, vectors)
+        if names:
+            new._append(names, vectors_of(list(map(exact_text, names))))
         new.of_dict = of_dict
         new.has_slot = np.append(self.has_slot[stays], np.array(are_new, np.bool_))
         return new
@@ -667,8 +654,8 @@ def glance(
         near = keys.near_by_words(np.array(list(map(by_share, queries, shares))))
         above = keys.table.background.above(near)
     trust = np.zeros((len(queries), 1), np.float32)  # how far the words' vectors can be trusted
-    for i, (query, share) in enumerate(zip(queries, shares, strict=True)):
-        trust[i] = share @ [word.trust for word in query.words]
+    for row, query, share in zip(trust, queries, shares, strict=True):
+        row[:] = share @ [word.trust for word in query.words]
     odds += weights[2] * trust * np.maximum(above, 0)
     if len(keys.dead):
         odds[:, keys.dead] = -np.inf
@@ -677,8 +664,7 @@ def glance(
 
 def by_share(query: Query, shares: ArrayLike) -> NDArray[np.float32]:
     """Return the vectors of the words of a query together, (E,), given the share of each."""
-    units = np.array([word.unit for word in query.words])
-    return np.asarray(np.asarray(shares, np.float32) @ units)
+    return np.asarray(np.asarray(shares, np.float32) @ [word.unit for word in query.words])
 
 
 def candidates(seen: Seen, count: int = CANDIDATES) -> tuple[NDArray[np.intp], Seen]:

@@ -286,7 +286,7 @@ class Lookup(ABC):
         prepared, wanted = self._asked(asked), MOST if topn is None else topn
         listings = list(self._listings(prepared, wanted if allowed is None else None))
         tables = list(map(self._scores, listings))
-        if all(one.keys is listings[0].keys for one in listings[1:]) and listings:
+        if listings and all(one.keys is listings[0].keys for one in listings):
             listings = [listings[0]._replace(asked=prepared)]
             tables = [np.concatenate(tables)]
         softness = self.score.temperature if temperature is None else temperature

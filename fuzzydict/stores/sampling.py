@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fuzzydict._arrays import units
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.nn.scorers import ScorerLike
-from fuzzydict.search.keys import CANDIDATES, Keys, Query, Statistics
+from fuzzydict.search.keys import Keys, Query, Statistics
 from fuzzydict.search.lookup import SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
 from fuzzydict.stores.base import SAMPLE, Counts, Hits, Search, Store
@@ -24,8 +24,7 @@ from fuzzydict.text.words import plain
 #: How an index is built.
 BUILD = "build one by `fuzzydict push --index URL`, or d.build_index()"
 _FEW = 16  # keys that are shown of a query that is like none
-#: So many keys have a graph that misses some; then at least so many near keys are sought.
-_MANY, _LEAST_NEAR = 300_000, 2 * CANDIDATES
+_MANY = 300_000  # keys of which a graph misses some: twice as many are sought for the best one
 
 
 class Sampling:
@@ -154,8 +153,8 @@ class StoreLookup(Lookup):
         vectors = units(self.meaning.of_queries(asked, keys))
         near = sought(count)
         spelled = min(SPELLED, near) if isinstance(self.score, JudgedScore) else 0
-        if self.count >= _MANY:
-            near = max(near, _LEAST_NEAR)
+        if count == 1 and self.count >= _MANY and not self._where:
+            near *= 2
         if not (has_vector := vectors.any(axis=1)).all():  # so that some keys are found
             vectors[~has_vector] = units(keys.vectors[keys.alive].sum(axis=0, keepdims=True))[0]
         searches = [
@@ -182,9 +181,7 @@ class StoreLookup(Lookup):
         if not names and not self._where:
             keys = sample.some(np.flatnonzero(sample.alive)[:_FEW])
         found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]
-        is_other = sample.alive.copy()
-        is_other[found_here] = False
-        others = np.flatnonzero(is_other)
+        others = np.setdiff1d(np.flatnonzero(sample.alive), found_here, assume_unique=True)
         left = max(0, self._with_words - len(keys)) if len(others) else 0
         return Listing([one], keys, left, (sample, others))
 

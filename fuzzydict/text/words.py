@@ -122,7 +122,7 @@ def label(value: object, width: int = 24) -> str:
 
 
 def word_list(name: str) -> Iterator[list[str]]:
-    """Yield the words of each line of a list that ships with the package.
+    """Return the words of each line of a list that ships with the package, in order.
 
     >>> next(word_list("irregular"))
     ['aardwolves', 'aardwolf']

@@ -51,6 +51,22 @@ def filled(items: dict[str, Any]) -> RemoteDict:
     return d
 
 
+def test_of_very_many_keys_twice_as_many_are_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzydict.stores.sampling.SAMPLE", 30)
+    d, sought = filled({f"key {i}": i for i in range(80)}), list[Any]()
+    search = d._store.search
+
+    def noted(searches: Any, where: Any = ()) -> Any:
+        sought.extend(searches)
+        return search(searches, where)
+
+    monkeypatch.setattr(d._store, "search", noted)
+    d.nearest("key 7x", default=None)
+    monkeypatch.setattr("fuzzydict.stores.sampling._MANY", 50)
+    d.nearest("key 8x", default=None)
+    assert [(one.near, one.spelled) for one in sought] == [(24, 24), (48, 24)]
+
+
 # ---- reads -------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import positive, slices
+from fuzzydict._arrays import slices
 from fuzzydict._files import decoded
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.word_vectors import BROWN, LICENCES
@@ -151,10 +151,8 @@ class Answers:
         for key, value, score in nearest:
             row = {"key": key_text(key), "value": shown(value), "score": score, "at": None}
             row |= {"weight": float(attention is None and matches and key == best.key)}
-            row |= {
-                "color": self._color(value),
-                "number": float(value) if self._are_numbers else None,
-            }
+            number = float(value) if self._are_numbers else None
+            row |= {"color": self._color(value), "number": number}
             if attention is not None and key in slots:
                 row["weight"] = float(attention.weights[slots[key]])
                 row["at"] = self._place(attention.keys[slots[key]])
@@ -297,9 +295,8 @@ class Answers:
             matches, taught = bool(found) and found[0].matches, text in d.aliases
             keys = [{"key": key_text(one.key), "score": one.score} for one in found]
             cell = {"query": text, "count": count[text], "keys": keys, "taught": taught}
-            cell |= {"matches": matches}
-            cell |= {"doubtful": matches and not taught and is_doubtful(found[0])}
-            cells.append(cell)
+            doubtful = matches and not taught and is_doubtful(found[0])
+            cells.append({**cell, "matches": matches, "doubtful": doubtful})
         cells.sort(
             key=lambda one: (not one["doubtful"], one["matches"] or one["taught"], -one["count"])
         )
@@ -428,8 +425,7 @@ def _at_temperature(attention: Attention, temperature: Any) -> Attention:
     """Return an attention with its weights at another temperature, unless it is None."""
     if temperature is None:
         return attention
-    scores = attention.scores.astype(np.float64)
-    weights = softmax(scores, positive("temperature", temperature))
+    weights = softmax(attention.scores.astype(np.float64), temperature)
     return replace(attention, weights=weights.astype(np.float64, copy=False))
 
 
