@@ -47,7 +47,7 @@ from fuzzydict.text.lexicon import (
     part_of,
     same_terms,
     stem_of,
-    without_commas,
+    with_plain_numbers,
 )
 from fuzzydict.text.words import plain
 
@@ -691,7 +691,7 @@ def compare_numbers(
 ) -> None:
     """Set whether query and candidate have other numbers; the arguments are those of a `Block`."""
     ours = [numbers_of(query.text) for query in queries]
-    asked = [without_commas(query.asked) for query in queries]
+    asked = [with_plain_numbers(query.asked) for query in queries]
     has_any = np.array([bool(one) for one in ours])[:, None]
     for i, j in np.argwhere(keys.facts["digit"][theirs].any(2) | has_any).tolist():
         query, text = queries[i], keys.texts[slots[i, j]]
@@ -699,7 +699,7 @@ def compare_numbers(
         if not (ours[i] and theirs_j) and _counts_letters(query.text, text):
             continue
         more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
-        as_written = asked[i], without_commas(str.__str__(keys.names[slots[i, j]]))
+        as_written = asked[i], with_plain_numbers(str.__str__(keys.names[slots[i, j]]))
         if other_code(query.text, text) or other_number(*as_written):
             place = OTHER_NUMBERS
         elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):

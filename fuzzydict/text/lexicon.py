@@ -402,6 +402,7 @@ def abbreviates(short: str, long: str) -> int:
 
 _SIGN = re.compile("[/&%€£¥]")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
+_BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
 _SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
@@ -427,20 +428,21 @@ def _last_written() -> frozenset[str]:
     return frozenset(left.split()[-1] for left in _written())
 
 
-def without_commas(text: str) -> str:
-    """Return a text as written with no commas between thousands.
+def with_plain_numbers(text: str) -> str:
+    """Return a text as written with no commas between thousands, and a digit before each point.
 
-    >>> without_commas("1,000.50 EUR, or 2,000,000"), without_commas("May 5,2024")
-    ('1000.50 EUR, or 2000000', 'May 5,2024')
+    >>> with_plain_numbers("1,000.50 EUR, or 2,000,000"), with_plain_numbers("May 5,2024: .5 mg")
+    ('1000.50 EUR, or 2000000', 'May 5,2024: 0.5 mg')
     """
-    return _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
+    text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
+    return _BARE_POINT.sub("0.", text)
 
 
 def _spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
     written, text = _written(), text[:LONGEST]
-    if "," in text:
-        text = without_commas(text)
+    if "," in text or "." in text:
+        text = with_plain_numbers(text)
     if not _SIGN.search(text):
         return text
     return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)
@@ -509,19 +511,24 @@ def is_one_text(text: str, other: str) -> bool:
     )
 
 
-_WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[0-9]+(?:\.[0-9]+)*(?![0-9])")
+_WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[$€£¥]?[0-9]+(?:\.[0-9]+)*(?![0-9])")
 
 
 @lru_cache(maxsize=1 << 12)
 def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
     """Return how many numbers of a text have a minus, and the parts of those with points.
 
-    These are the parts of a version or a date that are not zero, in whichever order they are.
+    These are the parts of a version or a date that are not zero, in whichever order they are. Zeros
+    before a part say nothing but in a fraction: 0.05 is not 0.5.
     """
-    numbers, versions = _WRITTEN_NUMBER.findall(text), set[tuple[str, ...]]()
+    numbers = _WRITTEN_NUMBER.findall(text.replace("\u2212", "-"))  # a minus
+    versions = set[tuple[str, ...]]()
     for number in numbers:
-        if "." in number:
-            parts = [part.lstrip(" -0") for part in number.split(".")]
+        whole, *others = number.split(".")
+        if others:
+            parts = [part.lstrip(" -0$€£¥") for part in (whole, *others)]
+            if len(others) == 1 and parts[1] and len(parts[0]) < len("2024"):
+                parts[1] = others[0]
             versions.add(tuple(sorted(filter(None, parts))))
     return sum("-" in number for number in numbers), versions
 
@@ -531,6 +538,8 @@ def other_number(text: str, other: str) -> bool:
 
     >>> other_number("-15 C", "15 C"), other_number("v 1.1.2", "v 1.2"), other_number("3.0", "3")
     (True, True, False)
+    >>> other_number("0.05 mg", "0.5 mg"), other_number("05.2024", "2024.05")
+    (True, False)
     """
     signs, versions = _signs_and_versions(text[:LONGEST])
     their_signs, their_versions = _signs_and_versions(other[:LONGEST])

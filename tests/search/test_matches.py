@@ -118,7 +118,9 @@ un-assigned: assigned, owner; not in use: in use, sold; UK 38: EU 38, EU 39;
 pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn;
 women's shoes: men's shoes, socks; race 1,500: race, run; black tea: green tea, milk;
 lorazepam: diazepam, aspirin; prednisone: prednisolone, aspirin;
-HDL cholesterol: LDL cholesterol, glucose
+HDL cholesterol: LDL cholesterol, glucose; digoxin 0.025 mg: digoxin 0.25 mg, x;
+0.05: 0.5, x; .5mg: 5 mg, x; rate 0.01 %: rate 0.1 %, x; -$100: $100, x;
+profit \N{MINUS SIGN}10 %: profit +10 %, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
