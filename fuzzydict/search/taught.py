@@ -186,7 +186,7 @@ class Aliases(_Taught):
         *args: Any,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """Return new entries, or raise; an alias that there is is listed as it was."""
+        """Return new entries, or raise; an alias that was there is listed as it was."""
         new: dict[str, Any] = {}
         for alias, key in checked_aliases(require, *args, **kwargs).items():
             words = same_text(alias)

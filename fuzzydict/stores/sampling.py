@@ -154,7 +154,7 @@ class StoreLookup(Lookup):
         near = sought(count)
         spelled = min(SPELLED, near) if isinstance(self.score, JudgedScore) else 0
         if count == 1 and self.count >= _MANY and not self._where:
-            near *= 2
+            near *= 2  # not of those spelled alike, of which the best are found
         if not (has_vector := vectors.any(axis=1)).all():  # so that some keys are found
             vectors[~has_vector] = units(keys.vectors[keys.alive].sum(axis=0, keepdims=True))[0]
         searches = [

@@ -197,11 +197,11 @@ def _meanings() -> tuple[dict[str, tuple[int, ...]], list[int]]:
     meaning, and its number is negative.
     """
     found, above, path = dict[str, tuple[int, ...]](), [0], [0] * 32
-    for number, line in enumerate(word_list("meanings"), 1):
-        level = int(line[0])
+    for number, (depth, *words) in enumerate(word_list("meanings"), 1):
+        level = int(depth)
         above.append(path[level])
         path[level + 1] = number
-        for word in line[1:]:
+        for word in words:
             found[word] = (*found[word], number) if word in found else (number,)
     for word in [word for word in found if word[-1] == "?"]:
         maybe = [-number for number in found.pop(word)]
@@ -512,6 +512,7 @@ def is_one_text(text: str, other: str) -> bool:
 
 
 _WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[$€£¥]?[0-9]+(?:\.[0-9]+)*(?![0-9])")
+_YEAR = re.compile("(?:19|20)[0-9]{2}")
 
 
 @lru_cache(maxsize=1 << 12)
@@ -519,7 +520,7 @@ def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
     """Return how many numbers of a text have a minus, and the parts of those with points.
 
     These are the parts of a version or a date that are not zero, in whichever order they are. Zeros
-    before a part say nothing but in a fraction: 0.05 is not 0.5.
+    before a part say nothing, but in a fraction, which is behind no year: 0.05 is not 0.5.
     """
     numbers = _WRITTEN_NUMBER.findall(text.replace("\u2212", "-"))  # a minus
     versions = set[tuple[str, ...]]()
@@ -527,7 +528,7 @@ def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
         whole, *others = number.split(".")
         if others:
             parts = [part.lstrip(" -0$€£¥") for part in (whole, *others)]
-            if len(others) == 1 and parts[1] and len(parts[0]) < len("2024"):
+            if len(others) == 1 and parts[1] and not _YEAR.fullmatch(parts[0]):
                 parts[1] = others[0]
             versions.add(tuple(sorted(filter(None, parts))))
     return sum("-" in number for number in numbers), versions

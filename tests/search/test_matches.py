@@ -120,7 +120,8 @@ women's shoes: men's shoes, socks; race 1,500: race, run; black tea: green tea, 
 lorazepam: diazepam, aspirin; prednisone: prednisolone, aspirin;
 HDL cholesterol: LDL cholesterol, glucose; digoxin 0.025 mg: digoxin 0.25 mg, x;
 0.05: 0.5, x; .5mg: 5 mg, x; rate 0.01 %: rate 0.1 %, x; -$100: $100, x;
-profit \N{MINUS SIGN}10 %: profit +10 %, x
+profit \N{MINUS SIGN}10 %: profit +10 %, x; 1250.05 EUR: 1250.5 EUR, x; 0.5 mg: 5.0 mg, x;
+5.1: 1.5, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
