@@ -227,9 +227,9 @@ def slices(count: int, step: int) -> list[slice]:
 
 
 def make_room(kept: dict[Any, Any], most: int) -> None:
-    """Drop the oldest entries, so that with one more there are ``most``; threads may share them."""
+    """Drop the oldest quarter if there are ``most`` entries; threads may share them."""
     if len(kept) >= most:
-        for key in list(kept)[: len(kept) - most + 1]:
+        for key in list(kept)[: len(kept) - most + 1 + most // 4]:
             kept.pop(key, None)
 
 
@@ -288,19 +288,23 @@ def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLik
     return random.uniform(-limit, limit, (rows, columns)).astype(dtype)
 
 
-_IN_ONE_THREAD = 1 << 13  # numbers
+#: Numbers of a matrix that BLAS multiplies with a vector, or numbers that it multiplies for a
+#: product of matrices, without threads. These wait for each other where other processes keep the
+#: machine busy, and compute nothing while they wait.
+_BY_VECTOR, _BY_MATRIX = 1 << 13, 1 << 18
+_AT_ONCE = 64  # vectors
 
 
-def products(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the products of n rows, (n, E), with a vector, (E,), in one thread.
-
-    The threads of BLAS wait for each other where other processes keep the machine busy; it takes
-    none for few numbers.
-    """
-    n, size = rows.shape
-    step = max(_IN_ONE_THREAD // size, 1)
-    end = n - n % step
-    found = np.empty(n, np.float32)
-    np.matmul(rows[:end].reshape(-1, step, size), vector, out=found[:end].reshape(-1, step))
-    np.matmul(rows[end:], vector, out=found[end:])
+def products(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the products of L vectors, (L, E), with n rows, (n, E), in one thread: (L, n)."""
+    count, (n, size) = len(vectors), rows.shape
+    few = _BY_VECTOR if count == 1 else _BY_MATRIX // _AT_ONCE
+    step = max(few // max(size, 1), 1)  # rows of a tile
+    tiles, rest = divmod(n, step)
+    end, found = n - rest, np.empty((count, n), np.float32)
+    tiled = rows[:end].reshape(tiles, step, size).swapaxes(1, 2)
+    for some in slices(count, _AT_ONCE):
+        of_tiles = found[some, :end].reshape(len(vectors[some]), tiles, step).swapaxes(0, 1)
+        np.matmul(vectors[some], tiled, out=of_tiles)
+        np.matmul(vectors[some], rows[end:].T, out=found[some, end:])
     return found

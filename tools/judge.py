@@ -376,7 +376,9 @@ def learned_pair(
                     b.append(other[0])
                     y.append(slot in right)
         if a:
-            pairs = pairs_of(asked, one.keys, np.array(a), np.array(b))
+            units = asked.units[a], one.keys.word_units[b]
+            cosines = np.einsum("pe,pe->p", *units)
+            pairs = pairs_of(asked, one.keys, np.array(a), np.array(b), cosines)
             phis.append(pairs.T)
             truths.append(np.array(y))
     phi, truth = np.concatenate(phis), np.concatenate(truths)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel, JaroWinkler
-from rapidfuzz.process import cdist, cpdist
+from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import ignore_invalid, slices
 from fuzzydict.search.keys import (
@@ -37,10 +37,12 @@ from fuzzydict.text.lexicon import (
     is_directed,
     is_numeronym,
     is_one_text,
+    marks_of,
     may_be_one_date,
     month_of,
     numbers_of,
     other_code,
+    other_marks,
     other_number,
     other_units,
     other_writings,
@@ -181,9 +183,16 @@ class Asked(NamedTuple):
 
 
 def pairs_of(
-    asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp]
+    asked: Asked,
+    keys: Keys,
+    a: NDArray[np.intp],
+    b: NDArray[np.intp],
+    cosines: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """Return what `PAIR` names of words of queries and of keys, (24, P), given their numbers."""
+    """Return what `PAIR` names of words of queries and of keys, (24, P).
+
+    Given are their numbers, and the cosines of their vectors, (P,).
+    """
     words = asked.words
     names = [name for name in FACTS.names or () if name != "meanings"]
     x = {name: asked.facts[name][a] for name in names}
@@ -200,12 +209,9 @@ def pairs_of(
     is_short = np.minimum(x["length"], y["length"]) <= SHORT
     phi[SHORT_WORD] = square * (is_short & ~(both_known | both_common))
     phi[ONE_STEM] = x["stem"] == y["stem"]
-    if keys.table.size:
-        different, places = _numbered(b, len(keys.word_units))
-        cosines = asked.units @ keys.word_units[different].T
-        near = np.maximum(cosines[a, places], 0)
-        phi[COSINE] = sure = near * (x["sure"] & y["sure"])
-        phi[COSINE_SQUARED], phi[BY_SLIP] = sure * sure, near - sure
+    near = np.maximum(cosines, 0)
+    phi[COSINE] = sure = near * (x["sure"] & y["sure"])
+    phi[COSINE_SQUARED], phi[BY_SLIP] = sure * sure, near - sure
     differ = edits < 1
     if any(word.entry.group >= 0 or word.entry.unit for word in words):
         of_one_group = (x["group"] == y["group"]) & (y["member"] > 0)
@@ -240,15 +246,6 @@ def pairs_of(
         for place, one in enumerate((ONE, BROADER, BOTH_KINDS, NONE_IN_COMMON), ONE_MEANING):
             phi[place, some] = related == one
     return phi
-
-
-def _numbered(numbers: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the different ones of numbers below a count, rising, and which of them each is."""
-    places = np.zeros(count, np.intp)
-    places[numbers] = 1
-    different = places.nonzero()[0]
-    places[different] = np.arange(len(different))
-    return different, places[numbers]
 
 
 def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.bool_] | None:
@@ -310,20 +307,33 @@ class Table(NamedTuple):
 
     @classmethod
     def of(
-        cls, asked: Asked, keys: Keys, theirs: NDArray[np.int32], weights: NDArray[np.float32]
+        cls,
+        asked: Asked,
+        keys: Keys,
+        theirs: NDArray[np.int32],
+        units: NDArray[np.float32],
+        weights: NDArray[np.float32],
     ) -> Table:
-        """Compare each different pair of words once."""
-        size = len(keys.word_units)
+        """Compare each different pair of words once.
+
+        Given are the words of the candidates, (L, C, W), and their vectors, (L, C, W, E).
+        """
+        size, (L, C, W) = len(keys.word_units), theirs.shape
         numbers = asked.columns[:, None, :, None].astype(np.int64) * size + theirs[:, :, None, :]
-        places, back = np.unique(numbers.ravel(), return_inverse=True)
+        places, first, back = np.unique(numbers.ravel(), return_index=True, return_inverse=True)
         a, b = np.divmod(places, size)
-        phi = pairs_of(asked, keys, a, b)
+        own = asked.units[asked.columns]  # (L, w, E)
+        cosines = own @ units.reshape(L, C * W, -1).swapaxes(1, 2)
+        cosines = cosines.reshape(L, -1, C, W).swapaxes(1, 2).ravel()[first]
+        phi = pairs_of(asked, keys, a, b, cosines)
         told = np.empty((5, len(a)), np.float32)  # spelled, meant, matched, related, unlike
-        told[2] = weights @ phi
-        told[0] = told[2] - weights[_OF_MEANING] @ phi[_OF_MEANING]
+        told[2] = np.einsum("i,ip->p", weights, phi)
+        of_meaning = np.einsum("i,ip->p", weights[_OF_MEANING], phi[_OF_MEANING])
+        told[0] = told[2] - of_meaning
         told[:3:2] = 1 / (1 + np.exp(-told[:3:2]))
         told[1], same = phi[COSINE], phi[OF_EDITS] == 1
-        told[3] = keys.table.size > 0  # by letters alone nothing is known of meanings
+        told[3] = asked.facts["digit"][a] == keys.facts["digit"][b]
+        told[3] *= keys.table.size > 0  # by letters alone nothing is known of meanings
         told[3] -= phi[KINDRED] + phi[UNRELATED]
         told[4] = phi[[BOTH_KNOWN, BOTH_COMMON, IS_KIND]].max(axis=0) * (1 - phi[COSINE])
         np.maximum(told[4], phi[HOLDS], out=told[4])
@@ -377,52 +387,76 @@ def align(
     """
     asked, columns = Asked.of(queries, keys), keys.columns[slots]
     X = np.zeros((*slots.shape, len(FEATURES)), np.float32)
-    counts = keys.counts[slots]
-    theirs = columns[:, :, : max(int(counts.max()), 1)]  # (L, C, W)
-    share, other = shares_of(asked.weights[asked.columns]), shares_of(keys.weights[theirs])
+    theirs = columns[:, :, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
+    share, own = weigh_words(asked, asked.columns)
+    other, counts = weigh_words(keys, theirs)
     sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
     X[..., NEAR], X[..., ABOVE] = seen.near * sure, seen.above / 10 * sure
     X[..., ENCODED], X[..., ENCODED_ABOVE] = seen.encoded, seen.encoded_above / 10
     X[..., NGRAMS] = seen.of_ngrams
-    for x, query, of_query in zip(X, queries, slots.tolist(), strict=True):
-        compare_strings(x, query, keys, of_query)
-    block = Block(X, queries, keys, slots, theirs, Table.of(asked, keys, theirs, weights))
+    compare_strings(X, queries, keys, slots)
+    units = keys.word_units[theirs]
+    table = Table.of(asked, keys, theirs, units, weights)
+    block = Block(X, queries, keys, slots, theirs, table)
     if theirs.shape[2] > 1 or asked.columns.shape[1] > 1:
         match_several(block, weights)
     compare_wholes(block)
     oppose(block)
-    _cover(block, asked, share[:, None], other)
+    _cover(block, asked, share[:, None], other, units)
     compare_numbers(X, queries, keys, slots, theirs)
-    of_query = [(len(query.words), len(query.text)) for query in queries]
-    own, lengths = np.array(of_query).T[:, :, None]
-    X[..., WORDS] = np.minimum(own, FEW_WORDS) / FEW_WORDS
-    X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
+    lengths = np.array([[len(query.text)] for query in queries])
+    X[..., WORDS], X[..., WORDS_KEY] = own[:, None], counts
     X[..., KNOWN], X[..., COUNT] = sure, np.log(max(keys.total, 1)) / 10
     X[..., LENGTH] = np.minimum(lengths, FEW_LETTERS) / FEW_LETTERS
     return X
 
 
+def weigh_words(
+    of: Asked | Keys, words: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the weights of words as shares of their sum, (..., W), and how many there are, (...).
+
+    Amounts, as "1.5 l", weigh nothing beside other words: whether they are the same is told by
+    their numbers. Numbers are not counted, and six words are many, told as 1.
+    """
+    have_digits, are_words = of.facts["digit"][words], words > 0
+    amounts = np.zeros(words.shape, np.bool_)
+    amounts[..., 1:] = have_digits[..., :-1] & (of.facts["unit"][words[..., 1:]] > 0)
+    amounts[..., :-1] |= amounts[..., 1:]
+    tell = are_words & ~amounts
+    tell |= are_words & ~tell.any(axis=-1, keepdims=True)
+    counted = np.maximum((tell & ~have_digits).sum(axis=-1), 1)
+    few = np.minimum(counted, FEW_WORDS, dtype=np.float32) / FEW_WORDS
+    return shares_of(of.weights[words] * tell), few
+
+
 _LONGEST = 256  # characters of a text as written that are compared
 
 
-def compare_strings(x: NDArray[np.float32], query: Query, keys: Keys, slots: list[int]) -> None:
-    """Set how alike a query and its candidates are as strings, in (C, F)."""
-    texts, names = [keys.texts[slot] for slot in slots], [keys.names[slot] for slot in slots]
-    ours, joined = query.text.replace(" ", ""), [text.replace(" ", "") for text in texts]
+def compare_strings(
+    X: NDArray[np.float32], queries: Sequence[Query], keys: Keys, slots: NDArray[np.intp]
+) -> None:
+    """Set how alike queries and candidates are as strings; the arguments are those of a `Block`."""
+    (L, C), flat = slots.shape, slots.ravel().tolist()
+    texts, names = [keys.texts[slot] for slot in flat], [keys.names[slot] for slot in flat]
+    asked = [query.asked for query in queries]
+    ours = [query.text.replace(" ", "") for query in queries]
+    joined = [text.replace(" ", "") for text in texts]
     measured = [
         (LETTERS, ours, joined, Indel),
         (EDITS, ours, joined, OSA),
-        (BEGINNING, query.text, texts, JaroWinkler),
+        (BEGINNING, [query.text for query in queries], texts, JaroWinkler),
     ]
-    if query.asked != ours or names != joined:  # but for capitals: "c" is C, and not C++
-        as_written = keys.table.written([query.asked, *map(str.__str__, names)])
-        asked, *written = [text[:_LONGEST].lower() for text in as_written]
-        measured.append((WRITTEN, asked, written, Indel))
-    for place, text, others, measure in measured:
-        alike = cdist([text], others, scorer=measure.normalized_similarity, dtype=np.float32)
-        x[:, place] = alike[0]
+    if asked != ours or names != joined:  # but for capitals: "c" is C, and not C++
+        as_written = keys.table.written([*asked, *map(str.__str__, names)])
+        written = [text[:_LONGEST].lower() for text in as_written]
+        measured.append((WRITTEN, written[:L], written[L:], Indel))
+    for place, of_queries, others, measure in measured:
+        each = of_queries * C if L == 1 else [text for text in of_queries for _ in range(C)]
+        alike = cpdist(each, others, scorer=measure.normalized_similarity, dtype=np.float32)
+        X[..., place] = alike.reshape(L, C)
     if len(measured) == 3:
-        x[:, WRITTEN] = x[:, LETTERS]
+        X[..., WRITTEN] = X[..., LETTERS]
 
 
 # ---- one word that stands for several ------------------------------------------------------------
@@ -550,11 +584,16 @@ def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Ite
 
 
 def _cover(
-    block: Block, asked: Asked, share: NDArray[np.float32], other: NDArray[np.float32]
+    block: Block,
+    asked: Asked,
+    share: NDArray[np.float32],
+    other: NDArray[np.float32],
+    units: NDArray[np.float32],
 ) -> None:
     """Set how far the words of each are matched by those of the other, and what is left over.
 
-    The weights of the words as shares of their sum are given, (L, 1, w) and (L, C, W).
+    Given are the weights of the words as shares of their sum, (L, 1, w) and (L, C, W), and the
+    vectors of the words of the candidates, (L, C, W, E).
     """
     X, _, keys, _, theirs, table = block
     X[..., OTHER_SMALL], X[..., DENIED], left, heads = 1, 1, [], []
@@ -588,13 +627,11 @@ def _cover(
     X[..., OTHER_WORD] = (_highest(table.unlike, 3) * share).sum(2)
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
     X[..., DENIALS_LEFT] %= 2
-    at = left[0].any(2).nonzero()
-    if len(at[0]):
-        a = (left[0] @ asked.units[asked.columns])[at][:, None]  # (P, 1, E)
-        b = np.stack([left[1][at], other[at]], axis=1) @ keys.word_units[theirs[at]]
-        squares = np.einsum("pie,pie->pi", a, a) * np.einsum("pie,pie->pi", b, b)
-        near = (a * b).sum(2) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
-        X[(*at, slice(LEFT_NEAR, LEFT_NEAR_KEY + 1))] = np.maximum(near, 0)
+    a = (left[0] @ asked.units[asked.columns])[:, :, None]  # (L, C, 1, E)
+    b = np.stack([left[1], other], axis=2) @ units
+    squares = np.einsum("lcie,lcie->lci", a, a) * np.einsum("lcie,lcie->lci", b, b)
+    near = np.einsum("lcie,lcje->lcj", a, b) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
+    X[..., LEFT_NEAR : LEFT_NEAR_KEY + 1] = np.maximum(near, 0)
 
 
 def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
@@ -689,13 +726,21 @@ def compare_numbers(
     slots: NDArray[np.intp],
     theirs: NDArray[np.integer[Any]],
 ) -> None:
-    """Set whether query and candidate have other numbers; the arguments are those of a `Block`."""
+    """Set whether query and candidate have other numbers, or marks as "A-" has.
+
+    The arguments are those of a `Block`.
+    """
     ours = [numbers_of(query.text) for query in queries]
     asked = [with_plain_numbers(query.asked) for query in queries]
-    has_any = np.array([bool(one) for one in ours])[:, None]
-    for i, j in np.argwhere(keys.facts["digit"][theirs].any(2) | has_any).tolist():
+    may_differ = np.array([[has_signs(query)] for query in queries])
+    for i, j in np.argwhere(keys.facts["digit"][theirs].any(2) | may_differ).tolist():
         query, text = queries[i], keys.texts[slots[i, j]]
         theirs_j = numbers_of(text)
+        if other_marks(query.asked, str.__str__(keys.names[slots[i, j]])):
+            X[i, j, OTHER_NUMBERS] = 1
+            continue
+        if not (ours[i] or theirs_j):
+            continue
         if not (ours[i] and theirs_j) and _counts_letters(query.text, text):
             continue
         more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
@@ -713,6 +758,12 @@ def compare_numbers(
         else:
             continue
         X[i, j, place] = 1
+
+
+def has_signs(query: Query) -> bool:
+    """Tell whether numbers, marks or single letters may tell a query from keys of its words."""
+    are_there = [word.entry.has_digit or len(word.text) == 1 for word in query.words]
+    return any(are_there) or any(marks_of(query.asked))
 
 
 def _are_left(left: Counter[str], as_written: str, other: str) -> bool:

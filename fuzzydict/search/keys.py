@@ -17,7 +17,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict._arrays import ignore_invalid, inverse_lengths, make_room, slices, units
+from fuzzydict._arrays import (
+    ignore_invalid,
+    inverse_lengths,
+    make_room,
+    products,
+    slices,
+    units,
+)
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.search.taught import SynonymRules
 from fuzzydict.text.lexicon import (
@@ -38,7 +45,7 @@ SHORT = 4  # letters of a short word
 #: Keys whose cosines tell what is usual.
 USUAL = 128
 #: Keys that are compared with a query in detail.
-CANDIDATES = 24
+CANDIDATES = 16
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
@@ -515,7 +522,7 @@ class Keys:
 
     def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of vectors of words, (L, E), and of those of each key, (L, n)."""
-        of_words = units(vectors) @ self.word_units.T
+        of_words = products(units(vectors), self.word_units)
         near = np.zeros((len(vectors), len(self)), np.float32)
         for share, column in zip(self._shares, self.columns.T, strict=False):
             near += share * of_words[:, column]
@@ -641,11 +648,13 @@ def glance(
     What `GLANCE` names is weighed by ``weights``, (4,); the vectors are those of words or, if
     ``is_encoded``, those of an encoder of whole texts.
     """
-    likeness = keys.postings.likeness([ngrams(query.text) for query in queries])
-    of_ngrams = likeness.astype(np.float32)
-    near = units(vectors) @ keys.vectors.T * keys.inverse_lengths
+    of_ngrams = keys.postings.likeness([ngrams(query.text) for query in queries])
+    near = products(units(vectors), keys.vectors)
+    near *= keys.inverse_lengths
     above = keys.background.above(near)
-    odds = weights[0] * of_ngrams + weights[1] * of_ngrams * of_ngrams
+    odds = weights[1] * of_ngrams
+    odds += weights[0]
+    odds *= of_ngrams
     shares = [shares_of(np.array(keys.weights_of(query.words))) for query in queries]
     encoded = encoded_above = np.broadcast_to(np.float32(0), near.shape)
     if is_encoded:
@@ -656,7 +665,9 @@ def glance(
     trust = np.zeros((len(queries), 1), np.float32)  # how far the words' vectors can be trusted
     for row, query, share in zip(trust, queries, shares, strict=True):
         row[:] = share @ [word.trust for word in query.words]
-    odds += weights[2] * trust * np.maximum(above, 0)
+    gain = np.maximum(above, 0)
+    gain *= weights[2] * trust
+    odds += gain
     if len(keys.dead):
         odds[:, keys.dead] = -np.inf
     return Seen(odds, of_ngrams, near, above, encoded, encoded_above)

@@ -16,7 +16,7 @@ from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
-from fuzzydict.search.keys import CANDIDATES, Keys, Query, Seen, candidates, glance
+from fuzzydict.search.keys import Keys, Query, Seen, candidates, glance
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.one import best_of_one
 from fuzzydict.search.score import Judged, Meaning, NamedScore, Parts, as_score
@@ -29,7 +29,8 @@ _REMEMBERED_QUERIES = 256  # queries that are kept as they are compared
 _LEFT = -30.0  # log-weight: next to nothing
 #: How many keys are pooled, and listed at most; longer lists compare all keys.
 MOST = 1024
-_SPARE = 64  # keys that are sought beside those wanted, since the nearest need not win
+#: Keys that are sought for the best one, and beside several, since the nearest need not win.
+_NEAREST, _SPARE = 24, 64
 #: Keys that share the most n-grams with a query.
 SPELLED = 48
 _SAMPLE = 4096  # keys that stand for those that were not found
@@ -439,10 +440,7 @@ class Approximate(Exact):
 
 
 def sought(count: int | None) -> int:
-    """Return how many of the nearest keys are sought if ``count`` are wanted.
-
-    Of one that is wanted, as many as are compared in detail: any more cost time alone.
-    """
+    """Return how many of the nearest keys are sought if ``count`` are wanted."""
     if count == 1:
-        return CANDIDATES
+        return _NEAREST
     return MOST if count is None else min(count + _SPARE, MOST)

@@ -9,6 +9,7 @@ The numbers are those of the block, up to rounding: `test_one_query_is_as_among_
 from __future__ import annotations
 
 import math
+from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,44 +43,43 @@ def best_of_one(
     """
     words, judge = query.words, meaning.judge
     weights = keys.weights_of(words)
-    whole = max(sum(weights), 1e-9)
-    share = [weight / whole for weight in weights]
+    share, own = _weigh(words, weights)
     sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
     x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES)), np.float32)
     if vector is None:
         vector = meaning.vector_of(query, weights)
-    slots = _retrieve(x, query, share, sure, vector, keys, meaning)
+    slots = _retrieve(x, query, weights, sure, vector, keys, meaning)
     counts = keys.counts[slots]
     width = max(counts.tolist())
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
     facts = keys.facts.take(columns)  # (C, W)
-    a.compare_strings(x, query, keys, slots.tolist())
+    a.compare_strings(x[None], [query], keys, slots[None])
     is_single = width == len(words) == 1
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
     told = told.reshape(5, len(words), *columns.shape)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
+        counted = np.full(len(slots), 1 / a.FEW_WORDS, np.float32)
         _match_words(x, words[0], facts[:, 0], told[:, 0, :, 0], against)
     else:
-        other = keys.weights[columns]
-        other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
+        other, counted = a.weigh_words(keys, columns)
         told *= columns > 0
         block = _block_of(x, query, keys, slots, columns, told, against)
         a.match_several(block, judge.pair)
         a.compare_wholes(block)
         a.oppose(block)
         _cover(x, words, np.array(share, np.float32), facts, other, told)
-    if any([word.entry.has_digit for word in words]) or np.count_nonzero(facts["digit"]):
+    if a.has_signs(query) or np.count_nonzero(facts["digit"]):
         a.compare_numbers(x[None], [query], keys, slots[None], columns[None])
     x[:, a.WORDS : a.LENGTH + 1] = (
-        min(len(words), a.FEW_WORDS) / a.FEW_WORDS,
+        own,
         0,  # the words of the key, below
         sure,
         math.log(max(keys.total, 1)) / 10,
         min(len(query.text), a.FEW_LETTERS) / a.FEW_LETTERS,
     )
-    x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
+    x[:, a.WORDS_KEY] = counted
     alive = keys.alive[slots] if len(keys.dead) else None
     place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
     of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
@@ -87,31 +87,48 @@ def best_of_one(
     return int(slots[place]), judge.right_of_one(x[place], odds, place)
 
 
+def _weigh(words: list[Word], weights: list[float]) -> tuple[list[float], float]:
+    """Return the weights of the words of a query as shares, and their number; see `weigh_words`."""
+    count, numbers = len(words), [word.entry.has_digit for word in words]
+    if any(numbers):
+        behind = zip([False, *numbers], words, strict=False)
+        are_units = [is_behind and word.entry.unit > 0 for is_behind, word in behind]
+        amounts = list(map(or_, are_units, [*are_units[1:], False]))
+        if not all(amounts):
+            weights = [0.0 if one else weight for one, weight in zip(amounts, weights, strict=True)]
+            numbers = list(map(or_, numbers, amounts))
+        count = max(count - sum(numbers), 1)
+    whole = max(sum(weights), 1e-9)
+    return [weight / whole for weight in weights], min(count, a.FEW_WORDS) / a.FEW_WORDS
+
+
 def _retrieve(
     x: NDArray[np.float32],
     query: Query,
-    share: list[float],
+    weights: list[float],
     sure: float,
     vector: NDArray[np.float32],
     keys: Keys,
     meaning: Meaning,
 ) -> NDArray[np.intp]:
     """Return the slots of the candidates, (C,), and set the features of n-grams and nearness."""
-    weights, words = meaning.judge.glance.tolist(), query.words
+    of_glance, words, whole = meaning.judge.glance.tolist(), query.words, max(sum(weights), 1e-9)
+    share = [weight / whole for weight in weights]
     trust = sum([one * word.trust for one, word in zip(share, words, strict=True)])
     of_ngrams = keys.postings.likeness([ngrams(query.text)])[0]
-    odds = of_ngrams * (weights[0] + weights[1] * of_ngrams)
+    odds = of_ngrams * (of_glance[0] + of_glance[1] * of_ngrams)
     near = np.zeros(len(odds), np.float32)
     if len(vector):
         wide = vector.astype(np.float64)  # a square of a vector from a file may overflow
-        near = products(keys.vectors, vector / max(math.sqrt(float(wide @ wide)), 1e-9))
+        unit = vector / max(math.sqrt(float(wide @ wide)), 1e-9)
+        near = products(unit[None], keys.vectors)[0]
         near *= keys.inverse_lengths
-    told = [(a.NEAR, near, keys.background.above(near), weights[2] * trust, sure)]
+    told = [(a.NEAR, near, keys.background.above(near), of_glance[2] * trust, sure)]
     if meaning.is_encoded:
-        told[0] = a.ENCODED, *told[0][1:3], weights[3], 1.0
+        told[0] = a.ENCODED, *told[0][1:3], of_glance[3], 1.0
         near = keys.near_by_words(by_share(query, share)[None])[0]
         above = keys.table.background.above(near)
-        told.append((a.NEAR, near, above, weights[2] * trust, sure))
+        told.append((a.NEAR, near, above, of_glance[2] * trust, sure))
     for _, _, above, weight, _ in told:
         odds += np.maximum(above, 0) * np.float32(weight)
     if len(keys.dead):
@@ -201,10 +218,11 @@ def _compare(
         edits = cdist(texts, theirs.strings, scorer=OSA.normalized_similarity, dtype=np.float32)
     units = keys.word_units.take(flat, axis=0)
     told = np.zeros((5, *edits.shape), np.float32)
-    told[3] = keys.table.size > 0
     found: dict[int, NDArray[np.float32]] = {}
     for i, word in enumerate(words):
         of_word = told[:, i]
+        if keys.table.size:
+            np.equal(theirs.facts["digit"], word.entry.has_digit, out=of_word[3], casting="unsafe")
         meant, matched = of_word[1], of_word[2]
         if keys.table.size:
             near = np.maximum(units @ word.unit, 0)
@@ -364,7 +382,7 @@ def _cover(
     x[:, a.SPELLED : a.WORST : 2] = covered[:3].T
     x[:, a.RELATED], x[:, a.OTHER_WORD] = covered[3:]
     x[:, a.SPELLED_KEY : a.WORST : 2] = np.add.reduce(of_key * other, axis=2).T
-    x[:, a.WORST] = np.minimum.reduce(of_query[2], axis=0)
+    x[:, a.WORST] = np.minimum.reduce(of_query[2, share > 0], axis=0)
     x[:, a.WORST_KEY] = np.minimum.reduce(of_key[2], axis=1, initial=1, where=other > 0)
     x[:, a.TELLING : a.TELLING_KEY + 1] = x[:, a.MATCHED : a.MATCHED_KEY + 1]
     if any([word.entry.denies for word in words]) or np.count_nonzero(theirs["denies"]):

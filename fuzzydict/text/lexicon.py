@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
@@ -438,11 +439,21 @@ def with_plain_numbers(text: str) -> str:
     return _BARE_POINT.sub("0.", text)
 
 
+_SYMBOL = re.compile(r"(?<=[0-9]) ?([a-zA-Z]{0,2}[A-Zµμ\u2126Ω][a-zA-ZΩ]{0,2})(?![^\W_])")
+
+
+def _named(symbol: re.Match[str]) -> str:
+    """Return the unit that a symbol with capitals or Greek letters stands for: "mA", "MHz"."""
+    unit = _table("units").get(unicodedata.normalize("NFKC", symbol[1]))
+    return f" {' '.join(unit)}" if unit else symbol[0]
+
+
 def _spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
     written, text = _written(), text[:LONGEST]
     if "," in text or "." in text:
         text = with_plain_numbers(text)
+    text = _SYMBOL.sub(_named, text)
     if not _SIGN.search(text):
         return text
     return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)
@@ -546,6 +557,40 @@ def other_number(text: str, other: str) -> bool:
     their_signs, their_versions = _signs_and_versions(other[:LONGEST])
     have_both = versions and their_versions
     return signs != their_signs or bool(have_both and versions != their_versions)
+
+
+# What compares with a number, but no arrow; and a mark that ends a word.
+_COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]?[.0-9])")
+_MARKED = re.compile(r"(\w+)([+]{1,2}|#|-)(?!\w)")
+
+
+@lru_cache(maxsize=1 << 12)
+def marks_of(text: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return what compares numbers of a text as written, and which words end with which marks.
+
+    >>> marks_of("age > 65, size ≤ 3"), marks_of("grade A-, in C++, 3 -> 5")
+    ((['>', '<='], []), ([], [('a', '-'), ('c', '++')]))
+    """
+    text = text[:LONGEST].replace("≤", "<=").replace("≥", ">=").replace("\u2212", "-")
+    return _COMPARED.findall(text), _MARKED.findall(text.lower())
+
+
+def other_marks(text: str, other: str) -> bool:
+    """Tell whether texts as written compare numbers otherwise, or mark words otherwise.
+
+    If one has none, it may say it in words, or leave it out: but for a mark of a single letter.
+
+    >>> other_marks("age > 65", "age < 65"), other_marks("A+", "A-"), other_marks("C", "C#")
+    (True, True, True)
+    >>> other_marks("disney", "Disney+"), other_marks("> 5", "over 5"), other_marks("> 5", "5")
+    (False, False, True)
+    """
+    (ours, marked), (theirs, they_mark) = marks_of(text), marks_of(other)
+    if ours != theirs and ((ours and theirs) or plain(text.lower()) == plain(other.lower())):
+        return True
+    if marked == they_mark:
+        return False
+    return bool(marked and they_mark) or any(len(word) == 1 for word, _ in marked + they_mark)
 
 
 _CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b")

@@ -153,9 +153,9 @@ class Postings:
     def _squared_weights(self, frequency: ArrayLike) -> NDArray[np.float64]:
         return np.asarray(np.log1p(self._total / np.maximum(frequency, 1)) ** 2)
 
-    def likeness(self, asked: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    def likeness(self, asked: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """Return the likeness of each text to L queries, given the n-grams of these, (L, n)."""
-        seen, likeness = self._seen, np.empty((len(asked), self.size))
+        seen, likeness = self._seen, np.empty((len(asked), self.size), np.float32)
         for row, of_query in zip(likeness, asked, strict=True):
             if new := [one for one in of_query if one not in seen]:
                 self._look_up(new)
