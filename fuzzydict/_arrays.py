@@ -303,8 +303,9 @@ def products(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray
     tiles, rest = divmod(n, step)
     end, found = n - rest, np.empty((count, n), np.float32)
     tiled = rows[:end].reshape(tiles, step, size).swapaxes(1, 2)
-    for some in slices(count, _AT_ONCE):
-        of_tiles = found[some, :end].reshape(len(vectors[some]), tiles, step).swapaxes(0, 1)
-        np.matmul(vectors[some], tiled, out=of_tiles)
-        np.matmul(vectors[some], rows[end:].T, out=found[some, end:])
+    for start in range(0, count, _AT_ONCE):
+        some, of_some = vectors[start : start + _AT_ONCE], found[start : start + _AT_ONCE]
+        of_tiles = of_some[:, :end].reshape(len(some), tiles, step).swapaxes(0, 1)
+        np.matmul(some, tiled, out=of_tiles)
+        np.matmul(some, rows[end:].T, out=of_some[:, end:])
     return found

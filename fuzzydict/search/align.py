@@ -33,13 +33,13 @@ from fuzzydict.text.lexicon import (
     MEANINGS,
     Part,
     abbreviates,
+    are_left,
+    counts_letters,
     first_writings,
     is_directed,
-    is_numeronym,
     is_one_text,
     marks_of,
     may_be_one_date,
-    month_of,
     numbers_of,
     other_code,
     other_marks,
@@ -51,7 +51,7 @@ from fuzzydict.text.lexicon import (
     stem_of,
     with_plain_numbers,
 )
-from fuzzydict.text.words import plain
+from fuzzydict.text.words import LONGEST
 
 
 class Feature(NamedTuple):
@@ -133,7 +133,6 @@ FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
 _OF_NO_WORD = 1 << 30  # equals no meaning
 _PAIRS = 1 << 13  # of words whose meanings are compared at a time
-SAME_LETTERS = 0.65  # of a number word and a slip of it
 SAME = 0.8  # how alike words are that both have
 #: Which of `PAIR` tells of a word of a key that is part of a word of a query.
 HELD = {Part.OF_ANOTHER: HOLDS, Part.OF_ITS_KIND: IS_KIND}
@@ -405,7 +404,8 @@ def align(
     _cover(block, asked, share[:, None], other, units)
     compare_numbers(X, queries, keys, slots, theirs)
     lengths = np.array([[len(query.text)] for query in queries])
-    X[..., WORDS], X[..., WORDS_KEY] = own[:, None], counts
+    X[..., WORDS] = np.minimum(own, FEW_WORDS)[:, None] / FEW_WORDS
+    X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
     X[..., KNOWN], X[..., COUNT] = sure, np.log(max(keys.total, 1)) / 10
     X[..., LENGTH] = np.minimum(lengths, FEW_LETTERS) / FEW_LETTERS
     return X
@@ -413,11 +413,11 @@ def align(
 
 def weigh_words(
     of: Asked | Keys, words: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the weights of words as shares of their sum, (..., W), and how many there are, (...).
+) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return the weights of words as shares of their sum, (..., W), and how many count, (...).
 
-    Amounts, as "1.5 l", weigh nothing beside other words: whether they are the same is told by
-    their numbers. Numbers are not counted, and six words are many, told as 1.
+    Amounts, as "1.5 l", weigh nothing beside other words, since their numbers are compared apart.
+    They and other numbers do not count.
     """
     have_digits, are_words = of.facts["digit"][words], words > 0
     amounts = np.zeros(words.shape, np.bool_)
@@ -425,9 +425,8 @@ def weigh_words(
     amounts[..., :-1] |= amounts[..., 1:]
     tell = are_words & ~amounts
     tell |= are_words & ~tell.any(axis=-1, keepdims=True)
-    counted = np.maximum((tell & ~have_digits).sum(axis=-1), 1)
-    few = np.minimum(counted, FEW_WORDS, dtype=np.float32) / FEW_WORDS
-    return shares_of(of.weights[words] * tell), few
+    counts = np.maximum((tell & ~have_digits).sum(axis=-1), 1)
+    return shares_of(of.weights[words] * tell), counts
 
 
 _LONGEST = 256  # characters of a text as written that are compared
@@ -741,7 +740,7 @@ def compare_numbers(
             continue
         if not (ours[i] or theirs_j):
             continue
-        if not (ours[i] and theirs_j) and _counts_letters(query.text, text):
+        if not (ours[i] and theirs_j) and counts_letters(query.text, text):
             continue
         more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
         as_written = asked[i], with_plain_numbers(str.__str__(keys.names[slots[i, j]]))
@@ -753,7 +752,7 @@ def compare_numbers(
             place = SAME_NUMBERS if may_be_one_date(query.text, text) else OTHER_NUMBERS
         elif more and less:
             place = OTHER_NUMBERS
-        elif _are_left(more, as_written[0], text) or _are_left(less, as_written[1], query.text):
+        elif are_left(more, as_written[0], text) or are_left(less, as_written[1], query.text):
             place = NUMBERS_LEFT
         else:
             continue
@@ -762,38 +761,10 @@ def compare_numbers(
 
 def has_signs(query: Query) -> bool:
     """Tell whether numbers, marks or single letters may tell a query from keys of its words."""
-    are_there = [word.entry.has_digit or len(word.text) == 1 for word in query.words]
-    return any(are_there) or any(marks_of(query.asked))
-
-
-def _are_left(left: Counter[str], as_written: str, other: str) -> bool:
-    """Tell whether numbers of a text are left over beside another, given in its first spelling.
-
-    A number word is not, where the other has it in a word, "firstname", or a slip of it, "fisrt".
-    Nor is "one", which seldom counts.
-    """
-    for word in plain(as_written.lower()).split():
-        digits = month_of(word) or first_writings().get(word, word)
-        if not left.keys().isdisjoint(numbers_of(digits)):
-            if digits == word:
-                return True
-            alike = OSA.normalized_similarity
-            slips = (word in one or alike(word, one) >= SAME_LETTERS for one in other.split())
-            if word != "one" and not any(slips):
-                return True
-    return False
-
-
-def _counts_letters(text: str, other: str) -> bool:
-    """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
-    ours, theirs = text.split(), other.split()
-    return any(
-        abbreviates(short, word) == 1
-        for some, others in ((ours, theirs), (theirs, ours))
-        for short in filter(is_numeronym, some)
-        for word in others
-        if not is_numeronym(word)
-    )
+    for word in query.words:
+        if word.entry.has_digit or len(word.text) == 1:
+            return True
+    return any(marks_of(query.asked[:LONGEST]))
 
 
 def oppose(block: Block) -> None:

@@ -42,8 +42,12 @@ def best_of_one(
     ``vector`` is that of an encoder, (E,), if there is one.
     """
     words, judge = query.words, meaning.judge
-    weights = keys.weights_of(words)
-    share, own = _weigh(words, weights)
+    weights, count = keys.weights_of(words), len(words)
+    has_signs, of_words = a.has_signs(query), weights
+    if has_signs:
+        of_words, count = _without_amounts(words, weights)
+    whole = max(sum(of_words), 1e-9)
+    share = [weight / whole for weight in of_words]
     sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
     x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES)), np.float32)
     if vector is None:
@@ -54,32 +58,35 @@ def best_of_one(
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
     facts = keys.facts.take(columns)  # (C, W)
     a.compare_strings(x[None], [query], keys, slots[None])
-    is_single = width == len(words) == 1
+    have_digits, is_single = np.count_nonzero(facts["digit"]), width == len(words) == 1
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
     told = told.reshape(5, len(words), *columns.shape)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
-        counted = np.full(len(slots), 1 / a.FEW_WORDS, np.float32)
         _match_words(x, words[0], facts[:, 0], told[:, 0, :, 0], against)
     else:
-        other, counted = a.weigh_words(keys, columns)
+        other = keys.weights[columns]
+        if have_digits:
+            other, counts = a.weigh_words(keys, columns)
+        else:
+            other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
         told *= columns > 0
         block = _block_of(x, query, keys, slots, columns, told, against)
         a.match_several(block, judge.pair)
         a.compare_wholes(block)
         a.oppose(block)
         _cover(x, words, np.array(share, np.float32), facts, other, told)
-    if a.has_signs(query) or np.count_nonzero(facts["digit"]):
+    if has_signs or have_digits:
         a.compare_numbers(x[None], [query], keys, slots[None], columns[None])
     x[:, a.WORDS : a.LENGTH + 1] = (
-        own,
+        min(count, a.FEW_WORDS) / a.FEW_WORDS,
         0,  # the words of the key, below
         sure,
         math.log(max(keys.total, 1)) / 10,
         min(len(query.text), a.FEW_LETTERS) / a.FEW_LETTERS,
     )
-    x[:, a.WORDS_KEY] = counted
+    x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
     alive = keys.alive[slots] if len(keys.dead) else None
     place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
     of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
@@ -87,19 +94,16 @@ def best_of_one(
     return int(slots[place]), judge.right_of_one(x[place], odds, place)
 
 
-def _weigh(words: list[Word], weights: list[float]) -> tuple[list[float], float]:
-    """Return the weights of the words of a query as shares, and their number; see `weigh_words`."""
-    count, numbers = len(words), [word.entry.has_digit for word in words]
-    if any(numbers):
-        behind = zip([False, *numbers], words, strict=False)
-        are_units = [is_behind and word.entry.unit > 0 for is_behind, word in behind]
-        amounts = list(map(or_, are_units, [*are_units[1:], False]))
-        if not all(amounts):
-            weights = [0.0 if one else weight for one, weight in zip(amounts, weights, strict=True)]
-            numbers = list(map(or_, numbers, amounts))
-        count = max(count - sum(numbers), 1)
-    whole = max(sum(weights), 1e-9)
-    return [weight / whole for weight in weights], min(count, a.FEW_WORDS) / a.FEW_WORDS
+def _without_amounts(words: list[Word], weights: list[float]) -> tuple[list[float], int]:
+    """Return the weights of the words of a query, and how many count, as `weigh_words` does."""
+    numbers = [word.entry.has_digit for word in words]
+    behind = zip([False, *numbers], words, strict=False)
+    are_units = [is_behind and word.entry.unit > 0 for is_behind, word in behind]
+    amounts = list(map(or_, are_units, [*are_units[1:], False]))
+    if not all(amounts):
+        weights = [0.0 if one else weight for one, weight in zip(amounts, weights, strict=True)]
+        numbers = list(map(or_, numbers, amounts))
+    return weights, max(len(words) - sum(numbers), 1)
 
 
 def _retrieve(
@@ -112,9 +116,8 @@ def _retrieve(
     meaning: Meaning,
 ) -> NDArray[np.intp]:
     """Return the slots of the candidates, (C,), and set the features of n-grams and nearness."""
-    of_glance, words, whole = meaning.judge.glance.tolist(), query.words, max(sum(weights), 1e-9)
-    share = [weight / whole for weight in weights]
-    trust = sum([one * word.trust for one, word in zip(share, words, strict=True)])
+    of_glance, whole = meaning.judge.glance.tolist(), max(sum(weights), 1e-9)
+    trust = sum([one * word.trust for one, word in zip(weights, query.words, strict=True)]) / whole
     of_ngrams = keys.postings.likeness([ngrams(query.text)])[0]
     odds = of_ngrams * (of_glance[0] + of_glance[1] * of_ngrams)
     near = np.zeros(len(odds), np.float32)
@@ -126,7 +129,7 @@ def _retrieve(
     told = [(a.NEAR, near, keys.background.above(near), of_glance[2] * trust, sure)]
     if meaning.is_encoded:
         told[0] = a.ENCODED, *told[0][1:3], of_glance[3], 1.0
-        near = keys.near_by_words(by_share(query, share)[None])[0]
+        near = keys.near_by_words(by_share(query, np.array(weights) / whole)[None])[0]
         above = keys.table.background.above(near)
         told.append((a.NEAR, near, above, of_glance[2] * trust, sure))
     for _, _, above, weight, _ in told:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
 
 from fuzzydict.text.words import LONGEST, plain, word_list
 
@@ -561,7 +562,7 @@ def other_number(text: str, other: str) -> bool:
 
 # What compares with a number, but no arrow; and a mark that ends a word.
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]?[.0-9])")
-_MARKED = re.compile(r"(\w+)([+]{1,2}|#|-)(?!\w)")
+_MARKED = re.compile(r"(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-)(?!\w)")
 
 
 @lru_cache(maxsize=1 << 12)
@@ -571,7 +572,7 @@ def marks_of(text: str) -> tuple[list[str], list[tuple[str, str]]]:
     >>> marks_of("age > 65, size ≤ 3"), marks_of("grade A-, in C++, 3 -> 5")
     ((['>', '<='], []), ([], [('a', '-'), ('c', '++')]))
     """
-    text = text[:LONGEST].replace("≤", "<=").replace("≥", ">=").replace("\u2212", "-")
+    text = text.replace("≤", "<=").replace("≥", ">=").replace("\u2212", "-")
     return _COMPARED.findall(text), _MARKED.findall(text.lower())
 
 
@@ -585,6 +586,7 @@ def other_marks(text: str, other: str) -> bool:
     >>> other_marks("disney", "Disney+"), other_marks("> 5", "over 5"), other_marks("> 5", "5")
     (False, False, True)
     """
+    text, other = text[:LONGEST], other[:LONGEST]
     (ours, marked), (theirs, they_mark) = marks_of(text), marks_of(other)
     if ours != theirs and ((ours and theirs) or plain(text.lower()) == plain(other.lower())):
         return True
@@ -650,6 +652,39 @@ def numbers_of(text: str) -> list[str]:
     words = [month_of(word) or word for word in _TIME.sub(of_24_hours, text).split()]
     parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
     return [part.lstrip("0") or "0" for part in parts]
+
+
+_SAME_LETTERS = 0.65  # of a number word and a slip of it
+
+
+def are_left(left: Counter[str], as_written: str, other: str) -> bool:
+    """Tell whether numbers of a text are left over beside another, given in its first spelling.
+
+    A number word is not, where the other has it in a word, "firstname", or a slip of it, "fisrt".
+    Nor is "one", which seldom counts.
+    """
+    for word in plain(as_written.lower()).split():
+        digits = month_of(word) or first_writings().get(word, word)
+        if not left.keys().isdisjoint(numbers_of(digits)):
+            if digits == word:
+                return True
+            alike = OSA.normalized_similarity
+            slips = (word in one or alike(word, one) >= _SAME_LETTERS for one in other.split())
+            if word != "one" and not any(slips):
+                return True
+    return False
+
+
+def counts_letters(text: str, other: str) -> bool:
+    """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
+    ours, theirs = text.split(), other.split()
+    return any(
+        abbreviates(short, word) == 1
+        for some, others in ((ours, theirs), (theirs, ours))
+        for short in filter(is_numeronym, some)
+        for word in others
+        if not is_numeronym(word)
+    )
 
 
 _DIGITS = re.compile("[0-9]+")
