@@ -257,7 +257,7 @@ def meanings(known: Ranks, excluded: frozenset[frozenset[str]]) -> Iterator[str]
 
 def _above(meaning: Any) -> Any:
     """Return what a meaning is a kind of, the first by name, or None; nltk has no order of them."""
-    above = [*meaning.hypernyms(), *meaning.instance_hypernyms()]
+    above = _all_above(meaning)
     if meaning.pos() == "s":
         above += meaning.similar_tos()
     return min(above, key=lambda one: str(one.name()), default=None)
@@ -266,6 +266,28 @@ def _above(meaning: Any) -> Any:
 def _sense(lemma: Any) -> tuple[int, int]:
     """Return what orders the meanings of a word: those that tagged texts have often come first."""
     return -lemma.count(), int(lemma.key().split(":")[2])
+
+
+# ---- compounds ----------------------------------------------------------------------------------
+
+
+def other_compounds(known: Ranks) -> Iterator[str]:
+    """Yield terms of known words that are no kind of what the last one names: "sweet potato"."""
+    from nltk.corpus import wordnet
+
+    for name in sorted(set(wordnet.all_lemma_names("n"))):
+        *before, head = name.split("_")
+        heads = set(wordnet.synsets(head, "n")) if 1 <= len(before) <= 2 else set()
+        if heads and known.keys() >= {*before, head}:
+            of_term = set(wordnet.synsets(name, "n"))
+            above = of_term.union(*[one.closure(_all_above) for one in of_term])
+            names = {lemma.lower() for one in above for lemma in one.lemma_names()} - {name}
+            if heads.isdisjoint(above) and not any(one.endswith(f"_{head}") for one in names):
+                yield " ".join((*before, head))
+
+
+def _all_above(meaning: Any) -> list[Any]:
+    return [*meaning.hypernyms(), *meaning.instance_hypernyms()]
 
 
 # ---- all tables ---------------------------------------------------------------------------------
@@ -284,6 +306,7 @@ def tables(excluded: Collection[frozenset[str]] = ()) -> dict[str, Iterable[str]
         "forms": other_forms(known, spelled),
         "variants": (f"{british} {american}" for british, american in spelled.items()),
         "meanings": meanings(known, frozenset(excluded)),
+        "compounds": other_compounds(known),
         "common": (f"{w} {n}" for w, n in sorted(counts.items()) if n >= 2 and len(w) >= 3),
     }
 

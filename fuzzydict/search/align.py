@@ -38,6 +38,7 @@ from fuzzydict.text.lexicon import (
     first_writings,
     is_directed,
     is_one_text,
+    is_other_compound,
     marks_of,
     may_be_one_date,
     numbers_of,
@@ -327,8 +328,7 @@ class Table(NamedTuple):
         phi = pairs_of(asked, keys, a, b, cosines)
         told = np.empty((5, len(a)), np.float32)  # spelled, meant, matched, related, unlike
         told[2] = np.einsum("i,ip->p", weights, phi)
-        of_meaning = np.einsum("i,ip->p", weights[_OF_MEANING], phi[_OF_MEANING])
-        told[0] = told[2] - of_meaning
+        told[0] = told[2] - np.einsum("i,ip->p", weights[_OF_MEANING], phi[_OF_MEANING])
         told[:3:2] = 1 / (1 + np.exp(-told[:3:2]))
         told[1], same = phi[COSINE], phi[OF_EDITS] == 1
         told[3] = asked.facts["digit"][a] == keys.facts["digit"][b]
@@ -384,9 +384,8 @@ def align(
     Given are the slots of the candidates, (L, C), and what is seen of them; ``weights`` weigh what
     `PAIR` names, (24,).
     """
-    asked, columns = Asked.of(queries, keys), keys.columns[slots]
-    X = np.zeros((*slots.shape, len(FEATURES)), np.float32)
-    theirs = columns[:, :, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
+    asked, X = Asked.of(queries, keys), np.zeros((*slots.shape, len(FEATURES)), np.float32)
+    theirs = keys.columns[slots, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
     share, own = weigh_words(asked, asked.columns)
     other, counts = weigh_words(keys, theirs)
     sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
@@ -438,24 +437,19 @@ def compare_strings(
     """Set how alike queries and candidates are as strings; the arguments are those of a `Block`."""
     (L, C), flat = slots.shape, slots.ravel().tolist()
     texts, names = [keys.texts[slot] for slot in flat], [keys.names[slot] for slot in flat]
-    asked = [query.asked for query in queries]
-    ours = [query.text.replace(" ", "") for query in queries]
-    joined = [text.replace(" ", "") for text in texts]
-    measured = [
-        (LETTERS, ours, joined, Indel),
-        (EDITS, ours, joined, OSA),
-        (BEGINNING, [query.text for query in queries], texts, JaroWinkler),
-    ]
-    if asked != ours or names != joined:  # but for capitals: "c" is C, and not C++
-        as_written = keys.table.written([*asked, *map(str.__str__, names)])
-        written = [text[:_LONGEST].lower() for text in as_written]
-        measured.append((WRITTEN, written[:L], written[L:], Indel))
-    for place, of_queries, others, measure in measured:
+    ours = [query.text for query in queries]
+    as_written = keys.table.written([query.asked for query in queries] + names)
+    written = [str.__str__(text)[:_LONGEST].lower() for text in as_written]
+    plain, joined = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
+    for place, of_queries, of_keys, measure in (
+        (LETTERS, plain, joined, Indel),
+        (EDITS, plain, joined, OSA),
+        (BEGINNING, ours, texts, JaroWinkler),
+        (WRITTEN, written[:L], written[L:], Indel),
+    ):
         each = of_queries * C if L == 1 else [text for text in of_queries for _ in range(C)]
-        alike = cpdist(each, others, scorer=measure.normalized_similarity, dtype=np.float32)
+        alike = cpdist(each, of_keys, scorer=measure.normalized_similarity, dtype=np.float32)
         X[..., place] = alike.reshape(L, C)
-    if len(measured) == 3:
-        X[..., WRITTEN] = X[..., LETTERS]
 
 
 # ---- one word that stands for several ------------------------------------------------------------
@@ -623,7 +617,8 @@ def _cover(
     head, head_key = heads
     rows, columns = np.ogrid[: len(head), : head.shape[1]]
     X[..., ONE_HEAD] = table.strengths[2][rows, columns, head, head_key]
-    X[..., OTHER_WORD] = (_highest(table.unlike, 3) * share).sum(2)
+    unlike = (_highest(table.unlike, 3) * share).sum(2)
+    X[..., OTHER_WORD] = np.maximum(X[..., OTHER_WORD], unlike)
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
     X[..., DENIALS_LEFT] %= 2
     a = (left[0] @ asked.units[asked.columns])[:, :, None]  # (L, C, 1, E)
@@ -693,6 +688,10 @@ def compare_wholes(block: Block) -> None:
                     rows = table.strengths[0, i, j, :count]
                     places = [int(row.argmax()) for row in rows if row.max() > SAME]
                     X[i, j, TURNED] = places != sorted(places)  # which words both have
+    for i, j in np.argwhere(own != counts).tolist():
+        text, other = queries[i].text, keys.texts[slots[i, j]]
+        if text.endswith(other) or other.endswith(text):
+            X[i, j, OTHER_WORD] = is_other_compound(text, other)
     differ = is_one != key_is_one
     if not np.count_nonzero(differ):
         return

@@ -45,7 +45,7 @@ SHORT = 4  # letters of a short word
 #: Keys whose cosines tell what is usual.
 USUAL = 128
 #: Keys that are compared with a query in detail.
-CANDIDATES = 16
+CANDIDATES = 20
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost

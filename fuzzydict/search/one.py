@@ -49,10 +49,9 @@ def best_of_one(
     whole = max(sum(of_words), 1e-9)
     share = [weight / whole for weight in of_words]
     sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
-    x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES)), np.float32)
     if vector is None:
         vector = meaning.vector_of(query, weights)
-    slots = _retrieve(x, query, weights, sure, vector, keys, meaning)
+    x, slots = _retrieve(query, weights, sure, vector, keys, meaning)
     counts = keys.counts[slots]
     width = max(counts.tolist())
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
@@ -107,15 +106,17 @@ def _without_amounts(words: list[Word], weights: list[float]) -> tuple[list[floa
 
 
 def _retrieve(
-    x: NDArray[np.float32],
     query: Query,
     weights: list[float],
     sure: float,
     vector: NDArray[np.float32],
     keys: Keys,
     meaning: Meaning,
-) -> NDArray[np.intp]:
-    """Return the slots of the candidates, (C,), and set the features of n-grams and nearness."""
+) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return features of the candidates, (C, F), of which n-grams and nearness are set, and slots.
+
+    The weights are those of the words, of which the share ``sure`` has vectors of its own.
+    """
     of_glance, whole = meaning.judge.glance.tolist(), max(sum(weights), 1e-9)
     trust = sum([one * word.trust for one, word in zip(weights, query.words, strict=True)]) / whole
     of_ngrams = keys.postings.likeness([ngrams(query.text)])[0]
@@ -138,10 +139,11 @@ def _retrieve(
         odds[keys.dead] = -np.inf
     n = len(odds)
     slots = largest(odds, CANDIDATES) if n > CANDIDATES else np.arange(n)
+    x = np.zeros((len(slots), len(a.FEATURES)), np.float32)
     x[:, a.NGRAMS] = of_ngrams[slots]
     for place, near, above, _, part in told:
         x[:, place], x[:, place + 1] = near[slots] * part, above[slots] / 10 * part
-    return slots
+    return x, slots
 
 
 #: For each feature from SPELLED to RELATED the row of what is told of two words that it copies.
@@ -383,7 +385,8 @@ def _cover(
     of_key = np.maximum.reduce(told[:3], axis=1)  # (3, C, W)
     covered = share @ of_query
     x[:, a.SPELLED : a.WORST : 2] = covered[:3].T
-    x[:, a.RELATED], x[:, a.OTHER_WORD] = covered[3:]
+    x[:, a.RELATED] = covered[3]
+    np.maximum(x[:, a.OTHER_WORD], covered[4], out=x[:, a.OTHER_WORD])
     x[:, a.SPELLED_KEY : a.WORST : 2] = np.add.reduce(of_key * other, axis=2).T
     x[:, a.WORST] = np.minimum.reduce(of_query[2, share > 0], axis=0)
     x[:, a.WORST_KEY] = np.minimum.reduce(of_key[2], axis=1, initial=1, where=other > 0)

@@ -151,6 +151,30 @@ def part_of(part: str, word: str) -> Part:
     return Part.OF_ANOTHER if is_other else Part.NONE
 
 
+@cache
+def _compounds() -> dict[str, set[str]]:
+    """Return the last words of the listed compounds, by the words before them."""
+    found = defaultdict[str, set[str]](set)
+    for *before, head in word_list("compounds"):
+        found[" ".join(before)].add(head)
+    return dict(found)
+
+
+def is_other_compound(text: str, other: str) -> bool:
+    """Tell whether one plain text is the other with words before it that make it another thing.
+
+    >>> is_other_compound("mexico", "new mexico"), is_other_compound("sweet potatoes", "potatoes")
+    (True, True)
+    >>> is_other_compound("new car", "car"), is_other_compound("black tea", "tea")
+    (False, False)
+    """
+    short, long = sorted((text, other), key=len)
+    if not long.endswith(f" {short}"):
+        return False
+    heads, head = _compounds().get(long[: -len(short) - 1], ()), short.split(" ", 1)[0]
+    return head in heads or (bool(heads) and stem_of(head) in heads)
+
+
 # ---- closed classes, units and terms ------------------------------------------------------------
 
 _TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer

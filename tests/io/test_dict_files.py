@@ -161,11 +161,7 @@ BAD = [
     *((f"zeros.{form}", b"a\0b\0\n", "") for form in FORMATS),
     ("marked.json", b"\xef\xbb\xbf \r\n", "is empty; expected an object such as"),
     ("open.json", '{\n"color": "black"', "line 2, column 17 is not JSON"),
-    (
-        "table.txt",
-        "a,1\n",
-        "or name its format with --format: json, toml",
-    ),
+    ("table.txt", "a,1\n", "or name its format with --format: json, toml"),
     ("more.json", '{"color": "black"} {}', "line 1, column 20 is not JSON"),
     ("latin.json", b'{"color": "gr\xfcn"}', "byte 13 is not UTF-8"),
     ("list.json", "[1, 2]", "holds an array; expected an object"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, WordVectors
+from fuzzydict._arrays import products
 from fuzzydict.embedding.word_vectors import English
 from fuzzydict.search.keys import CANDIDATES, USUAL
 from tests.support.properties import examples
@@ -32,6 +35,13 @@ KINDS: dict[str, dict[str, Any]] = {
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 SETTINGS = {"DB_PASSWORD": "secret", "DB_HOST": "localhost", "timeout": 3, "ssl_enabled": False}
+
+
+def test_products_in_tiles_are_those_of_matrices() -> None:
+    random = np.random.default_rng(0)
+    for count, n, size in product((0, 1, 65), (0, 1, 700), (0, 3, 256, 5000)):
+        a, b = [random.integers(-3, 4, (m, size)).astype(np.float32) for m in (count, n)]
+        assert np.array_equal(products(a, b), a @ b.T)
 
 
 def scores(d: FuzzyDict[Any], query: str) -> dict[str, float]:
