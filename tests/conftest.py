@@ -8,8 +8,7 @@ import re
 from collections.abc import Generator
 from pathlib import Path
 
-# Each worker of pytest has a processor of its own; more threads would wait for each other. Before
-# numpy is imported.
+# Before numpy is imported: each worker has one processor, for which threads would only wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Other processes that tests start import what is installed, too, not the checkout they stand in.
 os.environ["PYTHONSAFEPATH"] = "1"

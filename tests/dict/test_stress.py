@@ -30,8 +30,6 @@ KEYS = st.one_of(
     st.text(max_size=4),
     st.sampled_from([0, 1, 2, 3, "hue"]),
 )
-
-
 ALIASES = st.sampled_from(["hue", "make of it", "color 2", "number one", "zzz"])
 
 

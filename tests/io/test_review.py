@@ -64,8 +64,7 @@ def test_the_doubtful_are_written_once_with_what_a_person_needs(tmp_path: Path) 
     cells = ["qwzzt", "germny", "Germany", "France", "?!", "", "germny", "qwzzt", "germny", "Frnce"]
     best = {cell: d.most_similar(cell)[0] for cell in ("germny", "qwzzt", "Frnce")}
     rows = reviewed(tmp_path, cells, d, sure=2)
-    # The most frequent first, equal ones in the order of the table. Nobody has said that the guess
-    # is right; below the cutoff there is none.
+    # The most frequent first, equal ones as in the table; below the cutoff there is no guess.
     assert [(row["query"], row["count"], row["target"]) for row in rows] == [
         ("germny", 3, "? Germany"), ("qwzzt", 2, "?"), ("?!", 1, "?"), ("Frnce", 1, "? France")
     ]  # fmt: skip

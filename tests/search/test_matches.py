@@ -11,32 +11,31 @@ from fuzzydict import FuzzyDict
 
 #: Keys, and queries with the key that each finds: short forms, initials, slips.
 FOUND = """
-prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token: development = dev;
-    maximum connections = max_connections; minimum replicas = min_replicas;
-    configuration path = cfg_path; authentication token = auth_token
-pupil, dept, no_of_absences, tel_home, addr: department = dept; number of absences = no_of_absences;
-    home telephone = tel_home
-temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq: humidity = hum;
-    maximum temperature = max_temp; sampling frequency = sampling_freq
+prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token: development = dev; maximum
+    connections = max_connections; minimum replicas = min_replicas; configuration path = cfg_path;
+    authentication token = auth_token
+pupil, dept, no_of_absences, tel_home, addr: department = dept; number of absences =
+    no_of_absences; home telephone = tel_home
+temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq: humidity = hum; maximum
+    temperature = max_temp; sampling frequency = sampling_freq
 lbs, oz, kg: pound = lbs; ounces = oz
 tractor, fertilizer, harvest, irrigation, barn, livestock: fert = fertilizer; irrig = irrigation;
     HARVESTING = harvest; fertilized = fertilizer; irrigated = irrigation; fertiliser = fertilizer;
     livestok = livestock
-guest name, check_in_date, room number, number of nights, breakfast, parking:
-    no of nights = number of nights; rm number = room number; guests = guest name;
-    nightsNumber = number of nights; date of check-in = check_in_date; room nubmer = room number;
-    breakfest = breakfast
+guest name, check_in_date, room number, number of nights, breakfast, parking: no of nights = number
+    of nights; rm number = room number; guests = guest name; nightsNumber = number of nights; date
+    of check-in = check_in_date; room nubmer = room number; breakfest = breakfast
 manager, worker, customer: mgr = manager
-information technology, research and development, public relations, chief executive officer:
-    I.T. = information technology; it = information technology; R&D = research and development;
-    PR = public relations; C.E.O. = chief executive officer; ceo = chief executive officer
-United Kingdom, United States, France, South Africa, New Zealand: U.K. = United Kingdom;
-    UK = United Kingdom; US = United States; U.S. = United States; NZ = New Zealand
+information technology, research and development, public relations, chief executive officer: I.T. =
+    information technology; it = information technology; R&D = research and development; PR =
+    public relations; C.E.O. = chief executive officer; ceo = chief executive officer
+United Kingdom, United States, France, South Africa, New Zealand: U.K. = United Kingdom; UK =
+    United Kingdom; US = United States; U.S. = United States; NZ = New Zealand
 pos, crm, erp: point of sale = pos
 IT, HR, Legal: information technology = IT
 R&D, IT, Legal: research and development = R&D
-username, street_address, email, postcode, birthday: user = username; user name = username;
-    e-mail = email; e-mail address = email; post code = postcode; date of birth = birthday
+username, street_address, email, postcode, birthday: user = username; user name = username; e-mail
+    = email; e-mail address = email; post code = postcode; date of birth = birthday
 timezone, clock, location: time zone = timezone
 file_name, folder, file_size: filename = file_name
 elephant, child ticket, feeding, opening hours, mouse, entrance: children tickets = child ticket;
@@ -51,8 +50,8 @@ active, inactive, pending: in-active = inactive
 paid, unpaid: un-paid = unpaid
 price with tax, price without tax, discount: price w/o tax = price without tax
 EUR/USD, USD to EUR, GBP/USD: USD/EUR = USD to EUR
-color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = topSpeed;
-    maximum speed = topSpeed
+color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = topSpeed; maximum
+    speed = topSpeed
 quantity, price, item: qty = quantity
 brand, top_speed, color: topSpeed = top_speed; Top speed = top_speed; TOP-SPEED = top_speed
 color, Porsche, collar, porch: colur = color; porshe = Porsche; Colours = color
@@ -63,21 +62,21 @@ phone, fax, email: smartphone = phone
 host, port, user: hostname = host
 storm, drought, flood: snowstorm = storm
 red, green, navy: reddish = red
-first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name;
-    frist name = first_name
+first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name; frist
+    name = first_name
 one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
 timeout_s, host, port: timeout_seconds = timeout_s
 commit, committing: commiting = committing
 teach, learn, read: teacher = teach
 danger, safety: dangerous = danger
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
-    postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram;
-    DE89 3704 0044 = DE8937040044; 10 15 C = 10-15 C
-phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567 = phone 0301234567;
-    1,500 m = 1500 m;
-    10 000 kg = 10000kg; eu 38 b = eu38b; berlin 101 15 room 1 2 = berlin10115 room1 2
-10 µF, 5 mA, 500 mAh, 4.7 Ω: 10uF = 10 µF; 10 microfarad = 10 µF; 5 milliamperes = 5 mA;
-    4.7 ohm = 4.7 Ω; 500mAh = 500 mAh; 500 milliampere hours = 500 mAh
+    postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram; DE89 3704 0044 =
+    DE8937040044; 10 15 C = 10-15 C
+phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567 = phone
+    0301234567; 1,500 m = 1500 m; 10 000 kg = 10000kg; eu 38 b = eu38b; berlin 101 15 room 1 2 =
+    berlin10115 room1 2
+10 µF, 5 mA, 500 mAh, 4.7 Ω: 10uF = 10 µF; 10 microfarad = 10 µF; 5 milliamperes = 5 mA; 4.7 ohm =
+    4.7 Ω; 500mAh = 500 mAh; 500 milliampere hours = 500 mAh
 profit > 10 %, Disney+, A+: profit over 10 % = profit > 10 %; disney = Disney+; a+ = A+
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
@@ -122,15 +121,16 @@ digoxin 0.025 mg: digoxin 0.25 mg, x; 0.05: 0.5, x; .5mg: 5 mg, x; rate 0.01 %: 
 -$100: $100, x; profit \N{MINUS SIGN}10 %: profit +10 %, x; 1250.05 EUR: 1250.5 EUR, x; 0.5 mg: 5.0
 mg, x; 5.1: 1.5, x; age > 65: age < 65, x; A-: A+, B+; b+: B, AB-; C#: C, Java; C: C#, C++; F#: C#,
 Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5 pF; 10 µg: 10 mg, x; > 10 %: 10 %, x; apple juice 1.5 l: milk
-1.5 l, cola 1.5 l; tabs 5 mg: drops 5 mg, x
+1.5 l, cola 1.5 l; tabs 5 mg: drops 5 mg, x; sweet potatoes: potatoes, x; New Mexico: Mexico, x;
+soap opera: opera, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
 SPELLED = """
 DB_PASSWORD, DB_HOST, timeout, ssl_enabled: db_passwd = DB_PASSWORD; db_pass = DB_PASSWORD;
-    dbPassword = DB_PASSWORD; DB-HOST = DB_HOST; dbhost = DB_HOST; host_db = DB_HOST;
-    the host of the db = DB_HOST; db_hosts = DB_HOST; enable_ssl = ssl_enabled;
-    ssl enabled = ssl_enabled; ssl_enabeld = ssl_enabled; tmeout = timeout; time_out = timeout
+    dbPassword = DB_PASSWORD; DB-HOST = DB_HOST; dbhost = DB_HOST; host_db = DB_HOST; the host of
+    the db = DB_HOST; db_hosts = DB_HOST; enable_ssl = ssl_enabled; ssl enabled = ssl_enabled;
+    ssl_enabeld = ssl_enabled; tmeout = timeout; time_out = timeout
 maximum_connections, timeout: max_conns = maximum_connections
 database_host, timeout: db_host = database_host
 date_of_birth, timeout: dob = date_of_birth
@@ -141,12 +141,12 @@ quantity, timeout: qty = quantity
 #: Queries, and keys of which each finds none: another word, a synonym, an opposite.
 NOT_SPELLED = """
 DB_PORT: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; verify_ssl: ssl_enabled, timeout, host;
-DB_USER: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; SSH_HOST: DB_HOST, timeout;
-deadline: timeout, DB_HOST; server: DB_HOST, timeout;
-credential: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; DB_SERVER: DB_HOST, DB_PASSWORD;
-cache_enabled: ssl_enabled, timeout; automobile: car, movie, price; film: movie, car, price;
-max_connections: min_connections, timeout; disable_ssl: enable_ssl, timeout;
-upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port
+DB_USER: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; SSH_HOST: DB_HOST, timeout; deadline: timeout,
+DB_HOST; server: DB_HOST, timeout; credential: DB_PASSWORD, DB_HOST, timeout, ssl_enabled;
+DB_SERVER: DB_HOST, DB_PASSWORD; cache_enabled: ssl_enabled, timeout; automobile: car, movie,
+price; film: movie, car, price; max_connections: min_connections, timeout; disable_ssl: enable_ssl,
+timeout; upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s,
+port
 """
 #: Numbers that are split otherwise, whatever the scorer.
 NUMBERS = "1.5 kg: 15 kg, sun; python 31.1: python 3.11, sun; v12: v1_2, sun; 11.0: 1.1.0, sun"
