@@ -398,7 +398,7 @@ def lists_of(
     random = np.random.default_rng(0)
     for one in dicts:
         seen = glances_of(one, meaning, weights["glance"])
-        slots, of_slots = candidates(seen)
+        slots, of_slots = candidates(seen, meaning.candidates)
         X = align(one.queries, one.keys, slots, of_slots, weights["pair"])
         # Of few keys people ask mostly for what is there, of a thousand as often for what is not.
         absent = min(max(len(one.keys) / 150, 0.1), 1.0)
@@ -469,7 +469,7 @@ def answers(one: Prepared, meaning: Meaning, judge: Judge) -> list[Answer]:
     for start in range(0, len(one.queries), 128):
         some = slice(start, start + 128)
         part = one._replace(queries=one.queries[some], right=one.right[some])
-        of_all, seen = candidates(glances_of(part, meaning, judge.glance))
+        of_all, seen = candidates(glances_of(part, meaning, judge.glance), meaning.candidates)
         X = align(part.queries, part.keys, of_all, seen, judge.pair)
         said = judge.judge(X, part.keys.hashes[of_all])
         slots = of_all[np.arange(len(said.best)), said.best].tolist()

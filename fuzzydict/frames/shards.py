@@ -33,7 +33,6 @@ from fuzzydict.options import as_cutoff, as_temperature
 from fuzzydict.results.answers import NO_KEY, as_queries, no_match, require_texts
 from fuzzydict.results.pooling import StackedValues, shaped
 from fuzzydict.search.keys import (
-    CANDIDATES,
     USUAL,
     Keys,
     Query,
@@ -296,7 +295,7 @@ class _Part(Exact):
         """
         is_best = np.zeros(odds.shape[1], np.bool_)
         for row in odds:
-            is_best[largest(row, min(CANDIDATES, len(row)))] = True
+            is_best[largest(row, min(self.meaning.candidates, len(row)))] = True
         weights = odds.astype(np.float64)
         if not self._is_named:
             weights = self.meaning.judge.rest_odds(odds, np.zeros(len(odds)))

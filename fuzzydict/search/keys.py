@@ -44,8 +44,6 @@ MOST_WORDS = 16
 SHORT = 4  # letters of a short word
 #: Keys whose cosines tell what is usual.
 USUAL = 128
-#: Keys that are compared with a query in detail.
-CANDIDATES = 20
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
@@ -678,7 +676,7 @@ def by_share(query: Query, shares: ArrayLike) -> NDArray[np.float32]:
     return np.asarray(np.asarray(shares, np.float32) @ [word.unit for word in query.words])
 
 
-def candidates(seen: Seen, count: int = CANDIDATES) -> tuple[NDArray[np.intp], Seen]:
+def candidates(seen: Seen, count: int) -> tuple[NDArray[np.intp], Seen]:
     """Return the slots that are most worth a look, (L, C), and what is seen of these."""
     L, n = seen.odds.shape
     rows = [largest(row, count) for row in seen.odds] if n > count else [np.arange(n)] * L

@@ -147,7 +147,7 @@ class Lookup(ABC):
         """Compare queries with the keys found by their spelling and meaning."""
         asked, keys, judge = listing.asked, listing.keys, self.meaning.judge
         of_all = self._glance(asked, keys)
-        slots, seen = candidates(of_all)
+        slots, seen = candidates(of_all, self.meaning.candidates)
         X = align(asked, keys, slots, seen, judge.pair)
         mask = keys.alive[slots] if len(keys.dead) else None
         return Compared(slots, X, judge.judge(X, keys.hashes[slots], mask), of_all.odds)

@@ -20,7 +20,6 @@ from rapidfuzz.process import cdist
 from fuzzydict._arrays import products
 from fuzzydict.search import align as a
 from fuzzydict.search.keys import (
-    CANDIDATES,
     Keys,
     Query,
     Word,
@@ -137,8 +136,8 @@ def _retrieve(
         odds += np.maximum(above, 0) * np.float32(weight)
     if len(keys.dead):
         odds[keys.dead] = -np.inf
-    n = len(odds)
-    slots = largest(odds, CANDIDATES) if n > CANDIDATES else np.arange(n)
+    n, most = len(odds), meaning.candidates
+    slots = largest(odds, most) if n > most else np.arange(n)
     x = np.zeros((len(slots), len(a.FEATURES)), np.float32)
     x[:, a.NGRAMS] = of_ngrams[slots]
     for place, near, above, _, part in told:

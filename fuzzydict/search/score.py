@@ -54,6 +54,8 @@ class Meaning:
         self.embedding, self.projections = embedding, projections
         #: Whether the vectors are those of an encoder of whole texts.
         self.is_encoded = not (embedding is None or isinstance(embedding, WordVectors))
+        #: How many keys are compared with a query in detail: near by an encoder are others.
+        self.candidates = 24 if self.is_encoded else 12
         self.table = _LETTERS  # the words, looked up once for all dicts
         if embedding is not None:
             vectors = embedding if isinstance(embedding, WordVectors) else English()

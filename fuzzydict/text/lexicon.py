@@ -625,14 +625,21 @@ _CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b")
 def other_code(text: str, other: str) -> bool:
     """Tell whether plain texts have one number behind other letters, as many as there.
 
+    Letters that both texts have are words in another order.
+
     >>> other_code("gate b5", "gate a5"), other_code("uk 38", "eu 38"), other_code("b5", "b05")
     (True, True, False)
+    >>> other_code("red led 5 mm", "led red 5 mm")
+    False
     >>> other_code("w12", "kw12"), other_code("of 2024", "in 2024"), other_code("no 5", "nr 5")
     (False, False, False)
     """
     ours, theirs, shorts = _codes_of(text), _codes_of(other), _shorts()
+    in_both = {*text.split()}.intersection(other.split())
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
+        if one in in_both and two in in_both:
+            continue
         if len(one) == len(two) and shorts.get(one, {one}).isdisjoint(shorts.get(two, {two})):
             return True
     return False
