@@ -688,10 +688,11 @@ def compare_wholes(block: Block) -> None:
                     rows = table.strengths[0, i, j, :count]
                     places = [int(row.argmax()) for row in rows if row.max() > SAME]
                     X[i, j, TURNED] = places != sorted(places)  # which words both have
+    as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
     for i, j in np.argwhere(own != counts).tolist():
         text, other = queries[i].text, keys.texts[slots[i, j]]
         if text.endswith(other) or other.endswith(text):
-            X[i, j, OTHER_WORD] = is_other_compound(text, other)
+            X[i, j, as_others] = is_other_compound(text, other)
     differ = is_one != key_is_one
     if not np.count_nonzero(differ):
         return
