@@ -55,7 +55,6 @@ color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = to
 quantity, price, item: qty = quantity
 brand, top_speed, color: topSpeed = top_speed; Top speed = top_speed; TOP-SPEED = top_speed
 color, Porsche, collar, porch: colur = color; porshe = Porsche; Colours = color
-automobile, banana, carpet: vehicle = automobile
 cost of, the engine: engine of the = the engine
 date_of_birth, name, address: dob = date_of_birth
 phone, fax, email: smartphone = phone
@@ -68,7 +67,7 @@ one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
 timeout_s, host, port: timeout_seconds = timeout_s
 commit, committing: commiting = committing
 teach, learn, read: teacher = teach
-danger, safety: dangerous = danger
+danger, table: dangerous = danger
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
     postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram; DE89 3704 0044 =
     DE8937040044; 10 15 C = 10-15 C
