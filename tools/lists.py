@@ -272,7 +272,11 @@ def _sense(lemma: Any) -> tuple[int, int]:
 
 
 def other_compounds(known: Ranks) -> Iterator[str]:
-    """Yield terms of known words that are no kind of what the last one names: "sweet potato"."""
+    """Yield terms of known words that are no kind of what the last one names: "sweet potato".
+
+    It is one as well if another name of it, or of what it is a kind of, ends with that word; but
+    names of one thing, as of a state, are often made of others.
+    """
     from nltk.corpus import wordnet
 
     for name in sorted(set(wordnet.all_lemma_names("n"))):
@@ -280,9 +284,11 @@ def other_compounds(known: Ranks) -> Iterator[str]:
         heads = set(wordnet.synsets(head, "n")) if 1 <= len(before) <= 2 else set()
         if heads and known.keys() >= {*before, head}:
             of_term = set(wordnet.synsets(name, "n"))
-            above = of_term.union(*[one.closure(_all_above) for one in of_term])
-            names = {lemma.lower() for one in above for lemma in one.lemma_names()} - {name}
-            if heads.isdisjoint(above) and not any(one.endswith(f"_{head}") for one in names):
+            above = {kind for one in of_term for kind in one.closure(_all_above)}
+            told = above.union(one for one in of_term if not one.instance_hypernyms())
+            names = {lemma.lower() for kind in told for lemma in kind.lemma_names()} - {name}
+            is_kind = any(one.endswith(f"_{head}") for one in names)
+            if heads.isdisjoint(above | of_term) and not is_kind:
                 yield " ".join((*before, head))
 
 
