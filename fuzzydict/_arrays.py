@@ -288,9 +288,8 @@ def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLik
     return random.uniform(-limit, limit, (rows, columns)).astype(dtype)
 
 
-#: Numbers of a matrix that BLAS multiplies with a vector, or numbers that it multiplies for a
-#: product of matrices, without threads. These wait for each other where other processes keep the
-#: machine busy, and compute nothing while they wait.
+#: BLAS starts threads for larger products than these: of so many numbers by a vector, or of so
+#: many multiplications of matrices. Its threads wait for each other where the machine is busy.
 _BY_VECTOR, _BY_MATRIX = 1 << 13, 1 << 18
 _AT_ONCE = 64  # vectors
 
@@ -298,8 +297,8 @@ _AT_ONCE = 64  # vectors
 def products(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the products of L vectors, (L, E), with n rows, (n, E), in one thread: (L, n)."""
     count, (n, size) = len(vectors), rows.shape
-    few = _BY_VECTOR if count == 1 else _BY_MATRIX // _AT_ONCE
-    step = max(few // max(size, 1), 1)  # rows of a tile
+    numbers = _BY_VECTOR if count == 1 else _BY_MATRIX // _AT_ONCE
+    step = max(numbers // max(size, 1), 1)  # rows of a tile
     tiles, rest = divmod(n, step)
     end, found = n - rest, np.empty((count, n), np.float32)
     tiled = rows[:end].reshape(tiles, step, size).swapaxes(1, 2)

@@ -534,7 +534,7 @@ def learned_for(meaning: Meaning, count: int, seeds: int, exclude: set[frozenset
     Which compounds WordNet has as other things is not told meanwhile: nearly all that are asked are
     WordNet's, and so the nets would learn that any other compound is what its last word names.
     """
-    with patch.object(lexicon, "_compounds", dict):
+    with patch.object(lexicon, "_compounds", dict):  # which returns an empty one
         return _learned_for(meaning, count, seeds, exclude)
 
 

@@ -274,8 +274,9 @@ def _sense(lemma: Any) -> tuple[int, int]:
 def other_compounds(known: Ranks) -> Iterator[str]:
     """Yield terms of known words that are no kind of what the last one names: "sweet potato".
 
-    It is one as well if another name of it, or of what it is a kind of, ends with that word; but
-    names of one thing, as of a state, are often made of others.
+    It is one as well if its definition has that word, or if another name of it, of what it is a
+    kind of, or of what is a kind of it ends with the word. But of one thing, as of a state, only
+    the names of what it is one of tell this.
     """
     from nltk.corpus import wordnet
 
@@ -285,9 +286,13 @@ def other_compounds(known: Ranks) -> Iterator[str]:
         if heads and known.keys() >= {*before, head}:
             of_term = set(wordnet.synsets(name, "n"))
             above = {kind for one in of_term for kind in one.closure(_all_above)}
-            told = above.union(one for one in of_term if not one.instance_hypernyms())
+            kinds = [one for one in of_term if not one.instance_hypernyms()]
+            told = above.union(kinds, *[one.hyponyms() for one in kinds])
             names = {lemma.lower() for kind in told for lemma in kind.lemma_names()} - {name}
+            defined = " ".join(one.definition() for one in kinds).lower()
+            defined = defined.replace(" ".join((*before, head)), "")
             is_kind = any(one.endswith(f"_{head}") for one in names)
+            is_kind |= re.search(rf"\b{head}s?\b", defined) is not None
             if heads.isdisjoint(above | of_term) and not is_kind:
                 yield " ".join((*before, head))
 

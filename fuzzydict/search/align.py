@@ -27,7 +27,7 @@ from fuzzydict.search.keys import (
     Word,
     facts_of,
     is_word,
-    shares_of,
+    weigh_words,
 )
 from fuzzydict.text.lexicon import (
     MEANINGS,
@@ -386,8 +386,8 @@ def align(
     """
     asked, X = Asked.of(queries, keys), np.zeros((*slots.shape, len(FEATURES)), np.float32)
     theirs = keys.columns[slots, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
-    share, own = weigh_words(asked, asked.columns)
-    other, counts = weigh_words(keys, theirs)
+    share, own = weigh_words(asked.weights, asked.facts, asked.columns)
+    other, counts = weigh_words(keys.weights, keys.facts, theirs)
     sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
     X[..., NEAR], X[..., ABOVE] = seen.near * sure, seen.above / 10 * sure
     X[..., ENCODED], X[..., ENCODED_ABOVE] = seen.encoded, seen.encoded_above / 10
@@ -410,24 +410,6 @@ def align(
     return X
 
 
-def weigh_words(
-    of: Asked | Keys, words: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-    """Return the weights of words as shares of their sum, (..., W), and how many count, (...).
-
-    Amounts, as "1.5 l", weigh nothing beside other words, since their numbers are compared apart.
-    They and other numbers do not count.
-    """
-    have_digits, are_words = of.facts["digit"][words], words > 0
-    amounts = np.zeros(words.shape, np.bool_)
-    amounts[..., 1:] = have_digits[..., :-1] & (of.facts["unit"][words[..., 1:]] > 0)
-    amounts[..., :-1] |= amounts[..., 1:]
-    tell = are_words & ~amounts
-    tell |= are_words & ~tell.any(axis=-1, keepdims=True)
-    counts = np.maximum((tell & ~have_digits).sum(axis=-1), 1)
-    return shares_of(of.weights[words] * tell), counts
-
-
 _LONGEST = 256  # characters of a text as written that are compared
 
 
@@ -447,7 +429,7 @@ def compare_strings(
         (BEGINNING, ours, texts, JaroWinkler),
         (WRITTEN, written[:L], written[L:], Indel),
     ):
-        each = of_queries * C if L == 1 else [text for text in of_queries for _ in range(C)]
+        each = [text for text in of_queries for _ in range(C)]
         alike = cpdist(each, of_keys, scorer=measure.normalized_similarity, dtype=np.float32)
         X[..., place] = alike.reshape(L, C)
 
@@ -729,13 +711,13 @@ def compare_numbers(
 
     The arguments are those of a `Block`.
     """
-    ours = [numbers_of(query.text) for query in queries]
-    asked = [with_plain_numbers(query.asked) for query in queries]
+    written, ours = keys.table.written, [numbers_of(query.text) for query in queries]
+    asked = written([query.asked for query in queries])
     may_differ = np.array([[has_signs(query)] for query in queries])
     for i, j in np.argwhere(keys.facts["digit"][theirs].any(2) | may_differ).tolist():
         query, text = queries[i], keys.texts[slots[i, j]]
-        theirs_j = numbers_of(text)
-        if other_marks(query.asked, str.__str__(keys.names[slots[i, j]])):
+        (name,), theirs_j = written([str.__str__(keys.names[slots[i, j]])]), numbers_of(text)
+        if other_marks(asked[i], name):
             X[i, j, OTHER_NUMBERS] = 1
             continue
         if not (ours[i] or theirs_j):
@@ -743,7 +725,7 @@ def compare_numbers(
         if not (ours[i] and theirs_j) and counts_letters(query.text, text):
             continue
         more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
-        as_written = asked[i], with_plain_numbers(str.__str__(keys.names[slots[i, j]]))
+        as_written = with_plain_numbers(asked[i]), with_plain_numbers(name)
         if other_code(query.text, text) or other_number(*as_written):
             place = OTHER_NUMBERS
         elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):
@@ -760,7 +742,7 @@ def compare_numbers(
 
 
 def has_signs(query: Query) -> bool:
-    """Tell whether numbers, marks or single letters may tell a query from keys of its words."""
+    """Tell whether a query has numbers, marks, or a letter that a key may mark."""
     for word in query.words:
         if word.entry.has_digit or len(word.text) == 1:
             return True

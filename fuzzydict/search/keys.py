@@ -42,6 +42,8 @@ from fuzzydict.text.words import plain
 #: Words of a text that are compared one by one.
 MOST_WORDS = 16
 SHORT = 4  # letters of a short word
+#: Keys that are compared with a query in detail; more beside an encoder, which finds others.
+CANDIDATES, MORE_CANDIDATES = 12, 24
 #: Keys whose cosines tell what is usual.
 USUAL = 128
 _FREQUENT = 30_000  # words of a table among which some are drawn
@@ -138,7 +140,7 @@ def _kind_of(entry: Entry, is_known: bool) -> int:
 # What is compared of a word beside its vector, and how it is kept.
 _NUMBERS = "stem member group unit first length"  # the first is the first letter
 _BITS = "letters, letters of the stem, hash"  # a bit for each letter; the hash of the word
-_FLAGS = "known sure common word abbreviation filler function digit"
+_FLAGS = "known sure common word abbreviation filler function digit number"
 FACTS = np.dtype(
     [
         *((name, np.int32) for name in _NUMBERS.split()),
@@ -165,7 +167,8 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
             *(letters_of(text), letters_of(entry.stem)),
             *(crc32(text.encode("utf-8", "surrogatepass")), word.weight),
             *(word.is_known, word.trust == 1, entry.is_common, is_word(word), is_short_form(text)),
-            *(entry.is_filler, entry.is_function, entry.has_digit, entry.denies, word.kind),
+            *(entry.is_filler, entry.is_function, entry.has_digit, text.isdecimal()),
+            *(entry.denies, word.kind),
         )
         for word, stem, member in zip(words, stems, members, strict=True)
         for text, entry in [(word.text, word.entry)]
@@ -191,6 +194,35 @@ def shares_of(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return weights of words (..., W) as shares of their sum; zeros where there are none."""
     total = np.add.reduce(weights, axis=-1, keepdims=True)
     return np.asarray(weights / np.maximum(total, np.float32(1e-9)))
+
+
+def weigh_words(
+    weights: NDArray[np.float32], facts: NDArray[Any], words: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return the weights of words as shares of their sum, (..., W), and how many count, (...).
+
+    Amounts, as "1.5 l", weigh nothing beside other words, since their numbers are compared apart.
+    They and other words with digits do not count. Weights and `FACTS` are those of U words.
+    """
+    are_words = words > 0
+    amounts = amounts_in(facts["number"][words], facts["unit"][words] > 0)
+    tell = are_words & ~amounts
+    tell |= are_words & ~tell.any(axis=-1, keepdims=True)
+    counts = np.maximum((tell & ~facts["digit"][words]).sum(axis=-1), 1)
+    return shares_of(weights[words] * tell), counts
+
+
+def amounts_in(numbers: NDArray[np.bool_], units: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which words of texts are amounts, (..., W): units behind numbers, and these.
+
+    Given is which words are numbers, and which are units; both (..., W).
+    """
+    amounts = np.zeros_like(units)
+    for i in range(1, units.shape[-1]):
+        amounts[..., i] = units[..., i] & (numbers | amounts)[..., i - 1]
+    for i in range(units.shape[-1] - 2, -1, -1):
+        amounts[..., i] |= numbers[..., i] & amounts[..., i + 1]
+    return amounts
 
 
 # ---- keys ----------------------------------------------------------------------------------------

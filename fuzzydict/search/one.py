@@ -9,7 +9,6 @@ The numbers are those of the block, up to rounding: `test_one_query_is_as_among_
 from __future__ import annotations
 
 import math
-from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +22,12 @@ from fuzzydict.search.keys import (
     Keys,
     Query,
     Word,
+    amounts_in,
     by_share,
     is_word,
     largest,
     letters_of,
+    weigh_words,
 )
 from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, other_units, part_of
@@ -66,7 +67,7 @@ def best_of_one(
     else:
         other = keys.weights[columns]
         if have_digits:
-            other, counts = a.weigh_words(keys, columns)
+            other, counts = weigh_words(keys.weights, keys.facts, columns)
         else:
             other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
         told *= columns > 0
@@ -94,14 +95,12 @@ def best_of_one(
 
 def _without_amounts(words: list[Word], weights: list[float]) -> tuple[list[float], int]:
     """Return the weights of the words of a query, and how many count, as `weigh_words` does."""
-    numbers = [word.entry.has_digit for word in words]
-    behind = zip([False, *numbers], words, strict=False)
-    are_units = [is_behind and word.entry.unit > 0 for is_behind, word in behind]
-    amounts = list(map(or_, are_units, [*are_units[1:], False]))
-    if not all(amounts):
-        weights = [0.0 if one else weight for one, weight in zip(amounts, weights, strict=True)]
-        numbers = list(map(or_, numbers, amounts))
-    return weights, max(len(words) - sum(numbers), 1)
+    numbers = np.array([word.text.isdecimal() for word in words])
+    tell = ~amounts_in(numbers, np.array([word.entry.unit > 0 for word in words]))
+    if not tell.any():
+        tell[:] = True
+    counts = tell & ~np.array([word.entry.has_digit for word in words])
+    return (np.array(weights) * tell).tolist(), max(int(counts.sum()), 1)
 
 
 def _retrieve(

@@ -27,7 +27,7 @@ from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, ScorerLike, as
 from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search import align
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS, WHETHER
-from fuzzydict.search.keys import Keys, Query, WordTable
+from fuzzydict.search.keys import CANDIDATES, MORE_CANDIDATES, Keys, Query, WordTable
 from fuzzydict.search.taught import SynonymRules
 
 #: The name of the score by spelling.
@@ -54,8 +54,8 @@ class Meaning:
         self.embedding, self.projections = embedding, projections
         #: Whether the vectors are those of an encoder of whole texts.
         self.is_encoded = not (embedding is None or isinstance(embedding, WordVectors))
-        #: How many keys are compared with a query in detail: near by an encoder are others.
-        self.candidates = 24 if self.is_encoded else 12
+        #: How many keys are compared with a query in detail.
+        self.candidates = MORE_CANDIDATES if self.is_encoded else CANDIDATES
         self.table = _LETTERS  # the words, looked up once for all dicts
         if embedding is not None:
             vectors = embedding if isinstance(embedding, WordVectors) else English()

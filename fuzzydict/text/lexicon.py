@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from fuzzydict.text.words import LONGEST, plain, word_list
+from fuzzydict.text.words import LONGEST, compatible, plain, word_list
 
 #: Words of a text that are read; what follows them makes no difference.
 MOST_READ = 32
@@ -163,6 +162,8 @@ def _compounds() -> dict[str, set[str]]:
 def is_other_compound(text: str, other: str) -> bool:
     """Tell whether one plain text is the other with words before it that make it another thing.
 
+    They do if with the first word of the other they are a listed compound.
+
     >>> is_other_compound("mexico", "new mexico"), is_other_compound("sweet potatoes", "potatoes")
     (True, True)
     >>> is_other_compound("new car", "car"), is_other_compound("black tea", "tea")
@@ -172,7 +173,7 @@ def is_other_compound(text: str, other: str) -> bool:
     if not long.endswith(f" {short}"):
         return False
     heads, head = _compounds().get(long[: -len(short) - 1], ()), short.split(" ", 1)[0]
-    return head in heads or (bool(heads) and stem_of(head) in heads)
+    return bool(heads) and not {head, stem_of(head)}.isdisjoint(heads)
 
 
 # ---- closed classes, units and terms ------------------------------------------------------------
@@ -464,18 +465,24 @@ def with_plain_numbers(text: str) -> str:
     return _BARE_POINT.sub("0.", text)
 
 
-_SYMBOL = re.compile(r"(?<=[0-9]) ?([a-zA-Z]{0,2}[A-Zµμ\u2126Ω][a-zA-ZΩ]{0,2})(?![^\W_])")
+_SYMBOL = re.compile(r"(?<=[0-9])[\s_-]?([a-zA-Z]{0,2}[A-ZμΩ][a-zA-ZΩ]{0,2})(?![^\W_])")
 
 
 def _named(symbol: re.Match[str]) -> str:
     """Return the unit that a symbol with capitals or Greek letters stands for: "mA", "MHz"."""
-    unit = _table("units").get(unicodedata.normalize("NFKC", symbol[1]))
+    written, units = symbol[1], _table("units")
+    ways = [written, "μ" + written[1:] if written[0] == "u" else written]
+    if written not in (written.upper(), written.title()):  # it would be two words: "MBit"
+        ways.append(written.lower())
+    unit = next((units[way] for way in ways if way in units), None)
     return f" {' '.join(unit)}" if unit else symbol[0]
 
 
 def _spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
     written, text = _written(), text[:LONGEST]
+    if not text.isascii():
+        text = compatible(text)
     if "," in text or "." in text:
         text = with_plain_numbers(text)
     text = _SYMBOL.sub(_named, text)
@@ -584,26 +591,33 @@ def other_number(text: str, other: str) -> bool:
     return signs != their_signs or bool(have_both and versions != their_versions)
 
 
-# What compares with a number, but no arrow; and a mark that ends a word.
-_COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]?[.0-9])")
-_MARKED = re.compile(r"(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-)(?!\w)")
+# A sign that compares with a number, and is no arrow; a tag; a mark that ends a word.
+_COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
+_TAG = re.compile("<[^<>]*>")
+_MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-(?=$|[,;)/]))(?!\w)")
+_WRITTEN_OTHERWISE = str.maketrans({"≤": "<=", "≥": ">=", "♯": "#", "\u2212": "-"})
 
 
 @lru_cache(maxsize=1 << 12)
-def marks_of(text: str) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return what compares numbers of a text as written, and which words end with which marks.
+def marks_of(text: str) -> tuple[list[str], dict[str, set[str]]]:
+    """Return the signs that compare with numbers, and the marks that end words, by these words.
 
     >>> marks_of("age > 65, size ≤ 3"), marks_of("grade A-, in C++, 3 -> 5")
-    ((['>', '<='], []), ([], [('a', '-'), ('c', '++')]))
+    ((['<=', '>'], {}), ([], {'a': {'-'}, 'c': {'++'}}))
     """
-    text = text.replace("≤", "<=").replace("≥", ">=").replace("\u2212", "-")
-    return _COMPARED.findall(text), _MARKED.findall(text.lower())
+    if not text.isascii():
+        text = compatible(text.translate(_WRITTEN_OTHERWISE))
+    marked = defaultdict[str, set[str]](set)
+    for word, mark in _MARKED.findall(text.lower()):
+        marked[word].add(mark)
+    return sorted(_COMPARED.findall(_TAG.sub(" ", text))), dict(marked)
 
 
 def other_marks(text: str, other: str) -> bool:
-    """Tell whether texts as written compare numbers otherwise, or mark words otherwise.
+    """Tell whether texts as written compare numbers, or mark one word, in different ways.
 
-    If one has none, it may say it in words, or leave it out: but for a mark of a single letter.
+    Signs that one of them alone has may stand in words in the other, "over 5", or be left out. So
+    they count in texts of the same words: signs that compare, and marks of a letter or a number.
 
     >>> other_marks("age > 65", "age < 65"), other_marks("A+", "A-"), other_marks("C", "C#")
     (True, True, True)
@@ -612,11 +626,13 @@ def other_marks(text: str, other: str) -> bool:
     """
     text, other = text[:LONGEST], other[:LONGEST]
     (ours, marked), (theirs, they_mark) = marks_of(text), marks_of(other)
-    if ours != theirs and ((ours and theirs) or plain(text.lower()) == plain(other.lower())):
+    if any(marked[word] != they_mark[word] for word in marked.keys() & they_mark.keys()):
         return True
-    if marked == they_mark:
-        return False
-    return bool(marked and they_mark) or any(len(word) == 1 for word, _ in marked + they_mark)
+    if ours != theirs and ours and theirs:
+        return True
+    alone = marked.keys() ^ they_mark.keys()
+    counts = ours != theirs or any(len(word) == 1 or word.isdecimal() for word in alone)
+    return counts and plain(text.lower()) == plain(other.lower())
 
 
 _CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b")

@@ -49,7 +49,7 @@ def words(text: str) -> list[str]:
     if _PLAIN.fullmatch(text):
         return text.split(" ")
     if not text.isascii():
-        text = _compatible(text)  # before humps are sought: "É" may be "E\u0301"
+        text = compatible(text)  # before humps are sought: "É" may be "E\u0301"
     if "." in text or "&" in text:
         text = _INITIALS.sub(lambda initials: re.sub("[.&]", "", initials[0]), text)
     text = _HUMP.sub(" ", text)
@@ -76,8 +76,8 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=1024)  # a text is read for its words, its spelling and its vector
 def _plain_words(text: str) -> str:
-    compatible = text if text.isascii() else _compatible(text)[:LONGEST]
-    return " ".join(words(compatible))[:LONGEST].rstrip()
+    written = text if text.isascii() else compatible(text)[:LONGEST]
+    return " ".join(words(written))[:LONGEST].rstrip()
 
 
 def same_text(text: str) -> str:
@@ -131,7 +131,7 @@ def word_list(name: str) -> Iterator[list[str]]:
     return map(str.split, text.splitlines())
 
 
-def _compatible(text: str) -> str:
+def compatible(text: str) -> str:
     """Return a text in the form NFKC, with no more than 30 marks on a letter.
 
     No language has more (Unicode Standard Annex 15, "Stream-Safe Text Format"), and the time to

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict._arrays import products
 from fuzzydict.embedding.word_vectors import English
-from fuzzydict.search.keys import USUAL
+from fuzzydict.search.keys import CANDIDATES, USUAL
 from tests.support.properties import examples
 
 WORDS = "color colour no tax without hot cold qty quantity 5 12 twelve usd to eur white space"
@@ -121,7 +121,7 @@ def test_one_query_is_as_among_others(kind: str, keys: list[str], queries: list[
         else:  # of two that are as good, either may be the first
             assert of_each[alone.key] == pytest.approx(of_each[among.key], abs=1e-5)
         assert other.get(query, "none") == alone.value
-        if len(keys) <= 12:  # of more, as good ones may be left out
+        if len(keys) <= CANDIDATES:  # of more, as good ones may be left out
             assert of_each == same(scores(d, query))
 
 

@@ -55,7 +55,7 @@ R&D = rd; 10kg = 10 kg; 24h = 24 hour; 100 Mbps = 100 megabits per second; tax %
 usage (kWh) = usage kilowatt hours; a5 h2o 5G 12c 2xl 1st = a5 h2o 5g 12c 2xl 1st; no 5 = no 5;
 no tax = without tax; No. of items = number of items; OrderNo = order no; no = no; ?! = ;
 \u017f/n \u212a = s n k
-"""  # the last: letters that ignoring case makes those of signs
+"""  # the last: letters that are written in other forms
 
 
 @pytest.mark.parametrize("told", WRITTEN.replace("\n", " ").strip(" ").split("; "))
