@@ -54,7 +54,7 @@ non-profit = nonprofit; non-EU = not eu; in stock = in stock; Health & Safety = 
 R&D = rd; 10kg = 10 kg; 24h = 24 hour; 100 Mbps = 100 megabits per second; tax % = tax percent;
 usage (kWh) = usage kilowatt hours; a5 h2o 5G 12c 2xl 1st = a5 h2o 5g 12c 2xl 1st; no 5 = no 5;
 no tax = without tax; No. of items = number of items; OrderNo = order no; no = no; ?! = ;
-\u017f/n \u212a = s n k
+\u017f/n \u212a = serial number k
 """  # the last: letters that are written in other forms
 
 
