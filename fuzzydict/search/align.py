@@ -33,24 +33,27 @@ from fuzzydict.text.lexicon import (
     MEANINGS,
     Part,
     abbreviates,
-    are_left,
-    counts_letters,
     first_writings,
     is_directed,
-    is_one_text,
     is_other_compound,
-    marks_of,
-    may_be_one_date,
-    numbers_of,
-    other_code,
-    other_marks,
-    other_number,
     other_units,
     other_writings,
     part_of,
     same_terms,
     stem_of,
     with_plain_numbers,
+)
+from fuzzydict.text.numbers import (
+    are_left,
+    counts_letters,
+    is_one_text,
+    marks_of,
+    may_be_one_date,
+    numbers_of,
+    other_amounts,
+    other_code,
+    other_marks,
+    other_number,
 )
 from fuzzydict.text.words import LONGEST
 
@@ -718,7 +721,7 @@ def compare_numbers(
         query, text = queries[i], keys.texts[slots[i, j]]
         (name,), theirs_j = written([str.__str__(keys.names[slots[i, j]])]), numbers_of(text)
         if other_marks(asked[i], name):
-            X[i, j, OTHER_NUMBERS] = 1
+            X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
             continue
         if not (ours[i] or theirs_j):
             continue
@@ -726,7 +729,8 @@ def compare_numbers(
             continue
         more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
         as_written = with_plain_numbers(asked[i]), with_plain_numbers(name)
-        if other_code(query.text, text) or other_number(*as_written):
+        texts = query.text, text
+        if other_code(*texts) or other_amounts(*texts) or other_number(*as_written):
             place = OTHER_NUMBERS
         elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):
             place = SAME_NUMBERS

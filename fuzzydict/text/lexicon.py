@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import OSA
 
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
 
@@ -50,7 +49,7 @@ def look_up(word: str) -> Entry:
     ('12', 'kilogram', True)
     """
     form, stem = _forms().get(word, word), stem_of(word)
-    kinds, common = _table("kinds").get(word, ()), _table("common")
+    kinds, common = table_of("kinds").get(word, ()), table_of("common")
     group = _classes().get(word) or _classes().get(form) or _terms()[0].get(form) or (-1, "")
     is_filler = "legal" in kinds or "function" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
@@ -68,7 +67,7 @@ def look_up(word: str) -> Entry:
 
 
 @cache
-def _table(*names: str) -> dict[str, list[str]]:
+def table_of(*names: str) -> dict[str, list[str]]:
     """Return the lines of tables by their first words."""
     return {word: rest for name in names for word, *rest in word_list(name)}
 
@@ -83,16 +82,16 @@ _ORDINAL = re.compile(r"[0-9]+(?=(?:st|nd|rd|th)$)")
 def _forms() -> dict[str, str]:
     """Return the first spellings of words, and the units of symbols that mean nothing else."""
     forms = {}
-    for symbol, unit in _table("units").items():
+    for symbol, unit in table_of("units").items():
         member = _classes().get(symbol, (0, ""))[1]
-        if [member] == unit and _shorts()[symbol] == {member}:
+        if [member] == unit and short_forms()[symbol] == {member}:
             forms[symbol] = member
-    return forms | {word: form for word, (form,) in _table("variants", "numbers").items()}
+    return forms | {word: form for word, (form,) in table_of("variants", "numbers").items()}
 
 
 def stem_of(word: str) -> str:
     """Return the base of a plain word, or the base of that: of "payments" "payment", so "pay"."""
-    forms, bases, last = _forms(), _table("irregular", "forms"), ""
+    forms, bases, last = _forms(), table_of("irregular", "forms"), ""
     word = forms.get(word, word)
     while last != word:
         last, base = word, bases[word][0] if word in bases else without_ending(word)
@@ -106,7 +105,7 @@ def without_ending(word: str) -> str:
     >>> without_ending("payments"), without_ending("9th")
     ('payment', '9')
     """
-    endings = _table("endings")
+    endings = table_of("endings")
     if ordinal := _ORDINAL.match(word):
         return ordinal[0]
     for start in range(2, len(word)):
@@ -142,7 +141,7 @@ def part_of(part: str, word: str) -> Part:
     more = len(word) - len(part)
     if more < 2 or len(part) < _SHORTEST_PART or part not in word:
         return Part.NONE
-    affixes, rest = _table("affixes"), f"-{word[-more:]}"
+    affixes, rest = table_of("affixes"), f"-{word[-more:]}"
     if word.endswith(part):
         return Part.OF_ANOTHER if f"{word[:more]}-" in affixes else Part.OF_ITS_KIND
     is_doubled = word[-more] == part[-1] and f"-{rest[2:]}" in _DOUBLING
@@ -190,7 +189,7 @@ def _classes() -> dict[str, tuple[int, str]]:
         number = numbers.setdefault(kind, len(numbers))
         for word in (member, *others, *([f"{member}s"] if len(member) > 1 else [])):
             found.setdefault(word, (number, member))
-    units = {symbol: " ".join(names) for symbol, names in _table("units").items()}
+    units = {symbol: " ".join(names) for symbol, names in table_of("units").items()}
     return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
 
 
@@ -246,7 +245,7 @@ def _units() -> tuple[dict[str, int], NDArray[np.bool_]]:
     for number, (_, *names) in enumerate(one for one in word_list("classes") if one[0] == "unit"):
         for name in names:
             found[name].add(number)
-    for symbol, names in _table("units").items():
+    for symbol, names in table_of("units").items():
         found[symbol] |= found.get(" ".join(names), set())
     some = [frozenset[int](), *dict.fromkeys(frozenset(units) for units in found.values() if units)]
     others = [[bool(a and b) and a.isdisjoint(b) for b in some] for a in some]
@@ -333,7 +332,7 @@ def denials_of(word: str) -> list[str]:
     """
 
     def is_common(word: str) -> bool:
-        return word in _table("common") or stem_of(word) in _table("common")
+        return word in table_of("common") or stem_of(word) in table_of("common")
 
     for prefix, deniable in _DENIABLE.items():
         if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
@@ -355,7 +354,7 @@ _NUMERONYM = re.compile("[a-z]([1-9][0-9]?)[a-z]")
 
 
 @cache
-def _shorts() -> dict[str, set[str]]:
+def short_forms() -> dict[str, set[str]]:
     """Return what listed short forms stand for: abbreviations, units, members of classes."""
     found = defaultdict[str, set[str]](set)
     for short, *words in (*word_list("abbreviations"), *word_list("units")):
@@ -374,7 +373,7 @@ def is_numeronym(word: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def is_short_form(word: str) -> bool:
     """Tell whether a plain word, or what it is a plural of, is listed as short, or a numeronym."""
-    shorts = _shorts()
+    shorts = short_forms()
     return word in shorts or word[:-1] in shorts or bool(_NUMERONYM.fullmatch(word))
 
 
@@ -391,7 +390,7 @@ def abbreviates(short: str, long: str) -> int:
     ...     "dvlpr developer", "frmr farmers", "car carpet")]
     [1, 2, 3, 3, 0]
     """
-    shorts = _shorts()
+    shorts = short_forms()
     for one, other in ((short, long), (long, short)):
         listed = shorts.get(one) or (shorts.get(one[:-1]) if one.endswith("s") else None)
         if listed and (other in listed or look_up(other).stem in {look_up(w).stem for w in listed}):
@@ -407,9 +406,9 @@ def abbreviates(short: str, long: str) -> int:
         place = long.find(letter, place) + 1
         if not place:
             return 0
-    is_common = len(short) < _LONGEST_COMMON and int(_table("common").get(short, "0")[0]) > 2
+    is_common = len(short) < _LONGEST_COMMON and int(table_of("common").get(short, "0")[0]) > 2
     is_member = _classes().get(short, (-1, ""))[1] == short
-    if is_common or is_member or short in _table("kinds", "numbers") or not short.isalpha():
+    if is_common or is_member or short in table_of("kinds", "numbers") or not short.isalpha():
         return 0
     consonants = [vowels.sub("", long) for vowels in _INNER_VOWELS]
     if short in consonants and len(short) > 1:
@@ -470,7 +469,7 @@ _SYMBOL = re.compile(r"(?<=[0-9])[\s_-]?([a-zA-Z]{0,2}[A-ZμΩ][a-zA-ZΩ]{0,2})(
 
 def _named(symbol: re.Match[str]) -> str:
     """Return the unit that a symbol with capitals or Greek letters stands for: "mA", "MHz"."""
-    written, units = symbol[1], _table("units")
+    written, units = symbol[1], table_of("units")
     ways = [written, "μ" + written[1:] if written[0] == "u" else written]
     if written not in (written.upper(), written.title()):  # it would be two words: "MBit"
         ways.append(written.lower())
@@ -499,10 +498,10 @@ def words_of(text: str) -> list[str]:
     >>> words_of("price w/o tax"), words_of("In-active users"), words_of("10kg"), words_of("5 g")
     (['price', 'without', 'tax'], ['inactive', 'users'], ['10', 'kg'], ['5', 'gram'])
     """
-    units, written, last, found = _table("units"), _written(), _last_written(), list[str]()
+    units, written, last, found = table_of("units"), _written(), _last_written(), list[str]()
 
     def parted(stuck: re.Match[str]) -> str:  # a number and a unit; but codes stay as they are
-        is_unit = stuck[2] in units or "unit" in _table("kinds").get(stuck[2], ())
+        is_unit = stuck[2] in units or "unit" in table_of("kinds").get(stuck[2], ())
         return " ".join(stuck.groups()) if is_unit and stuck[0] not in _classes() else stuck[0]
 
     text = _POSSESSIVE.sub("s", plain(_spelled_out(text)))
@@ -526,235 +525,16 @@ def is_directed(text: str) -> bool:
     >>> [is_directed(text) for text in ("usd to eur", "km/h", "Bonn - Ulm", "e-mail", "from home")]
     [True, True, True, False, False]
     """
-    text, kinds = _spelled_out(text), _table("kinds")
+    text, kinds = _spelled_out(text), table_of("kinds")
     inner = plain(text).split(" ")[1:-1]
     directions = [one for one in inner if "direction" in kinds.get(one, ())]
     return bool(directions or _TURNED.search(text))
 
 
-_APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
-_NUMBERS = re.compile(r"[0-9]+(?: [0-9]+)*")  # with nothing but blanks between them
-_LONG_NUMBER = re.compile(r"[0-9]{5}")
-
-
-def is_one_text(text: str, other: str) -> bool:
-    """Tell whether two plain texts differ at most in which of their words are written together.
-
-    Digits make another number, unless they are five or more.
-
-    >>> is_one_text("eu 38", "eu38"), is_one_text("1 5 kg", "15 kg"), is_one_text("10 000", "10000")
-    (True, False, True)
-    """
-    if text.replace(" ", "") != other.replace(" ", ""):
-        return False
-    ours, theirs = (_NUMBERS.findall(_APART.sub("", one)) for one in (text, other))
-    return all(
-        a == b or _LONG_NUMBER.search(a) or _LONG_NUMBER.search(b)
-        for a, b in zip(ours, theirs, strict=True)
-    )
-
-
-_WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[$€£¥]?[0-9]+(?:\.[0-9]+)*(?![0-9])")
-_YEAR = re.compile("(?:19|20)[0-9]{2}")
-
-
-@lru_cache(maxsize=1 << 12)
-def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
-    """Return how many numbers of a text have a minus, and the parts of those with points.
-
-    These are the parts of a version or a date that are not zero, in whichever order they are. Zeros
-    before a part say nothing, but in a fraction, which is behind no year: 0.05 is not 0.5.
-    """
-    numbers = _WRITTEN_NUMBER.findall(text.replace("\u2212", "-"))  # a minus
-    versions = set[tuple[str, ...]]()
-    for number in numbers:
-        whole, *others = number.split(".")
-        if others:
-            parts = [part.lstrip(" -0$€£¥") for part in (whole, *others)]
-            if len(others) == 1 and parts[1] and not _YEAR.fullmatch(parts[0]):
-                parts[1] = others[0]
-            versions.add(tuple(sorted(filter(None, parts))))
-    return sum("-" in number for number in numbers), versions
-
-
-def other_number(text: str, other: str) -> bool:
-    """Tell whether texts as written have numbers that differ by a sign, or as versions do.
-
-    >>> other_number("-15 C", "15 C"), other_number("v 1.1.2", "v 1.2"), other_number("3.0", "3")
-    (True, True, False)
-    >>> other_number("0.05 mg", "0.5 mg"), other_number("05.2024", "2024.05")
-    (True, False)
-    """
-    signs, versions = _signs_and_versions(text[:LONGEST])
-    their_signs, their_versions = _signs_and_versions(other[:LONGEST])
-    have_both = versions and their_versions
-    return signs != their_signs or bool(have_both and versions != their_versions)
-
-
-# A sign that compares with a number, and is no arrow; a tag; a mark that ends a word.
-_COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
-_TAG = re.compile("<[^<>]*>")
-_MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-(?=$|[,;)/]))(?!\w)")
-_WRITTEN_OTHERWISE = str.maketrans({"≤": "<=", "≥": ">=", "♯": "#", "\u2212": "-"})
-
-
-@lru_cache(maxsize=1 << 12)
-def marks_of(text: str) -> tuple[list[str], dict[str, set[str]]]:
-    """Return the signs that compare with numbers, and the marks that end words, by these words.
-
-    >>> marks_of("age > 65, size ≤ 3"), marks_of("grade A-, in C++, 3 -> 5")
-    ((['<=', '>'], {}), ([], {'a': {'-'}, 'c': {'++'}}))
-    """
-    if not text.isascii():
-        text = compatible(text.translate(_WRITTEN_OTHERWISE))
-    marked = defaultdict[str, set[str]](set)
-    for word, mark in _MARKED.findall(text.lower()):
-        marked[word].add(mark)
-    return sorted(_COMPARED.findall(_TAG.sub(" ", text))), dict(marked)
-
-
-def other_marks(text: str, other: str) -> bool:
-    """Tell whether texts as written compare numbers, or mark one word, in different ways.
-
-    Signs that one of them alone has may stand in words in the other, "over 5", or be left out. So
-    they count in texts of the same words: signs that compare, and marks of a letter or a number.
-
-    >>> other_marks("age > 65", "age < 65"), other_marks("A+", "A-"), other_marks("C", "C#")
-    (True, True, True)
-    >>> other_marks("disney", "Disney+"), other_marks("> 5", "over 5"), other_marks("> 5", "5")
-    (False, False, True)
-    """
-    text, other = text[:LONGEST], other[:LONGEST]
-    (ours, marked), (theirs, they_mark) = marks_of(text), marks_of(other)
-    if any(marked[word] != they_mark[word] for word in marked.keys() & they_mark.keys()):
-        return True
-    if ours != theirs and ours and theirs:
-        return True
-    alone = marked.keys() ^ they_mark.keys()
-    counts = ours != theirs or any(len(word) == 1 or word.isdecimal() for word in alone)
-    return counts and plain(text.lower()) == plain(other.lower())
-
-
-_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b")
-
-
-def other_code(text: str, other: str) -> bool:
-    """Tell whether plain texts have one number behind other letters, as many as there.
-
-    Letters that both texts have are words in another order.
-
-    >>> other_code("gate b5", "gate a5"), other_code("uk 38", "eu 38"), other_code("b5", "b05")
-    (True, True, False)
-    >>> other_code("red led 5 mm", "led red 5 mm")
-    False
-    >>> other_code("w12", "kw12"), other_code("of 2024", "in 2024"), other_code("no 5", "nr 5")
-    (False, False, False)
-    """
-    ours, theirs, shorts = _codes_of(text), _codes_of(other), _shorts()
-    in_both = {*text.split()}.intersection(other.split())
-    for number in ours.keys() & theirs.keys():
-        one, two = ours[number], theirs[number]
-        if one in in_both and two in in_both:
-            continue
-        if len(one) == len(two) and shorts.get(one, {one}).isdisjoint(shorts.get(two, {two})):
-            return True
-    return False
-
-
-def _codes_of(text: str) -> dict[str, str]:
-    """Return the letters before each number of a text, but not a small word: "of 2024"."""
-    kinds = _table("kinds")
-    found = _CODE.findall(text)
-    return {number: letters for letters, gap, number in found if not gap or letters not in kinds}
-
-
-_TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
-
-
-@cache
-def _months() -> dict[str, str]:
-    lines = [words for kind, *words in word_list("classes") if kind == "month"]
-    return {word: str(number) for number, words in enumerate(lines, 1) for word in words}
-
-
-def month_of(word: str) -> str | None:
-    """Return the number of the month that a word names, if it names one."""
-    return _months().get(word)
-
-
-def numbers_of(text: str) -> list[str]:
-    """Return the numbers in a plain text, without zeros before them.
-
-    If there are any, months are numbers, and "5 pm" is 17 and 0.
-
-    >>> numbers_of("5 jan 2024"), numbers_of("9 30 pm"), numbers_of("gate b07"), numbers_of("may")
-    (['5', '1', '2024'], ['21', '30'], ['7'], [])
-    """
-
-    def of_24_hours(time: re.Match[str]) -> str:
-        return f"{int(time[1]) % 12 + 12 * (time[3] == 'p')} {time[2] or '0'}"
-
-    if not any(map(str.isdigit, text)):
-        return []
-    words = [month_of(word) or word for word in _TIME.sub(of_24_hours, text).split()]
-    parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
-    return [part.lstrip("0") or "0" for part in parts]
-
-
-_SAME_LETTERS = 0.65  # of a number word and a slip of it
-
-
-def are_left(left: Counter[str], as_written: str, other: str) -> bool:
-    """Tell whether numbers of a text are left over beside another, given in its first spelling.
-
-    A number word is not, where the other has it in a word, "firstname", or a slip of it, "fisrt".
-    Nor is "one", which seldom counts.
-    """
-    for word in plain(as_written.lower()).split():
-        digits = month_of(word) or first_writings().get(word, word)
-        if not left.keys().isdisjoint(numbers_of(digits)):
-            if digits == word:
-                return True
-            alike = OSA.normalized_similarity
-            slips = (word in one or alike(word, one) >= _SAME_LETTERS for one in other.split())
-            if word != "one" and not any(slips):
-                return True
-    return False
-
-
-def counts_letters(text: str, other: str) -> bool:
-    """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
-    ours, theirs = text.split(), other.split()
-    return any(
-        abbreviates(short, word) == 1
-        for some, others in ((ours, theirs), (theirs, ours))
-        for short in filter(is_numeronym, some)
-        for word in others
-        if not is_numeronym(word)
-    )
-
-
-_DIGITS = re.compile("[0-9]+")
-
-
-def may_be_one_date(text: str, other: str) -> bool:
-    """Tell whether plain texts of the same numbers may be one day, written in two ways.
-
-    Where both write the year in one place, and the month as a number, they write it in one way.
-
-    >>> may_be_one_date("5 jan 2024", "2024 01 05"), may_be_one_date("2024 05 01", "2024 01 05")
-    (True, False)
-    """
-    numbers = [_DIGITS.findall(one) for one in (text, other)]
-    years = [[i for i, number in enumerate(some) if len(number) == 4] for some in numbers]
-    are_dates = all(len(numbers_of(one)) == 3 for one in (text, other)) and all(years)
-    return are_dates and not (years[0] == years[1] and all(len(some) == 3 for some in numbers))
-
-
 @cache
 def first_writings() -> dict[str, str]:
     """Return how single words that may be written in several ways are: "1st" for "first"."""
-    numbers = {word: digits for word, (digits,) in _table("numbers").items()}
+    numbers = {word: digits for word, (digits,) in table_of("numbers").items()}
     return numbers | {a: b for a, b in _written().items() if f"{a}{b}".isalpha()}
 
 

@@ -64,7 +64,7 @@ red, green, navy: reddish = red
 first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name; frist
     name = first_name
 one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
-timeout_s, host, port: timeout_seconds = timeout_s
+timeout_s, host, led red 5 mm: timeout_seconds = timeout_s; red led 5 mm = led red 5 mm
 commit, committing: commiting = committing
 teach, learn, read: teacher = teach
 danger, table: dangerous = danger
@@ -121,7 +121,8 @@ digoxin 0.025 mg: digoxin 0.25 mg, x; 0.05: 0.5, x; .5mg: 5 mg, x; rate 0.01 %: 
 mg, x; 5.1: 1.5, x; age > 65: age < 65, x; A-: A+, B+; b+: B, AB-; C#: C, Java; C: C#, C++; F#: C#,
 Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5 pF; 10 µg: 10 mg, x; > 10 %: 10 %, x; apple juice 1.5 l: milk
 1.5 l, cola 1.5 l; tabs 5 mg: drops 5 mg, x; sweet potatoes: potatoes, x; New Mexico: Mexico, x;
-soap opera: opera, x
+soap opera: opera, x; coil 10 mH: coil 10 µH, x; oil 750 g: oil 750 ml, x; age at least 18: age <
+18, x; D+: D, x; C--: C, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.

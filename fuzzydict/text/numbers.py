@@ -1,0 +1,279 @@
+"""What tells the numbers of two texts apart: dates, versions, units, codes, signs and marks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from functools import cache, lru_cache
+from itertools import pairwise
+
+from rapidfuzz.distance import OSA
+
+from fuzzydict.text.lexicon import (
+    abbreviates,
+    first_writings,
+    is_numeronym,
+    look_up,
+    other_units,
+    short_forms,
+    table_of,
+)
+from fuzzydict.text.words import LONGEST, compatible, plain, word_list
+
+_APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
+_NUMBERS = re.compile(r"[0-9]+(?: [0-9]+)*")  # with nothing but blanks between them
+_LONG_NUMBER = re.compile(r"[0-9]{5}")
+
+
+def is_one_text(text: str, other: str) -> bool:
+    """Tell whether two plain texts differ at most in which of their words are written together.
+
+    Digits make another number, unless they are five or more.
+
+    >>> is_one_text("eu 38", "eu38"), is_one_text("1 5 kg", "15 kg"), is_one_text("10 000", "10000")
+    (True, False, True)
+    """
+    if text.replace(" ", "") != other.replace(" ", ""):
+        return False
+    ours, theirs = (_NUMBERS.findall(_APART.sub("", one)) for one in (text, other))
+    return all(
+        a == b or _LONG_NUMBER.search(a) or _LONG_NUMBER.search(b)
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+_WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[$€£¥]?[0-9]+(?:\.[0-9]+)*(?![0-9])")
+_YEAR = re.compile("(?:19|20)[0-9]{2}")
+
+
+@lru_cache(maxsize=1 << 12)
+def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
+    """Return how many numbers of a text have a minus, and the parts of those with points.
+
+    These are the parts of a version or a date that are not zero, in whichever order they are. Zeros
+    before a part say nothing, but in a fraction, which is behind no year: 0.05 is not 0.5.
+    """
+    numbers = _WRITTEN_NUMBER.findall(text.replace("\u2212", "-"))  # a minus
+    versions = set[tuple[str, ...]]()
+    for number in numbers:
+        whole, *others = number.split(".")
+        if others:
+            parts = [part.lstrip(" -0$€£¥") for part in (whole, *others)]
+            if len(others) == 1 and parts[1] and not _YEAR.fullmatch(parts[0]):
+                parts[1] = others[0]
+            versions.add(tuple(sorted(filter(None, parts))))
+    return sum("-" in number for number in numbers), versions
+
+
+def other_number(text: str, other: str) -> bool:
+    """Tell whether texts as written have numbers that differ by a sign, or as versions do.
+
+    >>> other_number("-15 C", "15 C"), other_number("v 1.1.2", "v 1.2"), other_number("3.0", "3")
+    (True, True, False)
+    >>> other_number("0.05 mg", "0.5 mg"), other_number("05.2024", "2024.05")
+    (True, False)
+    """
+    signs, versions = _signs_and_versions(text[:LONGEST])
+    their_signs, their_versions = _signs_and_versions(other[:LONGEST])
+    have_both = versions and their_versions
+    return signs != their_signs or bool(have_both and versions != their_versions)
+
+
+# A sign that compares with a number, and is no arrow; a tag; a mark that ends a word.
+_COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
+_TAG = re.compile("<[^<>]*>")
+_MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$|[,;)/]))(?!\w)")
+_SAID = dict.fromkeys(
+    ["above", "over", "more", "greater", "exceeding", "least", "minimum", "min"], ">"
+)
+_SAID |= dict.fromkeys(["below", "under", "less", "fewer", "most", "maximum", "max"], "<")
+_WRITTEN_OTHERWISE = str.maketrans({"≤": "<=", "≥": ">=", "♯": "#", "\u2212": "-"})
+
+
+@lru_cache(maxsize=1 << 12)
+def marks_of(text: str) -> tuple[list[str], dict[str, set[str]]]:
+    """Return the signs that compare with numbers, and the marks that end words, by these words.
+
+    >>> marks_of("age > 65, size ≤ 3"), marks_of("grade A-, in C++, 3 -> 5")
+    ((['<=', '>'], {}), ([], {'a': {'-'}, 'c': {'++'}}))
+    """
+    if not text.isascii():
+        text = compatible(text.translate(_WRITTEN_OTHERWISE))
+    marked = defaultdict[str, set[str]](set)
+    for word, mark in _MARKED.findall(text.lower()):
+        marked[word].add(mark)
+    return sorted(_COMPARED.findall(_TAG.sub(" ", text))), dict(marked)
+
+
+def other_marks(text: str, other: str) -> bool:
+    """Tell whether texts as written compare numbers, or mark one word, in different ways.
+
+    Signs that one of them alone has may stand in words in the other, "over 5", or be left out. So
+    they count in texts of the same words: signs that compare, and marks of a letter or a number.
+
+    >>> other_marks("age > 65", "age < 65"), other_marks("A+", "A-"), other_marks("C", "C#")
+    (True, True, True)
+    >>> other_marks("disney", "Disney+"), other_marks("> 5", "over 5"), other_marks("> 5", "5")
+    (False, False, True)
+    >>> other_marks("age < 18", "age at least 18")
+    True
+    """
+    text, other = text[:LONGEST], other[:LONGEST]
+    (ours, marked), (theirs, they_mark) = marks_of(text), marks_of(other)
+    if any(marked[word] != they_mark[word] for word in marked.keys() & they_mark.keys()):
+        return True
+    if ours != theirs and (ours or theirs):
+        directions = [
+            {sign[0] for sign in signs}
+            or {_SAID[word] for word in plain(text).split() if word in _SAID}
+            for signs, text in ((ours, text), (theirs, other))
+        ]
+        if (ours and theirs) or (all(directions) and directions[0].isdisjoint(directions[1])):
+            return True
+    alone = marked.keys() ^ they_mark.keys()
+    counts = ours != theirs or any(len(word) == 1 or word.isdecimal() for word in alone)
+    return counts and plain(text.lower()) == plain(other.lower())
+
+
+def _directions(signs: list[str], text: str) -> set[str]:
+    """Return which ways a text compares, by its signs or else by its words."""
+    said = {_SAID[word] for word in plain(text.lower()).split() if word in _SAID}
+    return {sign[0] for sign in signs} or said
+
+
+_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b")
+
+
+def other_code(text: str, other: str) -> bool:
+    """Tell whether plain texts have one number behind other letters, as many as there.
+
+    Letters that both texts have are words in another order.
+
+    >>> other_code("gate b5", "gate a5"), other_code("uk 38", "eu 38"), other_code("b5", "b05")
+    (True, True, False)
+    >>> other_code("red led 5 mm", "led red 5 mm")
+    False
+    >>> other_code("w12", "kw12"), other_code("of 2024", "in 2024"), other_code("no 5", "nr 5")
+    (False, False, False)
+    """
+    ours, theirs, shorts = _codes_of(text), _codes_of(other), short_forms()
+    in_both = {*text.split()}.intersection(other.split())
+    for number in ours.keys() & theirs.keys():
+        one, two = ours[number], theirs[number]
+        if one in in_both and two in in_both:
+            continue
+        if len(one) == len(two) and shorts.get(one, {one}).isdisjoint(shorts.get(two, {two})):
+            return True
+    return False
+
+
+def _codes_of(text: str) -> dict[str, str]:
+    """Return the letters before each number of a text, but not a small word: "of 2024"."""
+    kinds = table_of("kinds")
+    found = _CODE.findall(text)
+    return {number: letters for letters, gap, number in found if not gap or letters not in kinds}
+
+
+def other_amounts(text: str, other: str) -> bool:
+    """Tell whether plain texts have one number with other units behind it.
+
+    >>> other_amounts("oil 750 ml", "oil 750 g"), other_amounts("5 m rope", "rope 5 m 10 mm")
+    (True, False)
+    """
+    ours, theirs, others = _units_behind(text), _units_behind(other), other_units()
+    return any(
+        all(others[a, b] for a in ours[number] for b in theirs[number])
+        for number in ours.keys() & theirs.keys()
+    )
+
+
+def _units_behind(text: str) -> dict[str, set[int]]:
+    """Return the units behind each number of a text, as `Entry` has them."""
+    found = defaultdict[str, set[int]](set)
+    for number, word in pairwise(text.split()):
+        if number.isdecimal() and (unit := look_up(word).unit):
+            found[number].add(unit)
+    return found
+
+
+_TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
+
+
+@cache
+def _months() -> dict[str, str]:
+    lines = [words for kind, *words in word_list("classes") if kind == "month"]
+    return {word: str(number) for number, words in enumerate(lines, 1) for word in words}
+
+
+def month_of(word: str) -> str | None:
+    """Return the number of the month that a word names, if it names one."""
+    return _months().get(word)
+
+
+def numbers_of(text: str) -> list[str]:
+    """Return the numbers in a plain text, without zeros before them.
+
+    If there are any, months are numbers, and "5 pm" is 17 and 0.
+
+    >>> numbers_of("5 jan 2024"), numbers_of("9 30 pm"), numbers_of("gate b07"), numbers_of("may")
+    (['5', '1', '2024'], ['21', '30'], ['7'], [])
+    """
+
+    def of_24_hours(time: re.Match[str]) -> str:
+        return f"{int(time[1]) % 12 + 12 * (time[3] == 'p')} {time[2] or '0'}"
+
+    if not any(map(str.isdigit, text)):
+        return []
+    words = [month_of(word) or word for word in _TIME.sub(of_24_hours, text).split()]
+    parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
+    return [part.lstrip("0") or "0" for part in parts]
+
+
+_SAME_LETTERS = 0.65  # of a number word and a slip of it
+
+
+def are_left(left: Counter[str], as_written: str, other: str) -> bool:
+    """Tell whether numbers of a text are left over beside another, given in its first spelling.
+
+    A number word is not, where the other has it in a word, "firstname", or a slip of it, "fisrt".
+    Nor is "one", which seldom counts.
+    """
+    for word in plain(as_written.lower()).split():
+        digits = month_of(word) or first_writings().get(word, word)
+        if not left.keys().isdisjoint(numbers_of(digits)):
+            if digits == word:
+                return True
+            alike = OSA.normalized_similarity
+            slips = (word in one or alike(word, one) >= _SAME_LETTERS for one in other.split())
+            if word != "one" and not any(slips):
+                return True
+    return False
+
+
+def counts_letters(text: str, other: str) -> bool:
+    """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
+    ours, theirs = text.split(), other.split()
+    return any(
+        abbreviates(short, word) == 1
+        for some, others in ((ours, theirs), (theirs, ours))
+        for short in filter(is_numeronym, some)
+        for word in others
+        if not is_numeronym(word)
+    )
+
+
+_DIGITS = re.compile("[0-9]+")
+
+
+def may_be_one_date(text: str, other: str) -> bool:
+    """Tell whether plain texts of the same numbers may be one day, written in two ways.
+
+    Where both write the year in one place, and the month as a number, they write it in one way.
+
+    >>> may_be_one_date("5 jan 2024", "2024 01 05"), may_be_one_date("2024 05 01", "2024 01 05")
+    (True, False)
+    """
+    numbers = [_DIGITS.findall(one) for one in (text, other)]
+    years = [[i for i, number in enumerate(some) if len(number) == 4] for some in numbers]
+    are_dates = all(len(numbers_of(one)) == 3 for one in (text, other)) and all(years)
+    return are_dates and not (years[0] == years[1] and all(len(some) == 3 for some in numbers))
