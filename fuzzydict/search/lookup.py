@@ -198,6 +198,8 @@ class Lookup(ABC):
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first."""
+        if topn == 1 and not self._is_named:  # which needs no scores of the others
+            return [[one] for one in self.nearest(asked)]
         return [
             self._best(listing.keys, one.asked, scores, topn)
             for listing in self._listings(self._asked(asked), topn)
