@@ -177,7 +177,12 @@ def embedding_of(embedding: Path | None) -> WordVectors | None:
     """Return what ``--embedding`` names; None for the default."""
     if embedding is None:
         return None
-    return English() if str(embedding) == ENGLISH else WordVectors.load(embedding)
+    if str(embedding) == ENGLISH:
+        return English()
+    if not embedding.is_file():
+        made = f"`{ENGLISH}`, or a file that `fuzzydict train` made"
+        click.get_current_context().fail(f"--embedding: expected {made}, got {quoted(str(embedding))}")
+    return WordVectors.load(embedding)
 
 
 def synonyms_of(synonyms: Path | None) -> dict[str, str]:
