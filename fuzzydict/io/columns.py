@@ -194,14 +194,15 @@ def join_tables(
 
 def best_keys(d: AnyDict, queries: list[str]) -> list[Match | None]:
     """Return the best key of each query, a match or not; None if there is no key to compare."""
-    best: list[Match | None] = []
+    best, ordered = dict[str, Match | None](), sorted(queries)  # words that are compared once meet
     for start in range(0, len(queries), _TOGETHER):
+        some = ordered[start : start + _TOGETHER]
         try:
-            ranked = d.most_similar(queries[start : start + _TOGETHER], topn=1)
+            ranked = d.most_similar(some, topn=1)
         except NoMatchError:  # no key has letters or digits
             return [None] * len(queries)
-        best += [row[0] if row else None for row in ranked]
-    return best
+        best.update((text, row[0] if row else None) for text, row in zip(some, ranked, strict=True))
+    return [best[text] for text in queries]
 
 
 def _keys_among(d: AnyDict, texts: Iterable[str]) -> list[str]:
