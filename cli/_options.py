@@ -180,8 +180,8 @@ def embedding_of(embedding: Path | None) -> WordVectors | None:
     if str(embedding) == ENGLISH:
         return English()
     if not embedding.is_file():
-        made = f"`{ENGLISH}`, or a file that `fuzzydict train` made"
-        click.get_current_context().fail(f"--embedding: expected {made}, got {quoted(str(embedding))}")
+        made, got = f"`{ENGLISH}`, or a file that `fuzzydict train` made", quoted(str(embedding))
+        click.get_current_context().fail(f"--embedding: expected {made}, got {got}")
     return WordVectors.load(embedding)
 
 
