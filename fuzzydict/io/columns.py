@@ -194,7 +194,8 @@ def join_tables(
 
 def best_keys(d: AnyDict, queries: list[str]) -> list[Match | None]:
     """Return the best key of each query, a match or not; None if there is no key to compare."""
-    best, ordered = dict[str, Match | None](), sorted(queries)  # words that are compared once meet
+    best = dict[str, Match | None]()
+    ordered = sorted(queries)  # so that texts with a word in common are compared together
     for start in range(0, len(queries), _TOGETHER):
         some = ordered[start : start + _TOGETHER]
         try:

@@ -720,7 +720,7 @@ def compare_numbers(
     for i, j in np.argwhere(keys.facts["digit"][theirs].any(2) | may_differ).tolist():
         query, text = queries[i], keys.texts[slots[i, j]]
         (name,), theirs_j = written([str.__str__(keys.names[slots[i, j]])]), numbers_of(text)
-        if other_marks(asked[i], name):
+        if other_marks(asked[i], name):  # A+ and A- are members of a class as well
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
             continue
         if not (ours[i] or theirs_j):

@@ -83,6 +83,7 @@ def other_number(text: str, other: str) -> bool:
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
 _TAG = re.compile("<[^<>]*>")
 _MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$|[,;)/]))(?!\w)")
+# The signs that words stand for.
 _SAID = dict.fromkeys(
     ["above", "over", "more", "greater", "exceeding", "least", "minimum", "min"], ">"
 )
@@ -122,13 +123,9 @@ def other_marks(text: str, other: str) -> bool:
     (ours, marked), (theirs, they_mark) = marks_of(text), marks_of(other)
     if any(marked[word] != they_mark[word] for word in marked.keys() & they_mark.keys()):
         return True
-    if ours != theirs and (ours or theirs):
-        directions = [
-            {sign[0] for sign in signs}
-            or {_SAID[word] for word in plain(text).split() if word in _SAID}
-            for signs, text in ((ours, text), (theirs, other))
-        ]
-        if (ours and theirs) or (all(directions) and directions[0].isdisjoint(directions[1])):
+    if ours != theirs:
+        our_ways, their_ways = _directions(ours, text), _directions(theirs, other)
+        if (ours and theirs) or (our_ways and their_ways and our_ways.isdisjoint(their_ways)):
             return True
     alone = marked.keys() ^ they_mark.keys()
     counts = ours != theirs or any(len(word) == 1 or word.isdecimal() for word in alone)
@@ -137,7 +134,7 @@ def other_marks(text: str, other: str) -> bool:
 
 def _directions(signs: list[str], text: str) -> set[str]:
     """Return which ways a text compares, by its signs or else by its words."""
-    said = {_SAID[word] for word in plain(text.lower()).split() if word in _SAID}
+    said = {_SAID[word] for word in plain(text).split() if word in _SAID}
     return {sign[0] for sign in signs} or said
 
 
