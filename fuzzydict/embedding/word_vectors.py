@@ -238,7 +238,7 @@ class WordVectors:
         entry = look_up(word)
         bases = entry.form, entry.stem, _AMERICAN.sub("z", word)
         base = next((self._rows[one] for one in bases if one in self._rows), None)
-        slips = self._slips(word)
+        slips = [] if entry.group >= 0 else self._slips(word)  # "sulfite" is listed, and no slip
         if base is not None:  # "commiting" is "committing" sooner than "commit"
             forms = [row for row in slips if look_up(self.words[row]).stem == entry.stem]
             return min(forms, default=base), 1.0

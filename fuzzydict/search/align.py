@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import OSA, Indel, JaroWinkler
+from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import ignore_invalid, slices
@@ -76,24 +76,16 @@ class Feature(NamedTuple):
 _LISTED = (
     ("meaning", 1, "nearness; nearness above the usual"),
     ("meaning", 1, "nearness by the encoder; nearness by the encoder above the usual"),
-    ("spelling", 1, "n-grams; letters; edits; edits from the beginning; as written"),
-    ("spelling", 1, "spelled, of the query; spelled, of the key"),
+    ("spelling", 1, "n-grams; edits; edits from the beginning"),
     ("meaning", 1, "meant, of the query; meant, of the key"),
     ("words", 1, "matched, of the query; matched, of the key"),
     ("words", 1, "worst word of the query; worst word of the key"),
-    ("words", 1, "matched but for fillers, of the query; matched but for fillers, of the key"),
-    ("meaning", 1, "may be related, of the query"),
-    ("spelling", 1, "initials; three initials or more; conventional abbreviation; abbreviation"),
+    ("meaning", 1, "may be related"),
+    ("spelling", 1, "initials; conventional abbreviation; abbreviation"),
     ("words", 1, "the same numbers"),
     ("against", -1, "opposites; other members of a class; other numbers; numbers left out"),
-    (
-        "against",
-        -1,
-        "turned round; denied; denials left over; another word of like letters; other small words",
-    ),
+    ("against", -1, "turned round; denied; another word of like letters"),
     ("against", -1, "other kinds of one thing"),
-    ("meaning", 1, "may be related, of the key"),
-    ("words", 1, "head matched, of the query; head matched, of the key; one head"),
     ("against", -1, "left over, of the query; left over, of the key"),
     ("against", 1, "what is left over is near; what is left over of the query is near the key"),
     ("", 0, "words of the query; words of the key; share of known words; number of keys"),
@@ -105,16 +97,15 @@ FEATURES = tuple(
 # fmt: off
 # The place of each, in order.
 (
-    NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, LETTERS, EDITS, BEGINNING, WRITTEN, SPELLED,
-    SPELLED_KEY, MEANT, MEANT_KEY, MATCHED, MATCHED_KEY, WORST, WORST_KEY, TELLING,
-    TELLING_KEY, RELATED, INITIALS, LONG_INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
-    OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, DENIALS_LEFT, OTHER_WORD,
-    OTHER_SMALL, OTHER_KINDS, RELATED_KEY, HEAD, HEAD_KEY, ONE_HEAD, LEFT, LEFT_KEY, LEFT_NEAR,
-    LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH,
+    NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, EDITS, BEGINNING, MEANT, MEANT_KEY, MATCHED,
+    MATCHED_KEY, WORST, WORST_KEY, RELATED, INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
+    OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD, OTHER_KINDS, LEFT,
+    LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT,
+    LENGTH,
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
-#: From here on features tell whether a key is right, not which: kinds, heads, what is left over.
+#: From here on features tell whether a key is right, not which: kinds, and what is left over.
 WHETHER = OTHER_KINDS
 CONTEXT = WORDS  # the first feature without a direction
 
@@ -413,28 +404,17 @@ def align(
     return X
 
 
-_LONGEST = 256  # characters of a text as written that are compared
-
-
 def compare_strings(
     X: NDArray[np.float32], queries: Sequence[Query], keys: Keys, slots: NDArray[np.intp]
 ) -> None:
     """Set how alike queries and candidates are as strings; the arguments are those of a `Block`."""
-    (L, C), flat = slots.shape, slots.ravel().tolist()
-    texts, names = [keys.texts[slot] for slot in flat], [keys.names[slot] for slot in flat]
-    ours = [query.text for query in queries]
-    as_written = keys.table.written([query.asked for query in queries] + names)
-    written = [str.__str__(text)[:_LONGEST].lower() for text in as_written]
+    L, C = slots.shape
+    ours = [query.text for query in queries for _ in range(C)]
+    texts = [keys.texts[slot] for slot in slots.ravel().tolist()]
     plain, joined = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
-    for place, of_queries, of_keys, measure in (
-        (LETTERS, plain, joined, Indel),
-        (EDITS, plain, joined, OSA),
-        (BEGINNING, ours, texts, JaroWinkler),
-        (WRITTEN, written[:L], written[L:], Indel),
-    ):
-        each = [text for text in of_queries for _ in range(C)]
-        alike = cpdist(each, of_keys, scorer=measure.normalized_similarity, dtype=np.float32)
-        X[..., place] = alike.reshape(L, C)
+    edits = cpdist(plain, joined, scorer=OSA.normalized_similarity, dtype=np.float32)
+    alike = cpdist(ours, texts, scorer=JaroWinkler.normalized_similarity, dtype=np.float32)
+    X[..., EDITS], X[..., BEGINNING] = edits.reshape(L, C), alike.reshape(L, C)
 
 
 # ---- one word that stands for several ------------------------------------------------------------
@@ -574,60 +554,28 @@ def _cover(
     vectors of the words of the candidates, (L, C, W, E).
     """
     X, _, keys, _, theirs, table = block
-    X[..., OTHER_SMALL], X[..., DENIED], left, heads = 1, 1, [], []
+    X[..., DENIED], left = 1, []
     sides = (asked.facts, asked.columns[:, None], share, 4), (keys.facts, theirs, other, 3)
     for place, (facts, words, shares, axis) in enumerate(sides):
         best = _highest(table.strengths, axis)  # (4, L, C, w), or with W
         covered = (best * shares).sum(3)
-        X[..., SPELLED + place : WORST : 2] = np.moveaxis(covered[:3], 0, 2)
-        X[..., RELATED_KEY if place else RELATED] = covered[3]
+        X[..., MEANT + place : WORST : 2] = np.moveaxis(covered[1:3], 0, 2)
         X[..., WORST + place] = np.where(shares > 0, best[2], 1).min(2)
-        X[..., TELLING + place] = X[..., MATCHED + place]
-        telling = shares
-        heads.append(np.broadcast_to(head_of(facts, words), best.shape[1:3]))
-        X[..., HEAD + place] = np.take_along_axis(best[2], heads[place][..., None], 2)[..., 0]
-        are_fillers = facts["filler"][words]
-        if are_fillers.any():
-            telling = shares * ~are_fillers
-            kept = np.where(telling.any(2, keepdims=True), telling, shares)
-            sums = np.maximum(kept.sum(2), np.float32(1e-9))
-            X[..., TELLING + place] = (best[2] * kept).sum(2) / sums
-        X[..., OTHER_SMALL] *= (facts["function"][words] & (best[0] < SAME)).any(2)
         denies = facts["denies"][words]
         if denies.any():
             X[..., DENIED] *= undenied(denies, best)
-            X[..., DENIALS_LEFT] += ((denies != 0) & (best[0] < SAME)).sum(2)
-        left.append(telling * (best[2] < UNMATCHED))
+        left.append(shares * (~facts["filler"][words] & (best[2] < UNMATCHED)))
         X[..., LEFT + place] = left[place].sum(2)
-    head, head_key = heads
-    rows, columns = np.ogrid[: len(head), : head.shape[1]]
-    X[..., ONE_HEAD] = table.strengths[2][rows, columns, head, head_key]
+        if not place:
+            X[..., RELATED] = covered[3]
     unlike = (_highest(table.unlike, 3) * share).sum(2)
     X[..., OTHER_WORD] = np.maximum(X[..., OTHER_WORD], unlike)
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
-    X[..., DENIALS_LEFT] %= 2
     a = (left[0] @ asked.units[asked.columns])[:, :, None]  # (L, C, 1, E)
     b = np.stack([left[1], other], axis=2) @ units
     squares = np.einsum("lcie,lcie->lci", a, a) * np.einsum("lcie,lcie->lci", b, b)
     near = np.einsum("lcie,lcje->lcj", a, b) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
     X[..., LEFT_NEAR : LEFT_NEAR_KEY + 1] = np.maximum(near, 0)
-
-
-def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """Return the place of the head of each text, (...), given its words, (..., W).
-
-    The head names what the text is: the last word before a small word, but for fillers, numbers
-    and their units. It is "box" of "a large box of eggs", "cable" of "cable 2 m". ``facts`` are
-    those of all words, (U + 1,).
-    """
-    have_digits, are_there = facts["digit"][words], words > 0
-    tells = are_there & ~(facts["filler"][words] | have_digits)
-    tells[..., 1:] &= ~(have_digits[..., :-1] & (facts["unit"][words[..., 1:]] > 0))
-    after = np.logical_or.accumulate(tells, axis=-1) & facts["function"][words]
-    before = tells & ~np.logical_or.accumulate(after, axis=-1)
-    found = np.where(before.any(axis=-1, keepdims=True), before, are_there)
-    last: NDArray[np.intp] = found.shape[-1] - 1 - found[..., ::-1].argmax(axis=-1)
-    return last
 
 
 def undenied(denies: NDArray[np.int8], best: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -699,8 +647,7 @@ def compare_wholes(block: Block) -> None:
             fillers = [word.entry.is_filler for word in queries[i].words]
         letters = [word[0] for word in long.split(" ")]
         telling = [one for one, is_filler in zip(letters, fillers, strict=False) if not is_filler]
-        X[i, j, INITIALS] = are_initials = short in ("".join(letters), "".join(telling))
-        X[i, j, LONG_INITIALS] = are_initials and len(short) > 2
+        X[i, j, INITIALS] = short in ("".join(letters), "".join(telling))
 
 
 def compare_numbers(

@@ -63,7 +63,7 @@ def best_of_one(
     told = told.reshape(5, len(words), *columns.shape)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
-        _match_words(x, words[0], facts[:, 0], told[:, 0, :, 0], against)
+        _match_words(x, told[:, 0, :, 0], against)
     else:
         other = keys.weights[columns]
         if have_digits:
@@ -144,32 +144,25 @@ def _retrieve(
     return x, slots
 
 
-#: For each feature from SPELLED to RELATED the row of what is told of two words that it copies.
-_OF_ONE_WORD = np.array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 3])
+#: For each feature from MEANT to RELATED the row of what is told of two words that it copies.
+_OF_ONE_WORD = np.array([1, 1, 2, 2, 2, 2, 3])
 _AGAINST = (a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS, a.OTHER_KINDS)
 
 
 def _match_words(
     x: NDArray[np.float32],
-    word: Word,
-    theirs: NDArray[Any],
     told: NDArray[np.float32],
     against: list[NDArray[np.float32] | None],
 ) -> None:
     """Set the features of the words where query and candidates have one each.
 
-    Given are the facts of the candidates' words, (C,), and what `_compare` tells, (5, C).
+    Given is what `_compare` tells, (5, C).
     """
-    x[:, a.SPELLED : a.RELATED + 1] = told.take(_OF_ONE_WORD, axis=0).T
+    x[:, a.MEANT : a.RELATED + 1] = told.take(_OF_ONE_WORD, axis=0).T
     x[:, a.OTHER_WORD] = told[4]
     for place, are in zip(_AGAINST, against, strict=True):
         if are is not None:
             x[:, place] = are[0]
-    if word.entry.is_function:
-        x[:, a.OTHER_SMALL] = theirs["function"] & (told[0] < a.SAME)
-    if word.entry.denies or np.count_nonzero(theirs["denies"]):
-        denials = (theirs["denies"] != 0) ^ (word.entry.denies != 0)
-        x[:, a.DENIALS_LEFT] = denials & (told[0] < a.SAME)
 
 
 def _block_of(
@@ -382,33 +375,16 @@ def _cover(
     of_query = np.maximum.reduce(by_word)  # (5, w, C)
     of_key = np.maximum.reduce(told[:3], axis=1)  # (3, C, W)
     covered = share @ of_query
-    x[:, a.SPELLED : a.WORST : 2] = covered[:3].T
+    x[:, a.MEANT : a.WORST : 2] = covered[1:3].T
     x[:, a.RELATED] = covered[3]
     np.maximum(x[:, a.OTHER_WORD], covered[4], out=x[:, a.OTHER_WORD])
-    x[:, a.SPELLED_KEY : a.WORST : 2] = np.add.reduce(of_key * other, axis=2).T
+    x[:, a.MEANT_KEY : a.WORST : 2] = np.add.reduce(of_key[1:] * other, axis=2).T
     x[:, a.WORST] = np.minimum.reduce(of_query[2, share > 0], axis=0)
     x[:, a.WORST_KEY] = np.minimum.reduce(of_key[2], axis=1, initial=1, where=other > 0)
-    x[:, a.TELLING : a.TELLING_KEY + 1] = x[:, a.MATCHED : a.MATCHED_KEY + 1]
     if any([word.entry.denies for word in words]) or np.count_nonzero(theirs["denies"]):
         denies = np.array([word.entry.denies for word in words], np.int8)
         ours = a.undenied(denies, of_query.swapaxes(1, 2))
         x[:, a.DENIED] = (1 - ours * a.undenied(theirs["denies"], of_key)) / 2
-        left = (of_query[0, denies != 0] < a.SAME).sum(axis=0)
-        left += ((theirs["denies"] != 0) & (of_key[0] < a.SAME)).sum(axis=1)
-        x[:, a.DENIALS_LEFT] = left % 2
-    fillers = [word.entry.is_filler for word in words]
-    if any(fillers):
-        function = [word.entry.is_function for word in words]
-        ours = (of_query[0] < a.SAME)[function].any(axis=0)
-        x[:, a.OTHER_SMALL] = ours & (theirs["function"] & (of_key[0] < a.SAME)).any(axis=1)
-        telling = share * ~np.array(fillers)
-        if telling.any():
-            x[:, a.TELLING] = (telling / telling.sum()) @ of_query[2]
-    if np.count_nonzero(theirs["filler"]):
-        telling = other * ~theirs["filler"]
-        telling = np.where(telling.any(axis=1, keepdims=True), telling, other)
-        sums = np.maximum(telling.sum(axis=1), np.float32(1e-9))
-        x[:, a.TELLING_KEY] = (of_key[2] * telling).sum(axis=1) / sums
 
 
 def _tell_whether(
@@ -421,18 +397,12 @@ def _tell_whether(
     other: NDArray[np.float32],
     told: NDArray[np.float32],
 ) -> None:
-    """Set what tells whether the best candidate is right: heads, and what nothing matches.
+    """Set what tells whether the best candidate is right: what nothing matches.
 
     The words of the candidate are ``row``, (W,), with their facts and shares; ``told`` is what
     `_compare` tells of the pairs of words, (5, w, W).
     """
-    x[a.RELATED_KEY] = np.maximum.reduce(told[3], axis=0) @ other
-    of_query = [(e.is_filler, e.is_function, e.has_digit, e.unit) for e in [w.entry for w in words]]
-    of_key = facts[["filler", "function", "digit", "unit"]][: np.count_nonzero(row)].tolist()
-    head, head_key = _heads_of(of_query, of_key)
     table, shares = told[2].tolist(), other.tolist()
-    x[a.HEAD], x[a.HEAD_KEY] = max(table[head]), max([row[head_key] for row in table])
-    x[a.ONE_HEAD] = table[head][head_key]
     fillers = facts["filler"].tolist()
     ours = [
         0.0 if max(one) >= a.UNMATCHED or word.entry.is_filler else share_of
@@ -451,21 +421,3 @@ def _tell_whether(
         for place, q in enumerate(np.array([theirs, shares], np.float32) @ keys.word_units[row]):
             product, length = float(p @ q), math.sqrt(float(p @ p) * float(q @ q))
             x[a.LEFT_NEAR + place] = product / length if product > 0 and length > 0 else 0.0
-
-
-def _heads_of(*texts: list[tuple[bool, bool, bool, int]]) -> list[int]:
-    """Return the place of the head of each text, as `align.head_of` does.
-
-    Given is of each word whether it is a filler, a function word, a number, and which unit it is.
-    """
-    heads = []
-    for words in texts:
-        head, after_digit = -1, False
-        for place, (is_filler, is_function, has_digit, unit) in enumerate(words):
-            if is_function and head >= 0:
-                break
-            if not (is_filler or has_digit or (unit and after_digit)):
-                head = place
-            after_digit = has_digit
-        heads.append(head if head >= 0 else len(words) - 1)
-    return heads
