@@ -223,7 +223,8 @@ class WordVectors:
 
         That is a word of which it is a form, or another form of that word, one slip away:
         "committing" for "commiting". Or else it is the most frequent word that one slip after the
-        first letter makes of it. No two numbers mean the same, though their vectors are alike.
+        first letter makes of it. What the lexicon lists in a class, as "sulfite", is no slip.
+        No two numbers mean the same, though their vectors are alike.
         """
         row = self._rows.get(word)
         if row is not None:
@@ -238,7 +239,7 @@ class WordVectors:
         entry = look_up(word)
         bases = entry.form, entry.stem, _AMERICAN.sub("z", word)
         base = next((self._rows[one] for one in bases if one in self._rows), None)
-        slips = [] if entry.group >= 0 else self._slips(word)  # "sulfite" is listed, and no slip
+        slips = [] if entry.group >= 0 else self._slips(word)
         if base is not None:  # "commiting" is "committing" sooner than "commit"
             forms = [row for row in slips if look_up(self.words[row]).stem == entry.stem]
             return min(forms, default=base), 1.0

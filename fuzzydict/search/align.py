@@ -80,12 +80,13 @@ _LISTED = (
     ("meaning", 1, "meant, of the query; meant, of the key"),
     ("words", 1, "matched, of the query; matched, of the key"),
     ("words", 1, "worst word of the query; worst word of the key"),
-    ("meaning", 1, "may be related"),
+    ("meaning", 1, "may be related, of the query"),
     ("spelling", 1, "initials; conventional abbreviation; abbreviation"),
     ("words", 1, "the same numbers"),
     ("against", -1, "opposites; other members of a class; other numbers; numbers left out"),
     ("against", -1, "turned round; denied; another word of like letters"),
     ("against", -1, "other kinds of one thing"),
+    ("words", 1, "one head"),
     ("against", -1, "left over, of the query; left over, of the key"),
     ("against", 1, "what is left over is near; what is left over of the query is near the key"),
     ("", 0, "words of the query; words of the key; share of known words; number of keys"),
@@ -99,13 +100,12 @@ FEATURES = tuple(
 (
     NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, EDITS, BEGINNING, MEANT, MEANT_KEY, MATCHED,
     MATCHED_KEY, WORST, WORST_KEY, RELATED, INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
-    OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD, OTHER_KINDS, LEFT,
-    LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT,
-    LENGTH,
+    OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD, OTHER_KINDS,
+    ONE_HEAD, LEFT, LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH,
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
-#: From here on features tell whether a key is right, not which: kinds, and what is left over.
+#: From here on features tell whether a key is right, not which: kinds, heads, what is left over.
 WHETHER = OTHER_KINDS
 CONTEXT = WORDS  # the first feature without a direction
 
@@ -408,13 +408,15 @@ def compare_strings(
     X: NDArray[np.float32], queries: Sequence[Query], keys: Keys, slots: NDArray[np.intp]
 ) -> None:
     """Set how alike queries and candidates are as strings; the arguments are those of a `Block`."""
-    L, C = slots.shape
-    ours = [query.text for query in queries for _ in range(C)]
-    texts = [keys.texts[slot] for slot in slots.ravel().tolist()]
+    ours, texts = [query.text for query in queries], [keys.texts[i] for i in slots.ravel().tolist()]
     plain, joined = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
-    edits = cpdist(plain, joined, scorer=OSA.normalized_similarity, dtype=np.float32)
-    alike = cpdist(ours, texts, scorer=JaroWinkler.normalized_similarity, dtype=np.float32)
-    X[..., EDITS], X[..., BEGINNING] = edits.reshape(L, C), alike.reshape(L, C)
+    for place, of_queries, of_keys, measure in (
+        (EDITS, plain, joined, OSA),
+        (BEGINNING, ours, texts, JaroWinkler),
+    ):
+        each = [text for text in of_queries for _ in range(slots.shape[1])]
+        alike = cpdist(each, of_keys, scorer=measure.normalized_similarity, dtype=np.float32)
+        X[..., place] = alike.reshape(slots.shape)
 
 
 # ---- one word that stands for several ------------------------------------------------------------
@@ -554,28 +556,47 @@ def _cover(
     vectors of the words of the candidates, (L, C, W, E).
     """
     X, _, keys, _, theirs, table = block
-    X[..., DENIED], left = 1, []
+    X[..., DENIED], left, heads = 1, [], []
     sides = (asked.facts, asked.columns[:, None], share, 4), (keys.facts, theirs, other, 3)
     for place, (facts, words, shares, axis) in enumerate(sides):
         best = _highest(table.strengths, axis)  # (4, L, C, w), or with W
-        covered = (best * shares).sum(3)
-        X[..., MEANT + place : WORST : 2] = np.moveaxis(covered[1:3], 0, 2)
+        X[..., MEANT + place : WORST : 2] = np.moveaxis((best[1:3] * shares).sum(3), 0, 2)
         X[..., WORST + place] = np.where(shares > 0, best[2], 1).min(2)
+        heads.append(head_of(facts, words))
         denies = facts["denies"][words]
         if denies.any():
             X[..., DENIED] *= undenied(denies, best)
         left.append(shares * (~facts["filler"][words] & (best[2] < UNMATCHED)))
         X[..., LEFT + place] = left[place].sum(2)
-        if not place:
-            X[..., RELATED] = covered[3]
-    unlike = (_highest(table.unlike, 3) * share).sum(2)
-    X[..., OTHER_WORD] = np.maximum(X[..., OTHER_WORD], unlike)
+    rows, columns = np.ogrid[: len(X), : X.shape[1]]
+    X[..., ONE_HEAD] = table.strengths[2][rows, columns, *heads]
+    related, unlike = [
+        (_highest(one, 3) * share).sum(2) for one in (table.strengths[3], table.unlike)
+    ]
+    X[..., RELATED], X[..., OTHER_WORD] = related, np.maximum(X[..., OTHER_WORD], unlike)
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
     a = (left[0] @ asked.units[asked.columns])[:, :, None]  # (L, C, 1, E)
     b = np.stack([left[1], other], axis=2) @ units
     squares = np.einsum("lcie,lcie->lci", a, a) * np.einsum("lcie,lcie->lci", b, b)
     near = np.einsum("lcie,lcje->lcj", a, b) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
     X[..., LEFT_NEAR : LEFT_NEAR_KEY + 1] = np.maximum(near, 0)
+
+
+def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """Return the place of the head of each text, (...), given its words, (..., W).
+
+    The head names what the text is: the last word before a small word, but for fillers, numbers
+    and their units. It is "box" of "a large box of eggs", "cable" of "cable 2 m". ``facts`` are
+    those of all words, (U + 1,).
+    """
+    have_digits, are_there = facts["digit"][words], words > 0
+    tells = are_there & ~(facts["filler"][words] | have_digits)
+    tells[..., 1:] &= ~(have_digits[..., :-1] & (facts["unit"][words[..., 1:]] > 0))
+    after = np.logical_or.accumulate(tells, axis=-1) & facts["function"][words]
+    before = tells & ~np.logical_or.accumulate(after, axis=-1)
+    found = np.where(before.any(axis=-1, keepdims=True), before, are_there)
+    last: NDArray[np.intp] = found.shape[-1] - 1 - found[..., ::-1].argmax(axis=-1)
+    return last
 
 
 def undenied(denies: NDArray[np.int8], best: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ The numbers are those of the block, up to rounding: `test_one_query_is_as_among_
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,7 +157,7 @@ def _match_words(
 ) -> None:
     """Set the features of the words where query and candidates have one each.
 
-    Given is what `_compare` tells, (5, C).
+    Given is what `_compare` tells, (5, C), and against each, (1, C); None for nothing.
     """
     x[:, a.MEANT : a.RELATED + 1] = told.take(_OF_ONE_WORD, axis=0).T
     x[:, a.OTHER_WORD] = told[4]
@@ -397,16 +398,19 @@ def _tell_whether(
     other: NDArray[np.float32],
     told: NDArray[np.float32],
 ) -> None:
-    """Set what tells whether the best candidate is right: what nothing matches.
+    """Set what tells whether the best candidate is right: heads, and what nothing matches.
 
     The words of the candidate are ``row``, (W,), with their facts and shares; ``told`` is what
     `_compare` tells of the pairs of words, (5, w, W).
     """
-    table, shares = told[2].tolist(), other.tolist()
+    entries, table, shares = [word.entry for word in words], told[2].tolist(), other.tolist()
+    of_query = [(one.is_filler, one.is_function, one.has_digit, one.unit) for one in entries]
+    of_key = facts[["filler", "function", "digit", "unit"]][: np.count_nonzero(row)].tolist()
+    x[a.ONE_HEAD] = table[_head_of(of_query)][_head_of(of_key)]
     fillers = facts["filler"].tolist()
     ours = [
-        0.0 if max(one) >= a.UNMATCHED or word.entry.is_filler else share_of
-        for one, word, share_of in zip(table, words, share, strict=True)
+        0.0 if max(one) >= a.UNMATCHED or entry.is_filler else share_of
+        for one, entry, share_of in zip(table, entries, share, strict=True)
     ]
     theirs = [
         0.0 if max(one) >= a.UNMATCHED or is_filler else share_of
@@ -421,3 +425,18 @@ def _tell_whether(
         for place, q in enumerate(np.array([theirs, shares], np.float32) @ keys.word_units[row]):
             product, length = float(p @ q), math.sqrt(float(p @ p) * float(q @ q))
             x[a.LEFT_NEAR + place] = product / length if product > 0 and length > 0 else 0.0
+
+
+def _head_of(words: Sequence[tuple[bool, bool, bool, int]]) -> int:
+    """Return the place of the head of a text, as `align.head_of` does.
+
+    Given is of each word whether it is a filler, a function word, one with a digit, and which unit.
+    """
+    head, after_digit = -1, False
+    for place, (is_filler, is_function, has_digit, unit) in enumerate(words):
+        if is_function and head >= 0:
+            break
+        if not (is_filler or has_digit or (unit and after_digit)):
+            head = place
+        after_digit = has_digit
+    return head if head >= 0 else len(words) - 1

@@ -27,7 +27,8 @@ class Entry(NamedTuple):
     group: int  # the number of the closed class that it belongs to, or -1
     member: str  # which member of the class it is; "" outside
     unit: int  # the number of the unit that it stands for, as "s" may, or 0; see `other_units`
-    is_filler: bool  # whether it says little: a legal form of firms, or a word such as "of"
+    is_filler: bool  # whether it says little: a legal form of firms, or a function word
+    is_function: bool  # whether it is a function word, such as "of"
     denies: int  # what it denies: the words behind it (1), the one before it (-1), nothing (0)
     has_digit: bool
     is_common: bool  # whether it is a word that texts often have
@@ -57,6 +58,7 @@ def look_up(word: str) -> Entry:
         *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
         is_filler=is_filler,
+        is_function=is_filler and "legal" not in kinds,
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict.search import align
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS
-from fuzzydict.search.keys import background_of, largest
+from fuzzydict.search.keys import Keys, WordTable, background_of, largest
 from fuzzydict.search.score import shipped
 from fuzzydict.text.lexicon import look_up, meanings_of
 from tests.support.properties import examples
@@ -79,6 +79,18 @@ def test_meanings_are_related(relation: str, pairs: str) -> None:
     one, broader, kindred, none = align.PAIR[align.ONE_MEANING : align.UNRELATED + 1]
     names = "", none, kindred, broader, "", one
     assert [names[number] for number in found] == [relation] * len(found)
+
+
+@pytest.mark.parametrize(
+    "text", ["steering *wheel", "a large *box of eggs", "HDMI *cable 2 m", "*created_by", "*12"]
+)
+def test_the_head_names_what_a_text_is(text: str) -> None:
+    keys = Keys.of(WordTable(None), [text.replace("*", "")], np.zeros((1, 0), np.float32))
+    (place,) = align.head_of(keys.facts, keys.columns)
+    assert (
+        look_up(text.partition("*")[2].split()[0].partition("_")[0]).form
+        == keys.strings[keys.columns[0, place]]
+    )
 
 
 def by_loop(vectors: Any) -> tuple[float, float]:
