@@ -79,6 +79,7 @@ phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567
 Robert Miller, Catherine Fox, William Grey: Bob Miller = Robert Miller; Fox, Kate = Catherine Fox
 acetaminophen 500 mg, aluminium foil: paracetamol 500 mg = acetaminophen 500 mg; aluminum foil =
     aluminium foil
+car, bus, entrance, red: new car = car; main entrance = entrance; dark red = red
 profit > 10 %, Disney+, A+: profit over 10 % = profit > 10 %; disney = Disney+; a+ = A+
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
