@@ -14,8 +14,8 @@ FOUND = """
 prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token: development = dev; maximum
     connections = max_connections; minimum replicas = min_replicas; configuration path = cfg_path;
     authentication token = auth_token
-pupil, dept, no_of_absences, tel_home, addr: department = dept; number of absences =
-    no_of_absences; home telephone = tel_home
+pupil, dept, no_of_absences, tel_home, addr: department = dept; number of absences = no_of_absences;
+    home telephone = tel_home
 temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq: humidity = hum; maximum
     temperature = max_temp; sampling frequency = sampling_freq
 lbs, oz, kg: pound = lbs; ounces = oz
@@ -27,15 +27,15 @@ guest name, check_in_date, room number, number of nights, breakfast, parking: no
     of check-in = check_in_date; room nubmer = room number; breakfest = breakfast
 manager, worker, customer: mgr = manager
 information technology, research and development, public relations, chief executive officer: I.T. =
-    information technology; it = information technology; R&D = research and development; PR =
-    public relations; C.E.O. = chief executive officer; ceo = chief executive officer
-United Kingdom, United States, France, South Africa, New Zealand: U.K. = United Kingdom; UK =
-    United Kingdom; US = United States; U.S. = United States; NZ = New Zealand
+    information technology; it = information technology; R&D = research and development; PR = public
+    relations; C.E.O. = chief executive officer; ceo = chief executive officer
+United Kingdom, United States, France, South Africa, New Zealand: U.K. = United Kingdom; UK = United
+    Kingdom; US = United States; U.S. = United States; NZ = New Zealand
 pos, crm, erp: point of sale = pos
 IT, HR, Legal: information technology = IT
 R&D, IT, Legal: research and development = R&D
-username, street_address, email, postcode, birthday: user = username; user name = username; e-mail
-    = email; e-mail address = email; post code = postcode; date of birth = birthday
+username, street_address, email, postcode, birthday: user = username; user name = username; e-mail =
+    email; e-mail address = email; post code = postcode; date of birth = birthday
 timezone, clock, location: time zone = timezone
 file_name, folder, file_size: filename = file_name
 elephant, child ticket, feeding, opening hours, mouse, entrance: children tickets = child ticket;
@@ -59,26 +59,23 @@ cost of, the engine: engine of the = the engine
 date_of_birth, name, address: dob = date_of_birth
 phone, fax, email: smartphone = phone
 host, port, user: hostname = host
-storm, drought, flood: snowstorm = storm
-red, green, navy: reddish = red
+storm, drought, green, red: snowstorm = storm; reddish = red
 first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name; frist
     name = first_name
 one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
 timeout_s, host, led red 5 mm: timeout_seconds = timeout_s; red led 5 mm = led red 5 mm
 commit, committing: commiting = committing
-teach, learn, read: teacher = teach
-danger, table: dangerous = danger
+teach, learn, danger: teacher = teach; dangerous = danger
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
     postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram; DE89 3704 0044 =
     DE8937040044; 10 15 C = 10-15 C
-phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567 = phone
-    0301234567; 1,500 m = 1500 m; 10 000 kg = 10000kg; eu 38 b = eu38b; berlin 101 15 room 1 2 =
-    berlin10115 room1 2
+phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567 = phone 0301234567;
+    1,500 m = 1500 m; 10 000 kg = 10000kg; eu 38 b = eu38b; berlin 101 15 room 1 2 = berlin10115
+    room1 2
 10 µF, 5 mA, 500 mAh, 4.7 Ω: 10uF = 10 µF; 10 microfarad = 10 µF; 5 milliamperes = 5 mA; 4.7 ohm =
     4.7 Ω; 500mAh = 500 mAh; 500 milliampere hours = 500 mAh
 Robert Miller, Catherine Fox, William Grey: Bob Miller = Robert Miller; Fox, Kate = Catherine Fox
-acetaminophen 500 mg, aluminium foil: paracetamol 500 mg = acetaminophen 500 mg; aluminum foil =
-    aluminium foil
+acetaminophen 5 mg, tin: paracetamol 5 mg = acetaminophen 5 mg
 car, bus, entrance, red: new car = car; main entrance = entrance; dark red = red
 profit > 10 %, Disney+, A+: profit over 10 % = profit > 10 %; disney = Disney+; a+ = A+
 """
@@ -87,48 +84,47 @@ REFUSED = """
 house: color; engine: brand; price: top speed; qwzzt: username; in-active: active, pending, closed;
 price w/o tax: price with tax, discount; USD/EUR: EUR/USD, GBP/USD, gold; max speed: min speed,
 weight; maximum: min, avg; minimum temperature: max_temp, humidity; max: minimum, average; with
-milk: without milk, sugar; without breakfast: with breakfast, parking; without breakfast:
-breakfast, parking; lights on: lights off, heating; on: off, unknown; highest score: lowest score,
-player; enable: disable, reset; enabling cache: disabled_cache, port; enabled: disabled, owner;
-after lunch: before lunch, dinner; start date: end date, venue; start: end, pause; check in: check
-out, room; scroll up: scroll down, zoom; left margin: right margin, font; input file: output file,
-mode; imports: exports, population; open: closed, pending; public key: private key, issuer; yes:
-no, maybe; smoker: non-smoker, age; non-fiction: fiction, poetry; unlock: lock, reboot; paid:
-unpaid, address; not available: available, discontinued; in stock: out of stock, colour; sugar
-free: sugar, milk; arrival time: departure time, gate; ascending: descending, shuffled; debit
-account: credit account, branch; oldest pupil: youngest pupil, teacher; previous page: next page,
-title; sunrise: sunset, humidity; src: destination, protocol; SKU-99999: SKU-99998, SKU-12345;
-2023-01-01: 2023-01-02, 2024-01-01; 01/02/2023: 01/03/2023, due; python 3.13: python 3.12, java;
-A3: A4, letter; B5: A5, legal; XXS: XS, XL; XL: XXL, S; M: L, S; large: medium, small; a1b2c3d4:
-a1b2c3d5, ffffff00; 192.168.0.1: 192.168.0.2, 10.0.0.1; usd: aud, cad; EUR: EGP, INR; HTTP 404:
-HTTP 403, HTTP 500; Q1: Q2, Q3; vitamin c: vitamin d, iron; monday: tuesday, wednesday; june: july,
-august; ps4: ps5, xbox; second floor: first floor, garden; metre: kilometre, gram; gram: kilogram,
-litre; second: millisecond, hour; mb: gb, pixel; size in MB: size in GB, name; degrees celsius:
-degrees fahrenheit, bar; price per week: price per month, deposit; DB_PORT: DB_PASSWORD, DB_HOST;
-smtp_password: smtp_host, smtp_sender; cheesecake: cheese, butter; waterfall: water, river;
-pineapple: apple, pear; armchair: arm, leg; teapot: tea, milk; alligator: crocodile, lion, bear;
-frog: fog, honey, violin; chair: hair, summer, gravel; nursery: nurse,
-station, jacket; winery: wine, window, violin; upload_limit_gb: upload_limit_mb, host; timeout_s:
-timeout_ms, host; delay_ms: delay_s, port; first_login: last_login, email; cancel a flight: book a
-flight, pay a bill; next_visit: last_visit, doctor; deregister: register, search; distance_km:
-distance_miles, owner; barn owner: barn height, barn colour, tractor; guest passport: guest name,
-guest phone, room; v1.2: v2.1, name; version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s:
-kubernetes, docker; unencrypted: encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room;
-fall: spring, room; room 1 2 berlin 10115: room 12 berlin 10115, zebra; true: no, room; northern:
-sw, room; refunds not possible: refunds possible, deposit; isn't confirmed: confirmed, sent;
-mister: Mrs, Dr; un-assigned: assigned, owner; not in use: in use, sold; UK 38: EU 38, EU 39; pets
-banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn;
-women's shoes: men's shoes, socks; race 1,500: race, run; black tea: green tea, milk; lorazepam:
-diazepam, aspirin; prednisone: prednisolone, aspirin; HDL cholesterol: LDL cholesterol, glucose;
-digoxin 0.025 mg: digoxin 0.25 mg, x; 0.05: 0.5, x; .5mg: 5 mg, x; rate 0.01 %: rate 0.1 %, x;
--$100: $100, x; profit \N{MINUS SIGN}10 %: profit +10 %, x; 1250.05 EUR: 1250.5 EUR, x; 0.5 mg: 5.0
-mg, x; 5.1: 1.5, x; age > 65: age < 65, x; A-: A+, B+; b+: B, AB-; C#: C, Java; C: C#, C++; F#: C#,
-Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5 pF; 10 µg: 10 mg, x; > 10 %: 10 %, x; apple juice 1.5 l: milk
-1.5 l, cola 1.5 l; tabs 5 mg: drops 5 mg, x; sweet potatoes: potatoes, x; New Mexico: Mexico, x;
-soap opera: opera, x; coil 10 mH: coil 10 µH, x; oil 750 g: oil 750 ml, x; age at least 18: age <
-18, x; D+: D, x; C--: C, x; Andrea Miller: Andrew Miller, Ann Fox; Mario: Maria, Ann; esomeprazole:
-omeprazole, aspirin; valsartan: losartan, x; sulfite: sulfate, x; manganese oxide:
-magnesium oxide, x; scss: css, html
+milk: without milk, sugar; without breakfast: with breakfast, parking; without breakfast: breakfast,
+parking; lights on: lights off, heating; on: off, unknown; highest score: lowest score, player;
+enable: disable, reset; enabling cache: disabled_cache, port; enabled: disabled, owner; after lunch:
+before lunch, dinner; start date: end date, venue; start: end, pause; check in: check out, room;
+scroll up: scroll down, zoom; left margin: right margin, font; input file: output file, mode;
+imports: exports, population; open: closed, pending; public key: private key, issuer; yes: no,
+maybe; smoker: non-smoker, age; non-fiction: fiction, poetry; unlock: lock, reboot; paid: unpaid,
+address; not available: available, discontinued; in stock: out of stock, colour; sugar free: sugar,
+milk; arrival time: departure time, gate; ascending: descending, shuffled; debit account: credit
+account, branch; oldest pupil: youngest pupil, teacher; previous page: next page, title; sunrise:
+sunset, humidity; src: destination, protocol; SKU-99999: SKU-99998, SKU-12345; 2023-01-01:
+2023-01-02, 2024-01-01; 01/02/2023: 01/03/2023, due; python 3.13: python 3.12, java; A3: A4, letter;
+B5: A5, legal; XXS: XS, XL; XL: XXL, S; M: L, S; large: medium, small; a1b2c3d4: a1b2c3d5, ffffff00;
+192.168.0.1: 192.168.0.2, 10.0.0.1; usd: aud, cad; EUR: EGP, INR; HTTP 404: HTTP 403, HTTP 500; Q1:
+Q2, Q3; vitamin c: vitamin d, iron; monday: tuesday, wednesday; june: july, august; ps4: ps5, xbox;
+second floor: first floor, garden; metre: kilometre, gram; gram: kilogram, litre; second:
+millisecond, hour; mb: gb, pixel; size in MB: size in GB, name; degrees celsius: degrees fahrenheit,
+bar; price per week: price per month, deposit; DB_PORT: DB_PASSWORD, DB_HOST; smtp_password:
+smtp_host, smtp_sender; cheesecake: cheese, butter; waterfall: water, river; pineapple: apple, pear;
+armchair: arm, leg; teapot: tea, milk; alligator: crocodile, lion, bear; frog: fog, honey, violin;
+chair: hair, summer, gravel; nursery: nurse, station, jacket; winery: wine, window, violin;
+upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port;
+first_login: last_login, email; cancel a flight: book a flight, pay a bill; next_visit: last_visit,
+doctor; deregister: register, search; distance_km: distance_miles, owner; barn owner: barn height,
+barn colour, tractor; guest passport: guest name, guest phone, room; v1.2: v2.1, name; version
+1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker; unencrypted: encrypted, size;
+usd to eur: eur to usd, gold; 2nd: third, room; fall: spring, room; room 1 2 berlin 10115: room 12
+berlin 10115, zebra; true: no, room; northern: sw, room; refunds not possible: refunds possible,
+deposit; isn't confirmed: confirmed, sent; mister: Mrs, Dr; un-assigned: assigned, owner; not in
+use: in use, sold; UK 38: EU 38, EU 39; pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due;
+Ulm - Bonn: Bonn - Ulm, Kiel - Bonn; women's shoes: men's shoes, socks; race 1,500: race, run; black
+tea: green tea, milk; lorazepam: diazepam, aspirin; prednisone: prednisolone, aspirin; HDL
+cholesterol: LDL cholesterol, glucose; digoxin 0.025 mg: digoxin 0.25 mg, x; 0.05: 0.5, x; .5mg: 5
+mg, x; rate 0.01 %: rate 0.1 %, x; -$100: $100, x; profit \N{MINUS SIGN}10 %: profit +10 %, x;
+1250.05 EUR: 1250.5 EUR, x; 0.5 mg: 5.0 mg, x; 5.1: 1.5, x; age > 65: age < 65, x; A-: A+, B+; b+:
+B, AB-; C#: C, Java; C: C#, C++; F#: C#, Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5 pF; 10 µg: 10 mg, x;
+> 10 %: 10 %, x; apple juice 1.5 l: milk 1.5 l, cola 1.5 l; tabs 5 mg: drops 5 mg, x; sweet
+potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10 mH: coil 10 µH, x; oil
+750 g: oil 750 ml, x; age at least 18: age < 18, x; D+: D, x; C--: C, x; Andrea Miller: Andrew
+Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin; valsartan: losartan, x;
+sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
@@ -149,8 +145,8 @@ NOT_SPELLED = """
 DB_PORT: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; verify_ssl: ssl_enabled, timeout, host;
 DB_USER: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; SSH_HOST: DB_HOST, timeout; deadline: timeout,
 DB_HOST; server: DB_HOST, timeout; credential: DB_PASSWORD, DB_HOST, timeout, ssl_enabled;
-DB_SERVER: DB_HOST, DB_PASSWORD; cache_enabled: ssl_enabled, timeout; automobile: car, movie,
-price; film: movie, car, price; max_connections: min_connections, timeout; disable_ssl: enable_ssl,
+DB_SERVER: DB_HOST, DB_PASSWORD; cache_enabled: ssl_enabled, timeout; automobile: car, movie, price;
+film: movie, car, price; max_connections: min_connections, timeout; disable_ssl: enable_ssl,
 timeout; timeout_s: timeout_ms, host; delay_ms: delay_s, port
 """
 #: Numbers that are split otherwise, whatever the scorer.
