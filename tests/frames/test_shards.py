@@ -167,10 +167,10 @@ def test_a_query_that_is_an_alias_is_read_as_its_key_unless_it_is_one_elsewhere(
 def test_a_doubtful_pool_is_warned_of() -> None:
     shards = [FuzzyDict({"studio flat": 650}), FuzzyDict({"parking space": 90})]
     with pytest.warns(DoubtfulPoolWarning, match="unicorn") as warned:
-        pool_shards(["flat", "unicorn"], shards, score_cutoff=0)
+        pool_shards(["studio flats", "unicorn"], shards, score_cutoff=0)
     assert warned[0].filename == __file__
     with pytest.warns(DoubtfulPoolWarning) as same:
-        joined(shards).pool(["flat", "unicorn"], score_cutoff=0)
+        joined(shards).pool(["studio flats", "unicorn"], score_cutoff=0)
     assert str(warned[0].message) == str(same[0].message)
 
 
