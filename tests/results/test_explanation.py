@@ -60,7 +60,7 @@ def test_a_dict_that_pools_explains_its_own_cutoff(scorer: str | None, end: str)
     assert (e.pools, e.matches, e.best.key) == (True, True, "red")
     assert re.match("'scarlet' gives the pooled value; 'red' weighs most, with score", str(e))
     assert str(e).splitlines()[0].endswith(end)
-    assert d.explain("xylophone").matches == (d.get("qwzzt") is not None) == (scorer is not None)
+    assert d.explain("xylophone").matches == (d.get("xylophone") is not None) == (scorer is not None)
     assert "another name of 'navy'" in str(d.explain("zip"))
     assert ("an equal key decides" in str(d.explain("navy"))) == (scorer is None)
 
