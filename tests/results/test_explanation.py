@@ -55,12 +55,12 @@ def test_the_numbers_are_those_of_the_lookup_and_add_up(query: str, embedding: A
 )
 def test_a_dict_that_pools_explains_its_own_cutoff(scorer: str | None, end: str) -> None:
     d = FuzzyDict({"red": 1.0, "navy": 2.0, "sea green": 3.0}, mode="pool", scorer=scorer)
-    d.aliases["zip"] = "navy"
-    e = d.explain("scarlet")
+    d.aliases["zip"], e = "navy", d.explain("scarlet")
     assert (e.pools, e.matches, e.best.key) == (True, True, "red")
     assert re.match("'scarlet' gives the pooled value; 'red' weighs most, with score", str(e))
     assert str(e).splitlines()[0].endswith(end)
-    assert d.explain("xylophone").matches == (d.get("xylophone") is not None) == (scorer is not None)
+    odd = "xylophone"
+    assert d.explain(odd).matches == (d.get(odd) is not None) == (scorer is not None)
     assert "another name of 'navy'" in str(d.explain("zip"))
     assert ("an equal key decides" in str(d.explain("navy"))) == (scorer is None)
 
