@@ -737,12 +737,12 @@ def oppose(block: Block) -> None:
         spelled, _, matched, _ = table.strengths[:, query, key]  # (P, w, W) each
         each = np.arange(len(query))
         spelled[each, i, j] = 0
-        free = (1 - spelled[each, i].max(axis=1)) * (1 - spelled[each, :, j].max(axis=1))
+        alike = np.maximum(spelled[each, i].max(axis=1), spelled[each, :, j].max(axis=1))
         size, size_key = sizes[query], keys.counts[slots[query, key]]
         of_query = _beside(matched.max(axis=2), i, size)
         of_key = _beside(matched.max(axis=1), j, size_key)
         rest = np.where(size + size_key > 2, np.maximum(of_query, of_key), 1)
-        np.maximum.at(X[..., place], (query, key), free * rest)
+        np.maximum.at(X[..., place], (query, key), (alike < SAME) * rest)
 
 
 def _beside(
