@@ -147,7 +147,7 @@ DB_USER: DB_PASSWORD, DB_HOST, timeout, ssl_enabled; SSH_HOST: DB_HOST, timeout;
 DB_HOST; server: DB_HOST, timeout; credential: DB_PASSWORD, DB_HOST, timeout, ssl_enabled;
 DB_SERVER: DB_HOST, DB_PASSWORD; cache_enabled: ssl_enabled, timeout; automobile: car, movie, price;
 film: movie, car, price; max_connections: min_connections, timeout; disable_ssl: enable_ssl,
-timeout; timeout_s: timeout_ms, host; delay_ms: delay_s, port
+timeout; upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, x
 """
 #: Numbers that are split otherwise, whatever the scorer.
 NUMBERS = "1.5 kg: 15 kg, sun; python 31.1: python 3.11, sun; v12: v1_2, sun; 11.0: 1.1.0, sun"
