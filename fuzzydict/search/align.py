@@ -557,9 +557,12 @@ def _cover(
     """
     X, _, keys, _, theirs, table = block
     X[..., DENIED], left, heads = 1, [], []
-    sides = (asked.facts, asked.columns[:, None], share, 4), (keys.facts, theirs, other, 3)
-    for place, (facts, words, shares, axis) in enumerate(sides):
-        best = _highest(table.strengths, axis)  # (4, L, C, w), or with W
+    of_query, of_key = [_highest(table.strengths, axis) for axis in (4, 3)]  # (4, L, C, w), with W
+    sides = [
+        (asked.facts, asked.columns[:, None], share, of_query),
+        (keys.facts, theirs, other, of_key),
+    ]
+    for place, (facts, words, shares, best) in enumerate(sides):
         X[..., MEANT + place : WORST : 2] = np.moveaxis((best[1:3] * shares).sum(3), 0, 2)
         X[..., WORST + place] = np.where(shares > 0, best[2], 1).min(2)
         heads.append(head_of(facts, words))
@@ -570,10 +573,9 @@ def _cover(
         X[..., LEFT + place] = left[place].sum(2)
     rows, columns = np.ogrid[: len(X), : X.shape[1]]
     X[..., ONE_HEAD] = table.strengths[2][rows, columns, *heads]
-    related, unlike = [
-        (_highest(one, 3) * share).sum(2) for one in (table.strengths[3], table.unlike)
-    ]
-    X[..., RELATED], X[..., OTHER_WORD] = related, np.maximum(X[..., OTHER_WORD], unlike)
+    X[..., RELATED] = (of_query[3] * share).sum(2)
+    unlike = (_highest(table.unlike, 3) * share).sum(2)
+    X[..., OTHER_WORD] = np.maximum(X[..., OTHER_WORD], unlike)
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
     a = (left[0] @ asked.units[asked.columns])[:, :, None]  # (L, C, 1, E)
     b = np.stack([left[1], other], axis=2) @ units
