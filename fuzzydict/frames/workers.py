@@ -260,11 +260,13 @@ def _processes(
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
+    # Not by pool.map: at an error it cancels the chunks that are left, and a pool whose processes
+    # end before it has dropped these fails on them.
     def ask(texts: list[str]) -> list[T]:
         try:
             with _holding_ctrl_c():  # from the first moment of a process
-                found = pool.map(_answer, chunks_of(texts, jobs))
-            return [*chain.from_iterable(found)]
+                asked = [pool.submit(_answer, chunk) for chunk in chunks_of(texts, jobs)]
+            return [*chain.from_iterable(future.result() for future in asked)]
         except BrokenProcessPool as error:
             raise WorkerError(
                 f"a process ended while it looked texts up: {error}; if the memory is full, start "
