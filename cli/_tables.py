@@ -36,6 +36,7 @@ def opened(table: Path, column: str, option: str, given: dict[str, Any], side: s
     if table != Path("-"):
         form = form or format_by_ending(table)
         if form is None and not table.is_dir():
+            table.stat()  # or raise FileNotFoundError
             told = f"the ending of {str(table)!r} names no table format; give {option}"
             raise click.UsageError(told)
         return Source(table, column, Reading(form, **reading))

@@ -295,7 +295,7 @@ class Attention:
         rows = self.top(n)
         width = max((len(label(key)) for key, _, _ in rows), default=0)
         scale = _BAR / max((weight for _, weight, _ in rows), default=1.0)
-        lines = [f"attention of {self.text!r}"]
+        lines = [f"attention of {quoted(self.text)}"]
         for key, weight, value in rows:
             bar = "█" * round(weight * scale)
             line = f"  {label(key):{width}}  {weight:6.1%} {bar:{_BAR}} {label(value)}"
@@ -305,13 +305,13 @@ class Attention:
     __str__ = chart
 
     def __repr__(self) -> str:
-        return f"<Attention of {self.text!r} over {len(self.names)} keys>"
+        return f"<Attention of {quoted(self.text)} over {len(self.names)} keys>"
 
     def chart_html(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as an HTML table; notebooks show ten."""
         top = self.top(n)
         rows = [(label(key), Number(f"{share:.1%}", share), label(one)) for key, share, one in top]
-        return html_table(rows, caption=f"attention of {self.text!r}", notes=self._notes(n))
+        return html_table(rows, caption=f"attention of {quoted(self.text)}", notes=self._notes(n))
 
     _repr_html_ = chart_html
 

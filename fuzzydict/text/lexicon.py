@@ -464,7 +464,11 @@ def with_plain_numbers(text: str) -> str:
     return _BARE_POINT.sub("0.", text)
 
 
-_SYMBOL = re.compile(r"(?<=[0-9])[\s_-]?([a-zA-Z]{0,2}[A-ZμΩ][a-zA-ZΩ]{0,2})(?![^\W_])")
+# A symbol of a unit behind a number, as "5 A"; or alone, if its case tells it: "mA", "MHz".
+_SYMBOL = re.compile(
+    r"(?:(?<=[0-9])[\s_-]?|(?<![^\W_])(?=[a-zμ]|[A-Z]{2}[a-z]))"
+    r"([a-zA-Z]{0,2}[A-ZμΩ][a-zA-ZΩ]{0,2})(?![^\W_])"
+)
 
 
 def _named(symbol: re.Match[str]) -> str:

@@ -60,7 +60,7 @@ EXPLORE car.json -o named.fuzzydict -> go on with it: fuzzydict explore named.fu
 EXPLORE built.toml -o built.fuzzydict -> 'built'
 map car.json t.csv -> Missing option '--column'
 map car.json t.csv --colum=x -> Did you mean
-MAP t.txt -> names no table format; give --table-format
+MAP built.toml -> names no table format; give --table-format
 MAP t.parquet -> parquet needs a file to be written to (-o)
 MAP t.csv -o t.tsv -> t.tsv would hold csv, but its ending says otherwise
 MAP t.csv -o - -> '--output': expected the name of a file, got '-'

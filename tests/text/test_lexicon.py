@@ -49,12 +49,12 @@ def test_forms_of_a_word_share_its_stem_and_others_do_not(words: str, *, share: 
 
 WRITTEN = """
 topSpeed = top speed; price W/O tax = price without tax; tea w/ milk = tea with milk; %d = d;
-w/barrow = w barrow; excl. VAT = excluding vat; in-active users = inactive users; un paid = unpaid;
-non-profit = nonprofit; non-EU = not eu; in stock = in stock; Health & Safety = health and safety;
-R&D = rd; 10kg = 10 kg; 24h = 24 hour; 100 Mbps = 100 megabits per second; tax % = tax percent;
-usage (kWh) = usage kilowatt hours; a5 h2o 5G 12c 2xl 1st = a5 h2o 5g 12c 2xl 1st; no 5 = no 5;
-no tax = without tax; No. of items = number of items; OrderNo = order no; no = no; ?! = ;
-\u017f/n \u212a = serial number k
+w/barrow = w barrow; excl. VAT = excluding vat; in-active users = inactive users; un paid =
+unpaid; non-profit = nonprofit; non-EU = not eu; in stock = in stock; Health & Safety = health and
+safety; R&D = rd; 10kg = 10 kg; 24h = 24 hour; 100 Mbps = 100 megabits per second; mg/mL = mg
+milliliter; tax % = tax percent; usage (kWh) = usage kilowatt hours; a5 h2o 5G 12c 2xl 1st = a5
+h2o 5g 12c 2xl 1st; no 5 = no 5; no tax = without tax; No. of items = number of items; OrderNo =
+order no; no = no; ?! = ; \u017f/n \u212a = serial number k
 """  # the last: letters that are written in other forms
 
 
