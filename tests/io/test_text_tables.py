@@ -135,7 +135,7 @@ def test_the_output_is_written_as_the_table_is_if_its_encoding_has_the_keys(tmp_
         (timedelta(hours=30), "1 day, 6:00:00", '"1 day, 6:00:00"'),
         (b"ab", "b'ab'", "\"b'ab'\""),
         (np.datetime64("2024-02-29"), "2024-02-29", '"2024-02-29"'),
-        (np.datetime64("NaT"), "null", "null"),
+        (np.datetime64("NaT", "s"), "null", "null"),
         (time(12, 30), "12:30:00", '"12:30:00"'),
         ({(1, 2): None, 3: 1j}, '{"(1, 2)": null, "3": "1j"}', '{"(1, 2)": null, "3": "1j"}'),
     ],
