@@ -165,7 +165,7 @@ def _log_sum(odds: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np
     top = odds.max(axis=1, keepdims=True)
     exps = np.exp(odds - top)
     sums = exps.sum(axis=1, keepdims=True)
-    return np.log(sums) + top, exps / sums
+    return np.log(sums) + top, np.asarray(exps / sums, np.float32)
 
 
 def learned_which(
@@ -432,7 +432,7 @@ def learned(
 ) -> Judge:
     """Learn a judge from lists of candidates: the mean of the nets of several draws of these."""
     flat = np.concatenate([lists.X[lists.mask] for lists in several])
-    center, scale = flat.mean(0), flat.std(0) + np.float32(1e-3)
+    center, scale = flat.mean(0, np.float32), flat.std(0, np.float32) + np.float32(1e-3)
     nets, rests = [], []
     for seed, lists in enumerate(several):
         net, rest = learned_which(lists, (lists.X - center) / scale, seed, steps)

@@ -278,7 +278,7 @@ class WordVectors:
         frequency ``p`` of the word (Arora, Liang and Ma, 2017, "A Simple but Tough-to-Beat Baseline
         for Sentence Embeddings", equation 1). One never seen weighs as much as the rarest.
         """
-        shares = np.append(self.counts, self.counts.min()) / max(self.counts.sum(), 1)
+        shares = np.append(self.counts, self.counts.min()) / max(int(self.counts.sum()), 1)
         return np.asarray(_SMOOTHING / (_SMOOTHING + shares), np.float64)
 
     def tokens(self, text: str) -> list[str]:

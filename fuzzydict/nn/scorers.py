@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -278,7 +278,7 @@ class Kernel(Scorer):
                 d = d_u / unit  # of squared distances
                 d_query = d.sum(-1)[..., None] * query - d @ key
                 d_key = d.sum(-2)[..., None] * key - d.swapaxes(-1, -2) @ query
-                d_width = -2 * (d_u * within).sum() / as_divisor(self.width, u.dtype)
+                d_width: Any = -2 * (d_u * within).sum() / as_divisor(self.width, u.dtype)
                 return ScorerGradients(2 * d_query, 2 * d_key, {"width": d_width})
 
         return scores, backward

@@ -147,7 +147,7 @@ def test_a_function_is_a_scorer_without_gradient() -> None:
     with pytest.raises(ArgumentTypeError, match=r"no gradient.*subclass of Scorer"):
         backward(scores)
     with pytest.raises(ShapeError, match=r"must return scores .*\(2, 4, 6\)"):
-        as_scorer(lambda q, k: q.sum() + k.sum())(query, key)
+        as_scorer(lambda q, k: (q.sum() + k.sum())[None])(query, key)
 
 
 NO_SCORERS: list[Any] = [Dot, 3, None]

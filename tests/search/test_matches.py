@@ -74,6 +74,7 @@ phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567
     room1 2
 10 µF, 5 mA, 500 mAh, 4.7 Ω: 10uF = 10 µF; 10 microfarad = 10 µF; 5 milliamperes = 5 mA; 4.7 ohm =
     4.7 Ω; 500mAh = 500 mAh; 500 milliampere hours = 500 mAh
+German, Mumbai, dose (mg/mL): Deutsch = German; Bombay = Mumbai; dose (mg/ml) = dose (mg/mL)
 Robert Miller, Catherine Fox, William Grey: Bob Miller = Robert Miller; Fox, Kate = Catherine Fox
 acetaminophen 5 mg, tin: paracetamol 5 mg = acetaminophen 5 mg
 car, bus, entrance, red: new car = car; main entrance = entrance; dark red = red
@@ -124,7 +125,10 @@ B, AB-; C#: C, Java; C: C#, C++; F#: C#, Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5 
 potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10 mH: coil 10 µH, x; oil
 750 g: oil 750 ml, x; age at least 18: age < 18, x; D+: D, x; C--: C, x; Andrea Miller: Andrew
 Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin; valsartan: losartan, x;
-sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html
+sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html; Robert Johnston: Robert
+Johnson, x; Peter Nilsson: Peter Nielsen, x; VP of Marketing: VP of Sales, x; Madrid: Barcelona, x;
+rye flour: wheat flour, oil; Deutsch: Dutch, Danish; lamb curry: chicken curry, x; current (mA):
+current (A), voltage; Java: JavaScript, R; NestJS: Next.js, Vue
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
