@@ -260,7 +260,7 @@ def _denied(rng: Random) -> list[Thing]:
         first, *others = dict.fromkeys(denied)
         if are_denied and rng.random() < 0.5:
             made.append(Thing(first, tuple(others), tuple(said[1:])))
-        if not are_denied or rng.random() < 0.5:
+        if not are_denied or not made or rng.random() < 0.5:
             made.append(Thing(said[0], tuple(said[1:]), (first, rng.choice(others))))
     return made
 

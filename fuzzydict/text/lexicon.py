@@ -50,7 +50,8 @@ def look_up(word: str) -> Entry:
     """
     form, stem = _forms().get(word, word), stem_of(word)
     kinds, common = table_of("kinds").get(word, ()), table_of("common")
-    group = _classes().get(word) or _classes().get(form) or _terms()[0].get(form) or (-1, "")
+    group = _classes().get(word) or _classes().get(form.removesuffix("'s"))
+    group = group or _terms()[0].get(form) or (-1, "")
     is_filler = "legal" in kinds or "function" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
