@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,9 +23,9 @@ from fuzzydict._arrays import slices
 from fuzzydict.errors import (
     ArgumentTypeError,
     FuzzyDictError,
-    MissingExtraError,
     OptionError,
     WorkerError,
+    needing,
     quoted,
 )
 from fuzzydict.mapping import FuzzyDict
@@ -59,11 +58,10 @@ def chunks_of(texts: list[str], jobs: int) -> list[list[str]]:
 
 def require_dask() -> None:
     """Raise MissingExtraError unless Dask is installed."""
-    if find_spec("distributed") is None:
-        raise MissingExtraError(
-            "a column of Dask needs distributed, which is not installed; install it with: "
-            "pip install 'dask[dataframe]' distributed pyarrow narwhals"
-        )
+    with needing(
+        "a column of Dask needs distributed", "'dask[dataframe]' distributed pyarrow narwhals"
+    ):
+        import distributed  # noqa: F401
 
 
 @contextmanager
@@ -116,30 +114,28 @@ def ask_workers(
     return found
 
 
+def _file_of(d: FuzzyDict[Any]) -> bytes:
+    """Return the file of the keys of a dict, without its values."""
+    keys = d.copy()
+    keys.update(dict.fromkeys(d))
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "sent.fuzzydict")
+        keys.save(path)
+        return path.read_bytes()
+
+
 class _Sent:
-    """The keys of a dict, which travel as its file: a worker that gets it encodes no key again."""
+    """A dict that travels as its file: a worker that gets it encodes no key again."""
 
-    def __init__(self, d: FuzzyDict[Any]) -> None:
-        self.d = d.copy()
-        self.d.update(dict.fromkeys(d))
+    def __init__(self, file: bytes, embedding: Any) -> None:
+        self._made_of = file, embedding
         with TemporaryDirectory() as folder:
             path = Path(folder, "sent.fuzzydict")
-            self.d.save(path)
-            self._file = path.read_bytes()
+            path.write_bytes(file)
+            self.d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding, trust=True)
 
-    def __getstate__(self) -> tuple[bytes, Any]:
-        return self._file, self.d.embedding
-
-    def __setstate__(self, state: tuple[bytes, Any]) -> None:
-        self._file, embedding = state
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "sent.fuzzydict")
-            path.write_bytes(self._file)
-            self.d = FuzzyDict.load(path, embedding=embedding, trust=True)
-
-
-def _same(sent: _Sent) -> _Sent:
-    return sent
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Sent, self._made_of
 
 
 def _answer(texts: list[str], sent: _Sent, score_cutoff: float | None) -> list[Match | None]:
@@ -231,7 +227,8 @@ def _looked_up(
         found = ask_workers(client, answer, distinct)
     else:
         with warnings.catch_warnings(action="ignore"):  # of a dict of many keys
-            sent = client.submit(_same, _Sent(d), pure=False)  # is sent again if workers end
+            # Is sent again if workers end.
+            sent = client.submit(_Sent, _file_of(d), d.embedding, pure=False)
         found = ask_workers(client, _answer, distinct, sent, score_cutoff)
         found = [match and match._replace(value=dict.__getitem__(d, match.key)) for match in found]
     match_of = dict(zip(distinct, found, strict=True))

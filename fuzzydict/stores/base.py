@@ -162,7 +162,10 @@ class Store(Protocol):
         """Keep counts for all that take a sample, until others are kept, or `clear`."""
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write rows, at most a few thousand with different keys; equal keys are replaced."""
+        """Write rows, at most a few thousand with different keys; equal keys are replaced.
+
+        Their vectors are of one length.
+        """
 
     def build_index(self, progress: Progress = untold) -> str | None:
         """Build what makes searches quick, while others read and write; return why not, if so."""
@@ -258,12 +261,6 @@ class Store(Protocol):
             pass
         self._leave_out("the count of the words of its keys", "it is none")
         return Counts(0, {})
-
-    def require_one_length(self, rows: Sequence[Row]) -> None:
-        """Raise StoreError if vectors are of several lengths, so that none of them is written."""
-        lengths = {len(row.vector) for row in rows if row.vector is not None}
-        if len(lengths) > 1:
-            raise StoreError(f"{self.place}: expected vectors of one length, got {sorted(lengths)}")
 
 
 # ---- a process that is forked --------------------------------------------------------------------

@@ -7,6 +7,7 @@ import re
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain
 from queue import LifoQueue
 from threading import Event, Thread
@@ -274,8 +275,6 @@ class PostgresStore(base.Store):
                 f"{self.place}: pgvector indexes vectors of up to {_MOST_DIMENSIONS} numbers, not "
                 f"{dimensions}"
             )
-        if self.meta() is not None:
-            return
         for name, told in {"vector": "pgvector, 0.8 or later", "pg_trgm": "pg_trgm"}.items():
             try:
                 self._run(f"CREATE EXTENSION IF NOT EXISTS {name}")
@@ -285,12 +284,11 @@ class PostgresStore(base.Store):
                         f"{error}; install {told} on the server, and let an administrator run in "
                         f"this database: CREATE EXTENSION {name}"
                     ) from None
-        (*schema, name), count = self._table, self._partitions
+        *schema, name = self._table
+        partition = partial(SQL(_PARTITION).format, of=self._partitions, **self._parts)
         partitions = [
-            SQL(_PARTITION).format(
-                part=Identifier(*schema, f"{name}_{i}"), number=i, of=count, **self._parts
-            )
-            for i in range(count)
+            partition(part=Identifier(*schema, f"{name}_{i}"), number=i)
+            for i in range(self._partitions)
         ]
         given = {
             "size": Literal(dimensions),
@@ -410,7 +408,6 @@ class PostgresStore(base.Store):
         self._run(_COUNTS, [_dumped(counts)])
 
     def write(self, rows: Sequence[Row]) -> None:
-        self.require_one_length(rows)
         values = _sent([row.vector for row in rows]) | {
             "ids": [id_of(row.key) for row in rows],
             "keys": [row.key for row in rows],
@@ -446,12 +443,12 @@ class PostgresStore(base.Store):
 
     def _paged(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a query in the order of their ids, so many at a time."""
-        page = self._run(f"{query} ORDER BY id LIMIT {{size}}", size=size)
-        while page:
+        after, last = "", list[UUID]()
+        while page := self._run(f"{query} {after} ORDER BY id LIMIT {{size}}", last, size=size):
             yield page
-            after = [page[-1][0]] if len(page) == size else []
-            more = f"{query} WHERE id > %s ORDER BY id LIMIT {{size}}"
-            page = self._run(more, after, size=size) if after else []
+            if len(page) < size:
+                return
+            after, last = "WHERE id > %s", [page[-1][0]]
 
     # ---- aliases ------------------------------------------------------------------------------
 
@@ -475,15 +472,17 @@ class PostgresStore(base.Store):
     def search(
         self, searches: Sequence[base.Search], where: Sequence[Condition] = ()
     ) -> list[Hits]:
-        found, index = self._found(searches, where, scans=not self._has_graphs), self._has_graphs
-        # The index gives up before it has found those few that satisfy the conditions.
-        few = [
-            i
-            for i, one in enumerate(searches)
-            if where and index and one.vector is not None and len(found[i].near) < one.near
-        ]
-        if few:
-            again = self._found([searches[i] for i in few], where, scans=True)
+        scans = not self._has_graphs
+        found = self._found(searches, where, scans=scans)
+        if where and not scans:
+            # The index gives up before it has found those few that satisfy the conditions.
+            pairs = enumerate(zip(searches, found, strict=True))
+            few = [
+                i
+                for i, (one, hits) in pairs
+                if one.vector is not None and len(hits.near) < one.near
+            ]
+            again = self._found([searches[i] for i in few], where, scans=True) if few else []
             for i, hits in zip(few, again, strict=True):
                 found[i] = hits
         return found

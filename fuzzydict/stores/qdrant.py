@@ -109,7 +109,7 @@ class QdrantStore(base.Store):
 
     def _ask(self, method: str, *args: Any, **options: Any) -> Any:
         """Return what a method of the client returns; called again if the connection is lost."""
-        is_second = False
+        is_last = False
         while True:
             with self._lock:
                 client = self._client = self._client or self._connected()
@@ -120,11 +120,11 @@ class QdrantStore(base.Store):
                 with self._lock:
                     if client is not self._client:  # another thread closed it, for it was lost
                         is_lost, told = True, f"cannot be reached: {error}"
-                    elif is_lost and not is_second:
+                    elif is_lost and not is_last:
                         self.close()
-                if is_second or not is_lost:
+                if is_last or not is_lost:
                     raise StoreError(f"{self.place} {told}") from error
-            is_second = True
+            is_last = True
 
     def _connected(self) -> QdrantClient:
         host, port, options = self._host, self._port, self._options
@@ -271,7 +271,6 @@ class QdrantStore(base.Store):
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
-        self.require_one_length(rows)  # or else some shards might take their rows
         parts, room = list[list[models.PointStruct]](), 0
         for row in rows:
             vectors: dict[str, Any] = {}
@@ -326,12 +325,13 @@ class QdrantStore(base.Store):
         self, these: models.Filter, size: int, **options: Any
     ) -> Iterator[list[models.Record]]:
         """Yield all points that satisfy a filter, in the order of their ids."""
-        points, offset = self._ask("scroll", these, limit=size, **options)
-        while points:
-            yield points
+        offset = None
+        while True:
+            points, offset = self._ask("scroll", these, limit=size, offset=offset, **options)
+            if points:
+                yield points
             if offset is None:
                 return
-            points, offset = self._ask("scroll", these, limit=size, offset=offset, **options)
 
     def _row(self, point: models.Record | models.ScoredPoint) -> Row | None:
         payload, vectors = point.payload or {}, point.vector
@@ -397,9 +397,9 @@ class QdrantStore(base.Store):
                 )
                 for query, using, number, _ in wanted
             ]
-            answers, asked, wanted = list[models.QueryResponse](), wanted, []
-            for some in slices(len(requests), _TOGETHER):
-                answers += self._ask("query_batch_points", requests[some])
+            blocks = [requests[some] for some in slices(len(requests), _TOGETHER)]
+            answers = chain.from_iterable(self._ask("query_batch_points", one) for one in blocks)
+            asked, wanted = wanted, []
             for one, answer in zip(asked, answers, strict=True):
                 _, using, number, into = one
                 points = [point for point in answer.points if point.score > 0 or using == _MEANING]
@@ -509,13 +509,12 @@ def _filter(condition: Condition) -> models.Filter:
         elif not isinstance(scalar, str):
             ranges.append({"gte": scalar, "lte": scalar})
     for bounds in ranges:
-        ends: dict[str, list[float]] = {"g": [], "l": []}
+        wider = dict[str, float]()
         for name, bound in bounds.items():
             room = abs(float(bound)) * 1e-15 + 1e-300
-            end = bound - room if name.startswith("g") else bound + room
-            ends[name[0]].append(min(max(end, -sys.float_info.max), sys.float_info.max))
-        wider = models.Range(gte=max(ends["g"], default=None), lte=min(ends["l"], default=None))
-        either.append(models.FieldCondition(key=path, range=wider))
+            side, end = ("gte", bound - room) if name.startswith("g") else ("lte", bound + room)
+            wider[side] = min(max(end, -sys.float_info.max), sys.float_info.max)
+        either.append(models.FieldCondition(key=path, range=models.Range(**wider)))
     return models.Filter(should=either)
 
 

@@ -182,20 +182,18 @@ def _condition(field: Any, asked: Any) -> Condition:
 
 def _scalar(name: str, asked: Any) -> Scalar:
     """Return what the field of a name, as it is told, is compared with."""
+    scalar = asked.tolist() if isinstance(asked, np.ndarray | np.generic) else asked
+    if not isinstance(scalar, str | int | float | None):
+        raise ArgumentTypeError(
+            f"where: expected a text, a number, True, False, None, a list of these, or bounds such "
+            f'as {{"gte": 10}} for {name}, got {type(asked).__name__} {quoted(asked)}'
+        )
     try:
-        scalar: Any = _of_json(asked, 0)
-        if isinstance(scalar, int | float):
+        if isinstance(scalar, int):
             float(scalar)  # or raise, if it has too many digits
+        return _of_json(scalar, 0)  # type: ignore[no-any-return]
     except (ValueError, OverflowError) as error:
         raise OptionError(
             f"where: expected a finite number, or a text without NUL and lone surrogates, for "
             f"{name}, got {quoted(asked)}"
         ) from error
-    except TypeError:
-        scalar = []
-    if isinstance(scalar, list | dict):
-        raise ArgumentTypeError(
-            f"where: expected a text, a number, True, False, None, a list of these, or bounds such "
-            f'as {{"gte": 10}} for {name}, got {type(asked).__name__} {quoted(asked)}'
-        )
-    return scalar  # type: ignore[no-any-return]

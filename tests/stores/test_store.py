@@ -139,9 +139,8 @@ def test_values_are_those_of_json(store: Store) -> None:
 
 
 def test_a_vector_of_another_length_is_refused_and_nothing_is_written(store: Store) -> None:
-    wrong = row("blue")._replace(vector=np.ones(E + 1, np.float32))
     with pytest.raises(StoreError):
-        store.write([row("red"), wrong])
+        store.write([one._replace(vector=np.ones(E + 1, np.float32)) for one in rows_of(3)])
     assert store.count() == 0
     store.write([row("red")])
     assert store.count() == 1
