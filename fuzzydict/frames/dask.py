@@ -65,14 +65,12 @@ def require_dask() -> None:
 
 
 @contextmanager
-def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
+def cluster(scheduler: str, jobs: int | None) -> Iterator[Client]:
     """Yield a client of a scheduler, or raise WorkerError; one that is started here is ended."""
     require_dask()
     from distributed import Client, LocalCluster
 
-    if isinstance(scheduler, Client):
-        yield scheduler
-    elif scheduler == LOCAL:
+    if scheduler == LOCAL:
         with (
             LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as own,
             Client(own, set_as_default=False) as client,
@@ -174,7 +172,8 @@ def match_dask(
     distinct = _distinct(column)
     looked_up = _looked_up(d, _texts(distinct), score_cutoff, answer)
     table = match_column(looked_up, distinct, score_cutoff, one_to_one=one_to_one)
-    return _lazy(column, distinct, distinct, table.drop(columns="query"))
+    frame, rows = column.rename("query").to_frame(), table.drop(columns="query")
+    return _lazy(frame, distinct, distinct, rows, "query", "left")
 
 
 def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) -> Any:
@@ -242,10 +241,8 @@ def _looked_up(
 # ---- what is lazy -----------------------------------------------------------------------------
 
 
-def _lazy(
-    data: Any, distinct: Any, found: Any, rows: Any, column: Any = None, how: str = "left"
-) -> Any:
-    """Return each partition with what is known of its texts beside it.
+def _lazy(frame: Any, distinct: Any, found: Any, rows: Any, column: Any, how: str) -> Any:
+    """Return each partition with what is known of the texts in its column beside it.
 
     ``found`` are those of the ``distinct`` texts of which ``rows``, a frame of pandas, has a row.
     """
@@ -254,21 +251,20 @@ def _lazy(
 
     place_of = dict.fromkeys(_texts(distinct), -1)
     place_of.update((text, place) for place, text in enumerate(_texts(found)))
-    meta, known = _beside(make_meta(data), (place_of, rows), column, how), (place_of, rows)
-    return data.map_partitions(_beside, delayed(known, traverse=False), column, how, meta=meta)
+    meta, known = _beside(make_meta(frame), (place_of, rows), column, how), (place_of, rows)
+    return frame.map_partitions(_beside, delayed(known, traverse=False), column, how, meta=meta)
 
 
-def _beside(part: Any, known: tuple[dict[str | None, int], Any], column: Any, how: str) -> Any:
-    """Return a frame, or a column if ``column`` is None, with the rows of its texts beside it."""
+def _beside(frame: Any, known: tuple[dict[str | None, int], Any], column: Any, how: str) -> Any:
+    """Return a frame of pandas with the rows of the texts in its column beside it."""
     import pandas as pd
 
-    (place_of, rows), texts = known, _texts(part if column is None else part[column])
+    (place_of, rows), texts = known, _texts(frame[column])
     if unknown := dict.fromkeys(texts).keys() - place_of.keys():
         raise OptionError(
             f"column: {quoted(next(iter(unknown)))} was not in it when its texts were looked "
             f"up; if what it is computed of changes, keep it by persist() first"
         )
-    frame = part.rename("query").to_frame() if column is None else part
     places = np.array([place_of[text] for text in texts], np.intp)
     if how == "anti":
         return frame[places < 0]

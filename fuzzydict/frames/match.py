@@ -93,9 +93,9 @@ def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
     if isinstance(keys, FuzzyDict):
         _require_none(options, keys)
         return keys
-    if isinstance(keys, Mapping):
-        return dict_of(keys, **options)
-    return dict_of({key: key for key in keys_among(keys, "keys") if key is not None}, **options)
+    if not isinstance(keys, Mapping):
+        keys = {key: key for key in keys_among(keys, "keys") if key is not None}
+    return dict_of(keys, **options)
 
 
 def dict_of(items: Any, *, synonyms: Any = None, **options: Any) -> FuzzyDict[Any]:

@@ -38,8 +38,6 @@ from fuzzydict.stores.base import is_address
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from distributed import Client
-
 
 T = TypeVar("T")
 
@@ -220,15 +218,15 @@ def answering(
     matcher: Callable[[list[str]], list[T]],
     *,
     jobs: int | None = None,
-    scheduler: str | Client | None = None,
+    scheduler: str | None = None,
 ) -> Iterator[Callable[[list[str]], list[T]]]:
     """Give a function that lets other processes answer texts as ``matcher`` does.
 
     ``matcher`` answers a list of texts by a list of as many, and is pickled for other processes:
-    ``jobs`` of this machine, or the workers of ``scheduler``, the address of a Dask scheduler, or a
-    client of one, or "local" for a cluster of ``jobs`` workers. Processes of this machine start
-    anew (``spawn``), each with one thread; a script starts them below ``if __name__ ==
-    "__main__":``. By default this process answers.
+    ``jobs`` of this machine, or the workers of ``scheduler``, the address of a Dask scheduler, or
+    "local" for a cluster of ``jobs`` workers. Processes of this machine start anew (``spawn``),
+    each with one thread; a script starts them below ``if __name__ == "__main__":``. By default
+    this process answers.
 
     Raises, here or in the function:
         OptionError: ``jobs`` is no number from 1 on; or was given with the scheduler of a cluster.

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from fuzzydict.errors import StoreError, StoreWarning, quoted
 from fuzzydict.stores.values import Condition, as_value, is_storable
-from fuzzydict.text.words import plain
 
 Vector: TypeAlias = NDArray[np.float32] | None
 
@@ -215,11 +214,8 @@ class Store(Protocol):
         try:
             if not isinstance(key, str) or not is_storable(key) or str(id_of(key)) != str(number):
                 raise ValueError("its id is not that of its key")
-            if vector is not None:
-                if not (np.isfinite(vector).all() and vector.any()):
-                    raise ValueError("its vector is zero, or has numbers that are not finite")
-                if not plain(key):
-                    raise ValueError("it has a vector, though its key has no words")
+            if vector is not None and not (np.isfinite(vector).all() and vector.any()):
+                raise ValueError("its vector is zero, or has numbers that are not finite")
             return Row(key, as_value(key, value if text is None else json.loads(text)), vector)
         except (ValueError, TypeError, RecursionError) as error:
             self._leave_out(f"the key {quoted(key)} (id {number})", error)

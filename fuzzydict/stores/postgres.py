@@ -253,10 +253,10 @@ class PostgresStore(base.Store):
         if password := self._server.get("password"):
             said = said.replace(str(password), "***")
         if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
-            nothing = "nothing was created there; check the name of the table, or create it"
-            said = f"{nothing} ({said})"
-        others = errors.UndefinedColumn | errors.WrongObjectType | errors.DuplicateTable
-        if isinstance(error, others):
+            said = f"nothing was created there; check the name of the table, or create it ({said})"
+        if isinstance(
+            error, errors.UndefinedColumn | errors.WrongObjectType | errors.DuplicateTable
+        ):
             said = f"a table of this name holds something else; name another by table= ({said})"
         return StoreError(f"{self.place}: {said}")
 
@@ -521,9 +521,8 @@ def _parsed(url: str) -> tuple[dict[str, Any], list[str], int, str]:
     """Return what libpq connects by, the parts of the table name, the partitions and the place."""
     own = {name: unquote(value) for name, value in _OWN.findall(url)}
     table, partitions = own.get("table", "keys").split("."), own.get("partitions", "0")
-    lengths = [len(name.encode()) for name in table]
-    is_short = len(table) <= 2 and 0 < min(lengths) <= max(lengths) <= _LONGEST_NAME
-    if not is_short or not {"\0", "%"}.isdisjoint("".join(table)):
+    is_short = all(0 < len(name.encode()) <= _LONGEST_NAME for name in table)
+    if len(table) > 2 or not is_short or not {"\0", "%"}.isdisjoint("".join(table)):
         raise OptionError(
             f"expected table=NAME or table=SCHEMA.NAME of at most {_LONGEST_NAME} bytes each, "
             f"without %, got {quoted(own['table'])}"

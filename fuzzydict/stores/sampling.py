@@ -50,7 +50,7 @@ class Sampling:
         self._counted, self._counts = 0, Counts(0, {})
         self._version: int | None = None  # of the keys, as the store tells
         self._is_amid = False  # whether a read has begun and not ended
-        self._made: tuple[Any, Exact | StoreLookup] | None = None  # the last lookup, and its scorer
+        self._made: tuple[Any, Exact] | None = None  # the last lookup, and its scorer
         self._is_whole = False  # whether the sample has all keys, so that no others need be found
         self.total, self.with_words, self.keys = 0, 0, self._own
 
@@ -68,11 +68,10 @@ class Sampling:
                 self._is_amid = True
                 self._read()
                 self._is_amid = False
-            if where:
+            if where or not self._is_whole:
                 return StoreLookup(self, scorer, where)
             if self._made is None or self._made[0] != scorer:
-                exact = self._is_whole and Exact(self.keys, self.meaning, scorer)
-                self._made = scorer, exact or StoreLookup(self, scorer)
+                self._made = scorer, Exact(self.keys, self.meaning, scorer)
             return self._made[1]
 
     def _read(self) -> None:
@@ -130,7 +129,8 @@ def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int) -> NDArray
 class StoreLookup(Lookup):
     """A lookup that scores the keys that a store finds for each query.
 
-    The sample is what the store says of all its keys, and ``where`` what their values must satisfy.
+    It is of one block of queries. The sample is what the store says of all its keys, and ``where``
+    what their values must satisfy.
 
     Raises:
         OptionError: the scorer needs every key.
@@ -146,7 +146,7 @@ class StoreLookup(Lookup):
         require_nearness(scorer)
         self._store, self._where = sampling.store, where
         self._sample, self._with_words = sampling.keys, sampling.with_words
-        self.values: dict[str, Any] = {}  # those that the store reads with the keys, of a block
+        self.values: dict[str, Any] = {}  # those that the store reads with the keys
 
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         keys = self._sample
