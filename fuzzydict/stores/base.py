@@ -104,7 +104,7 @@ class Sample(NamedTuple):
     version: int  # as in `Known`
     total: int  # how many keys there are
     ids: list[UUID]  # of the sample
-    hits: dict[UUID, Row]  # those that were not known to the caller, without values
+    hits: list[Row]  # those that were not known to the caller, without values
     scans: bool = False  # whether a search compares with many keys, since there is no index
     counted: int = 0  # another number whenever counts are kept
     counts: Counts | None = None  # those kept last; None if they were known to the caller

@@ -396,13 +396,12 @@ class PostgresStore(base.Store):
             self.meta_of(None)
         (_, text, _, version, count, lacks_graph, kept), *rows = found
         self._has_graphs = not lacks_graph
-        hits, vectors = {}, _received([row[2] for row in rows])
-        for (number, key, *_), vector in zip(rows, vectors, strict=True):
-            if key is not None and (row := self.row_of(number, key, vector)):
-                hits[number] = row
+        told = zip(rows, _received([row[2] for row in rows]), strict=True)
+        new = [self.row_of(i, key, vector) for (i, key, *_), vector in told if key is not None]
+        ids, hits = [row[0] for row in rows], [row for row in new if row]
         counts = None if kept == counted else self.counts_of(text)
         scans = lacks_graph and count >= UNINDEXED
-        return Sample(version, count, [row[0] for row in rows], hits, scans, kept, counts)
+        return Sample(version, count, ids, hits, scans, kept, counts)
 
     def keep_counts(self, counts: Counts) -> None:
         self._run(_COUNTS, [_dumped(counts)])

@@ -236,7 +236,6 @@ class QdrantStore(base.Store):
         )
 
     def count(self) -> int:
-        """Return the number of keys; of more than a million, about."""
         about = int(self._ask("count", _KEYS, exact=False).count)
         return about if about > _FEW else int(self._ask("count", _KEYS, exact=True).count)
 
@@ -254,11 +253,10 @@ class QdrantStore(base.Store):
         ids = [UUID(str(point.id)) for point in found]
         is_part = len(ids) == SAMPLE
         self._last = (ids[-1], version) if is_part else None
-        new, hits = [str(i) for i in ids if i not in known], dict[UUID, Row]()
+        new = [str(i) for i in ids if i not in known]
         wanted = {"with_payload": ["key"], "with_vectors": [_MEANING]}
-        for point in self._ask("retrieve", new, **wanted) if new else []:
-            if row := self._row(point):
-                hits[UUID(str(point.id))] = row
+        points = self._ask("retrieve", new, **wanted) if new else []
+        hits = [row for point in points if (row := self._row(point))]
         total = self.count() if is_part else len(ids)
         counts = None
         if kept != counted:
@@ -371,11 +369,7 @@ class QdrantStore(base.Store):
     def search(
         self, searches: Sequence[base.Search], where: Sequence[Condition] = ()
     ) -> list[Hits]:
-        """Return the keys near each query, and those spelled like it, if they satisfy ``where``.
-
-        It takes one round trip for 32 queries. It takes another if too few of what is found satisfy
-        a condition that Qdrant has no filter for.
-        """
+        # One round trip for 32 queries, and another if a filter passes too many others.
         filters = [_filter(one) for one in where if '"' not in "".join(one.field)]
         results, times = [Hits([], [], {}) for _ in searches], 1
         # What each vector is to find by its name: so many keys, which go into a list.

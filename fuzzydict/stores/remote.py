@@ -30,9 +30,8 @@ from fuzzydict.stores.values import Condition, as_key, as_value, conditions_of, 
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
 
-_TOGETHER = 4096  # keys that are encoded and written at a time
-_PAGE = 4096  # rows that are read at a time
-_AT_ONCE = StoreLookup.at_once  # queries that share the round trips of a read
+_TOGETHER = 4096  # keys that are encoded and written, and rows that are read, at a time
+_AT_ONCE = 64  # queries that share the round trips of a read
 _ROUNDS = 3  # times that a read is tried while others remove what it finds
 _STEMS = 1 << 17  # that are counted in all keys, the most frequent ones
 _FIXED = ("embedding", "projections", "synonyms", "index", "mode")
@@ -335,7 +334,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def pages(self, *, vectors: bool = False) -> Iterator[Row]:
         """Yield all rows, without vectors unless they are wanted."""
-        return (row for page in self._store.pages(_PAGE, vectors=vectors) for row in page)
+        return (row for page in self._store.pages(_TOGETHER, vectors=vectors) for row in page)
 
     def copy(self) -> FuzzyDict[Any]:
         """Return a `FuzzyDict` of all items, with the same options, synonyms and aliases."""
@@ -413,7 +412,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             if why is None:
                 # By the code that counts those of a FuzzyDict.
                 table, stems, total = self._current_meaning().table, Counter[str](), 0
-                for page in store.pages(_PAGE):
+                for page in store.pages(_TOGETHER):
                     names = [row.key for row in page if has_words(row.key)]
                     keys = Keys.of(table, names, np.zeros((len(names), 0), np.float32))
                     stems.update(keys.stem_counts())

@@ -17,7 +17,7 @@ from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.search.keys import Keys, Query, Statistics
 from fuzzydict.search.lookup import SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
-from fuzzydict.stores.base import SAMPLE, Counts, Hits, Search, Store
+from fuzzydict.stores.base import SAMPLE, Counts, Hits, Search, Store, id_of
 from fuzzydict.stores.values import Condition
 from fuzzydict.text.words import plain
 
@@ -79,8 +79,8 @@ class Sampling:
         found, own = self.store.sample(self._names.keys(), self._counted), self._own
         self._counted, self._counts = found.counted, found.counts or self._counts
         gone = {self._names.pop(number) for number in self._names.keys() - set(found.ids)}
-        self._names |= {number: row.key for number, row in found.hits.items()}
-        new = {row.key: row.vector for row in found.hits.values()}
+        self._names |= {id_of(row.key): row.key for row in found.hits}
+        new = {row.key: row.vector for row in found.hits}
         left = [name for name in own.living() if name not in gone]
         # Sorted, so that of equal ones the same comes first for all.
         self._own = own = own.updated(
@@ -135,8 +135,6 @@ class StoreLookup(Lookup):
     Raises:
         OptionError: the scorer needs every key.
     """
-
-    at_once = 64
 
     def __init__(
         self, sampling: Sampling, scorer: ScorerLike | None, where: Sequence[Condition] = ()

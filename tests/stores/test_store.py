@@ -193,7 +193,7 @@ def test_the_sample_is_what_comes_first_and_only_what_is_new_is_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def check_hits(hits: Any, expected: list[Row]) -> None:
-        found = [Row(hit.key, None, hit.vector) for hit in hits.values()]
+        found = [Row(hit.key, None, hit.vector) for hit in hits]
         check_same(found, [one._replace(value=None) for one in expected])
 
     monkeypatch.setattr(f"{type(store).__module__}.SAMPLE", 10)

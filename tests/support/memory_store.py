@@ -53,7 +53,7 @@ class MemoryStore(base.Store):
     def sample(self, known: Collection[UUID], counted: int = 0) -> Sample:
         with self._created():
             first = sorted((id_of(key), key) for key in self._rows)[:SAMPLE]
-            hits = {i: self._rows[key] for i, key in first if i not in known}
+            hits = [self._rows[key] for i, key in first if i not in known]
             counts = None if counted == self._counted else deepcopy(self._counts)
             told = [i for i, _ in first], deepcopy(hits), False, self._counted, counts
             return Sample(self._version, len(self._rows), *told)
