@@ -187,10 +187,11 @@ class PostgresStore(base.Store):
         self._begin()
         self._server, self._table, self._partitions, self.place = _parsed(url)
         *schema, name = self._table
-        ends = {"keys": "", "aliases": "_aliases", "meta": "_meta"}
         #: What stands in braces in statements.
         self._parts: dict[str, Any] = {
-            one: Identifier(*schema, name + end) for one, end in ends.items()
+            "keys": Identifier(*schema, name),
+            "aliases": Identifier(*schema, name + "_aliases"),
+            "meta": Identifier(*schema, name + "_meta"),
         }
         version = SQL(_VERSION).format(twice=2 * SAMPLE, **self._parts)
         self._parts |= {"version": version, "graphs": _GRAPHS, "vector": _NUMBERS, "room": _ROOM}

@@ -48,8 +48,7 @@ class Sampling:
     def _begin(self) -> None:
         self._names, self._own = dict[UUID, str](), Keys(self.meaning.table)  # of the sample
         self._counted, self._counts = 0, Counts(0, {})
-        self._version: int | None = None  # of the keys, as the store tells
-        self._is_amid = False  # whether a read has begun and not ended
+        self._version: int | None = None  # of the keys that were read, as the store tells
         self._made: tuple[Any, Exact] | None = None  # the last lookup, and its scorer
         self._is_whole = False  # whether the sample has all keys, so that no others need be found
         self.total, self.with_words, self.keys = 0, 0, self._own
@@ -62,12 +61,11 @@ class Sampling:
         As long as the sample has all keys, it finds them here, as in a dict.
         """
         with self.store.lock:
-            if self._is_amid:  # an error, an interrupt or a fork came, maybe amid the index
+            if self._version is None:  # or an error, an interrupt or a fork came amid a read
                 self._begin()
             if self._version != version:
-                self._is_amid = True
+                self._version = None
                 self._read()
-                self._is_amid = False
             if where or not self._is_whole:
                 return StoreLookup(self, scorer, where)
             if self._made is None or self._made[0] != scorer:
