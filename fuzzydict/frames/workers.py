@@ -161,9 +161,11 @@ class Matcher:
             return remote.connect(self.path, embedding=self.embedding)
         try:
             if digest_of(self.path) == self._key[1]:  # before another file is trusted
-                return FuzzyDict.load(
+                d: FuzzyDict[Any] = FuzzyDict.load(
                     self.path, embedding=self.embedding, mapped=True, trust=self.trust
                 )
+                if digest_of(self.path) == self._key[1]:  # still
+                    return d
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 errno.ENOENT,
