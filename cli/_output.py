@@ -182,14 +182,10 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
 
     @reporting_problems()
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
-    ) -> click.Context:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments, and keep them as they were given."""
-        given = [*args]
-        ctx = super().make_context(info_name, args, parent, **extra)
-        ctx.meta[GIVEN] = given
-        return ctx
+        ctx.meta[GIVEN] = [*args]
+        return super().parse_args(ctx, args)
 
     @reporting_problems()
     def invoke(self, ctx: click.Context) -> Any:

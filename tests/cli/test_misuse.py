@@ -35,7 +35,7 @@ lookup - colour -> 'DICT': expected the name of a file, got '-'
 lookup car.json hue --synonyms one.csv -> --synonyms: one.csv: line 1 has 1 cell
 lookup car.json --format tomll -> 'tomll' is not one of 'json', 'toml'
 attend car.json colour speed -> Got unexpected extra argument (speed)
-attend car.json colour --temperature 0 -> '--temperature': expected a number above 0, got 0
+attend car.json colour --temperature 0 -> temperature must be a finite number above 0, got 0.0
 attend car.json colour -n x -> '-n' / '--topn': 'x' is not a valid integer
 attend car.json x --mask colour -> not a key of the dict (did you mean 'color'?); give
 attend car.json x --plot w.pdf -> w.pdf: expected a name that ends in .png, .svg
