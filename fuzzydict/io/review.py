@@ -71,7 +71,7 @@ def with_formula(cell: str) -> str:
 # ---- examples in a file -------------------------------------------------------------------
 
 
-def read_examples(path: Path, *, format: str | None = None) -> list[tuple[str, str | None]]:  # noqa: A002
+def read_examples(path: Path) -> list[tuple[str, str | None]]:
     """Return the examples in a file, such as a corrected review, in the order of the file.
 
     They are in a table with the columns (in JSON Lines, the fields) ``query`` and ``target``. A
@@ -79,10 +79,10 @@ def read_examples(path: Path, *, format: str | None = None) -> list[tuple[str, s
     a row for each; in JSON Lines they may be an array.
 
     FileFormatError, with the lines, says that the file is not of its format, lacks a column, has a
-    blank query, or both a key and no key as targets of a query; OptionError that its ending and
-    ``format`` name none of "csv", "tsv" and "jsonl".
+    blank query, or both a key and no key as targets of a query; OptionError that its ending names
+    no format of lines.
     """
-    rows, first = _Examples(path, format).rows, dict[str, Example]()
+    rows, first = _Examples(path).rows, dict[str, Example]()
     for row in rows:
         before = first.setdefault(row.query, row)
         if (before.target is None) != (row.target is None):
@@ -106,14 +106,9 @@ class Example(NamedTuple):
 class _Examples:
     """The examples in a file, and how it is written."""
 
-    def __init__(self, path: Path, form: str | None = None) -> None:
+    def __init__(self, path: Path) -> None:
+        form = check_ending(path)
         self.path, self.data = path, bytes_of(path)
-        form = form or format_by_ending(path, ROW_FORMATS)
-        if form not in ROW_FORMATS:
-            formats = ", ".join(ROW_FORMATS)
-            raise OptionError(
-                f"{path}: expected examples of format {formats}; let its ending say so"
-            )
         with open_table(BytesIO(self.data), Reading(form, side=None), name=path) as table:
             rows = [*table.rows()]
         self.dialect, self.header, names = table.dialect, table.header, table.names
@@ -171,7 +166,7 @@ class DecidedFile(_Examples):
     """
 
     def __init__(self, path: Path, d: AnyDict) -> None:
-        super().__init__(path, check_ending(path))
+        super().__init__(path)
         self.decisions: list[Example] = []  # what the decided rows say
         self._asked: list[Example] = []  # the others
         for row in self.rows:
@@ -323,8 +318,8 @@ def _file(
 
 
 def check_ending(path: Path) -> str:
-    """Return the format of a review, which its ending names; or raise OptionError."""
+    """Return the format of examples or a review, which the ending names; or raise OptionError."""
     form = format_by_ending(path, ROW_FORMATS)
     if form is None:
-        raise OptionError(f"{path}: a review ends in .csv, .tsv or .jsonl, to be corrected by hand")
+        raise OptionError(f"{path}: expected a file that ends in .csv, .tsv or .jsonl")
     return form

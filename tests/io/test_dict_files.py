@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError, WordVectors
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.review import read_examples
 from fuzzydict.io.text_tables import Reading, format_by_ending
 from tests.io.files import SCALARS, written
 
@@ -277,7 +276,7 @@ def test_a_device_without_end_is_refused(device: str) -> None:
         with pytest.raises((OSError, FileFormatError), match=device):
             open_dict(path, Reading(format=form))
     with pytest.raises(FileFormatError, match=f"^{device}: is a device; expected a file or a pipe"):
-        read_examples(path, format="csv")
+        read_dict(path)
     with pytest.raises(FileFormatError, match="is empty"):
         read_dict(Path(os.devnull))
     with pytest.raises(OSError, match="/proc/self/mem"):  # the error of reading names the file, too
