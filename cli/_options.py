@@ -15,7 +15,7 @@ from fuzzydict import FuzzyDict, FuzzyDictError, OptionError, WordVectors, conne
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.text_tables import ENDINGS, Reading
+from fuzzydict.io.text_tables import ENDINGS, Reading, is_same
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING, is_probability
 from fuzzydict.search.taught import SynonymRules
@@ -58,11 +58,6 @@ class _File(click.Path):
 
 #: The types of what names a file, a folder that need not exist, or a table, which may be `-`.
 FILE, FOLDER, TABLE = _File(), _File("a folder"), _File("-")
-
-
-def is_same(path: Path, other: Path | str | None) -> bool:
-    """Return whether two paths lead to one file; a store, which is a text, is none."""
-    return isinstance(other, Path) and path.exists() and other.exists() and path.samefile(other)
 
 
 def check_place(output: Path, *sources: Path | str) -> None:

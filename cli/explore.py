@@ -10,10 +10,11 @@ from fuzzydict.errors import printable
 from fuzzydict.io.dict_files import is_saved_dict
 from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.io.explore.teaching import saved_as
+from fuzzydict.io.text_tables import is_same
 from fuzzydict.saving import check_items
 from fuzzydict.stores.remote import AnyDict
 
-from ._options import check_place, dict_command, is_same, option
+from ._options import check_place, dict_command, option
 from ._output import echo
 
 _MOST = 100_000  # keys of a store that are read into memory

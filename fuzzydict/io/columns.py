@@ -7,7 +7,6 @@ written beside a cell is found when the cell comes for the first time, and remem
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
 from fuzzydict.io.review import DecidedFile, Review, check_ending, decided_keys
 from fuzzydict.io.tables import checked_format, open_table
-from fuzzydict.io.text_tables import Block, Reading, Table
+from fuzzydict.io.text_tables import Block, Reading, Table, is_same
 from fuzzydict.results.answers import Match
 from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import plain, same_text
@@ -96,7 +95,6 @@ def clean_column(
     Raises what `open_table` does, FileFormatError if the table lacks the column, or has a new one,
     or if decisions contradict each other or the dict, and OptionError if two files are the same.
     """
-    checked_format(source.table, source.reading.format)
     check_apart(source.table, output, deciding)
     matcher, added = ColumnMatcher(d, deciding, nearest), new_columns(source.column, prefix)
     opened = open_table(source.table, source.reading)
@@ -115,15 +113,10 @@ def check_apart(table: Path | BinaryIO, output: Path | BinaryIO, deciding: Decid
     """Check that decisions and a review are in files of their own."""
     for what, path in {"decisions": deciding.decisions, "review": deciding.review}.items():
         for use, place in {"read": table, "written": output}.items():
-            if path and _same(path, place):
+            if is_same(path, place):
                 raise OptionError(
                     f"{path} is the table to be {use}; name another file for the {what}"
                 )
-
-
-def _same(*files: Path | BinaryIO) -> bool:
-    paths = [os.path.realpath(file) for file in files if isinstance(file, Path)]
-    return len(paths) == 2 and paths[0] == paths[1]
 
 
 @contextmanager
@@ -157,10 +150,10 @@ def join_tables(
     table are no keys, and OptionError if the output is a table that would be lost.
     """
     require_how(how)
-    if _same(output, right.table):
+    if is_same(output, right.table):
         raise OptionError(f"{output} is the right table; write to another file")
     form = checked_format(left.table, left.reading.format)
-    if how != "left" and form == "xlsx" and _same(left.table, output):
+    if how != "left" and form == "xlsx" and is_same(left.table, output):
         raise OptionError(
             f"how: {output} would lose its other sheets, formulas and formats with the rows that "
             f"{how} leaves out; write to another file"

@@ -71,6 +71,15 @@ def format_by_ending(path: Path, formats: Iterable[str] = TABLES) -> str | None:
     return form if form in formats else None
 
 
+def is_same(file: object, other: object) -> bool:
+    """Tell whether two paths lead to one file, which need not exist; what is no path is none."""
+    if not isinstance(file, Path) or not isinstance(other, Path):
+        return False
+    if file.exists() and other.exists():
+        return file.samefile(other)
+    return os.path.realpath(file) == os.path.realpath(other)
+
+
 # ---- what a table is ----------------------------------------------------------------------
 
 #: A row that is not blank: the number of its first line, from 1; in a table of lines its text, and
