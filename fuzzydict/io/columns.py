@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
-from fuzzydict.io.review import DecidedFile, Review, check_ending, decided_keys
+from fuzzydict.io.review import DecidedFile, Review, decided_keys
 from fuzzydict.io.tables import checked_format, open_table
 from fuzzydict.io.text_tables import Block, Reading, Table, is_same
 from fuzzydict.results.answers import Match
@@ -244,8 +244,6 @@ class ColumnMatcher:
         remembered: int = _REMEMBERED,
     ) -> None:
         path, self.sure = deciding.review, deciding.sure
-        if path is not None:
-            check_ending(path)
         paths = deciding.decisions, path if path and path.exists() else None
         files = {one: DecidedFile(one, d) for one in paths if one}
         self.decisions = [one for file in files.values() for one in file.decisions]
@@ -314,7 +312,7 @@ class ColumnMatcher:
             field, best, is_doubtful = self._known[cell]
             count[field] += times
             if is_doubtful and cell is not None:
-                count["doubtful"] += times if field == "matched" else 0
+                count["doubtful"] += times * (field == "matched")
                 if self.review is not None:
                     self.review.add(cell, best, times)
 

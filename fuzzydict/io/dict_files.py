@@ -211,13 +211,12 @@ def _parse_yaml(text: str, path: Path, expected: str) -> Any:
         raise FileFormatError(
             f"{path}: line {line} is not YAML ({error.problem}); expected {expected}"
         ) from error
-    except YAMLError as error:
-        raise FileFormatError(f"{path}: is not YAML ({error}); expected a text file") from error
     except FileFormatError:
         raise
-    except _MISTAKES as error:
+    except (YAMLError, *_MISTAKES) as error:
+        why = str(error) or repr(error)
         raise FileFormatError(
-            f"{path}: is not YAML that can be read ({error!r}); expected {expected}"
+            f"{path}: is not YAML that can be read ({why}); expected {expected}"
         ) from error
 
 

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import FileFormatError, OptionError
-from fuzzydict.frames.dask import require_dask
 from fuzzydict.frames.workers import Matcher, answering
 from fuzzydict.io.columns import (
     Cleaned,
@@ -96,10 +95,8 @@ def parts_in(source: Path, output: Path, format: str | None = None) -> list[Part
                 f"elsewhere, or name the format of all files"
             )
         if other != form:
-            raise OptionError(
-                f"{source} has tables of several formats, {first} and {name}; map each format by "
-                f"itself"
-            )
+            several = f"tables of several formats, {first} and {name}"
+            raise OptionError(f"{source} has {several}; map each format by itself")
     return [Part(name, source / name, output / name, _state(source / name)) for name in names]
 
 
@@ -150,8 +147,6 @@ def map_parts(
     Raises what `clean_column` and `answering` raise, and OptionError if the output folder is not
     empty, or of a run with another dict, table or option, or one that still runs.
     """
-    if workers.scheduler is not None:
-        require_dask()
     folder = Path(str(source.table))
     parts = parts_in(folder, output, source.reading.format)
     for part in parts:
@@ -218,22 +213,18 @@ def _map_all(
 
 
 @contextmanager
-def _opened(part: Part, source: Source, *, is_first: bool = False) -> Iterator[Table]:
-    """Open a part; what is guessed of it is told the first time."""
+def _opened(part: Part, source: Source) -> Iterator[Table]:
     if _state(part.source) != part.state:
         raise FileFormatError(f"{part.source} has changed since it was read; start again")
-    with ExitStack() as end:
-        with warnings.catch_warnings():
-            if not is_first:
-                warnings.simplefilter("ignore", UserWarning)
-            table = end.enter_context(open_table(part.source, source.reading))
+    with open_table(part.source, source.reading) as table:
         table.may_be_empty = True
         yield table
 
 
 def _check(part: Part, source: Source, added: Iterable[str]) -> None:
     """Check that a part has the column, and none of the names of the new ones."""
-    with _opened(part, source, is_first=True) as table:
+    quiet = warnings.catch_warnings(action="ignore", category=UserWarning)  # told as it is matched
+    with quiet, _opened(part, source) as table:
         for _ in table.blocks(source.column, alone=True):
             if source.column in table.names:  # or else in later lines of JSON
                 break
