@@ -12,7 +12,7 @@ from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quo
 from fuzzydict.io.explore.answers import check_query
 from fuzzydict.io.review import DecidedFile, decided_keys, review_of
 from fuzzydict.io.text_tables import DELIMITERS, ROW_FORMATS, format_by_ending
-from fuzzydict.mapping import FuzzyDict
+from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.text.words import plain, same_text
 
 _NAMED = 40  # characters of a query that a refusal names
@@ -114,6 +114,18 @@ class Teaching:
     def _teach(self, query: str, key: str | None) -> None:
         self._check_open()
         check_query(query)
+        if not plain(query):
+            raise OptionError(f"query: {quoted(query)} has no letters or digits to be taught")
+        if dict.__contains__(self.dict, query):
+            raise OptionError(
+                f"query: {quoted(query)} is a key of the dict, and always finds itself"
+            )
+        if key is not None and not dict.__contains__(self.dict, key):
+            names = [name for name in dict.keys(self.dict) if isinstance(name, str)]
+            raise OptionError(
+                f"key: {quoted(key)} is no key of the dict{suggestion(key, names)}; choose one of "
+                f"its keys, or none"
+            )
         if self._form in DELIMITERS:
             _check_cells(query, key)
         if self._before is not None:
@@ -122,7 +134,7 @@ class Teaching:
         known = self._taught.get(text)
         before = self.dict.aliases.get(query, _ABSENT) if known is None else known[2]
         with self.changing:
-            self.dict.aliases[query] = key  # or raise
+            self.dict.aliases[query] = key
         self._taught[text] = (query, key, before)
 
     def _check_open(self) -> None:
