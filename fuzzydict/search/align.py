@@ -528,8 +528,9 @@ def _initial_joined_in(
                 yield j, slice(m, m + 1), slice(k, k + 2)
 
 
-def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Iterator[_Match]:
-    """Yield where words of both name one thing, as the lexicon has it."""
+def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> list[_Match]:
+    """Return where words of both name one thing, as the lexicon has it."""
+    found = list[_Match]()
     stems_of_query = [word.entry.stem for word in query.words] if keys.table.size else []
     for start, size, others in same_terms(stems_of_query):
         for other in others:
@@ -540,7 +541,8 @@ def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Ite
             for first in range(theirs.shape[1] - len(stems) + 1):
                 columns = slice(first, first + len(stems))
                 for j in (of_keys[:, columns] == stems).all(axis=1).nonzero()[0].tolist():
-                    yield j, slice(start, start + size), columns
+                    found.append((j, slice(start, start + size), columns))
+    return found
 
 
 def _cover(

@@ -31,6 +31,7 @@ from fuzzydict.text.lexicon import (
     MEANINGS,
     NO_MEANINGS,
     Entry,
+    by_other_names,
     is_short_form,
     look_up,
     meanings_of,
@@ -550,6 +551,22 @@ class Keys:
             usual = self._usual = sample, usual_of(self.vectors[sample])
         return usual[1]
 
+    def likeness(self, queries: Sequence[Query]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return how many n-grams queries share with each key, as given and by any names, (L, n).
+
+        The second is the most by which a key is like a query in which a term, as "zip", has one of
+        its names: keys that have another name share no letters with it.
+        """
+        starts, asked = list[int](), list[Sequence[int]]()
+        for query in queries:
+            starts.append(len(asked))
+            names = by_other_names([word.entry for word in query.words])
+            asked += map(ngrams, [query.text, *names])
+        likeness = self.postings.likeness(asked)
+        if len(asked) == len(queries):
+            return likeness, likeness
+        return likeness[starts], np.maximum.reduceat(likeness, starts, axis=0)
+
     def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of vectors of words, (L, E), and of those of each key, (L, n)."""
         of_words = products(units(vectors), self.word_units)
@@ -678,13 +695,13 @@ def glance(
     What `GLANCE` names is weighed by ``weights``, (4,); the vectors are those of words or, if
     ``is_encoded``, those of an encoder of whole texts.
     """
-    of_ngrams = keys.postings.likeness([ngrams(query.text) for query in queries])
+    of_ngrams, spelled = keys.likeness(queries)
     near = products(units(vectors), keys.vectors)
     near *= keys.inverse_lengths
     above = keys.background.above(near)
-    odds = weights[1] * of_ngrams
+    odds = weights[1] * spelled
     odds += weights[0]
-    odds *= of_ngrams
+    odds *= spelled
     shares = [shares_of(np.array(keys.weights_of(query.words))) for query in queries]
     encoded = encoded_above = np.broadcast_to(np.float32(0), near.shape)
     if is_encoded:

@@ -20,7 +20,6 @@ from fuzzydict.search.keys import Keys, Query, Seen, candidates, glance
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.one import best_of_one
 from fuzzydict.search.score import Judged, Meaning, NamedScore, Parts, as_score
-from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import LONGEST, plain
 
 #: Scores that are made at a time, in several arrays, and queries that are compared at a time.
@@ -427,7 +426,7 @@ class Approximate(Exact):
         keys, equal = self.keys, self.keys.slot_of(query.asked)
         slots = [near, np.array([] if equal is None else [equal], np.intp)]
         if not self._is_named:
-            likeness = keys.postings.likeness([ngrams(query.text)])[0]
+            _, (likeness,) = keys.likeness([query])
             least = max(len(likeness) - SPELLED, 0)
             alike = np.argpartition(likeness, least)[least:]
             slots.append(alike[likeness[alike] > 0])

@@ -32,7 +32,6 @@ from fuzzydict.search.keys import (
 )
 from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, other_units, part_of
-from fuzzydict.text.ngrams import ngrams
 
 
 def best_of_one(
@@ -118,8 +117,8 @@ def _retrieve(
     """
     of_glance, whole = meaning.judge.glance.tolist(), max(sum(weights), 1e-9)
     trust = sum([one * word.trust for one, word in zip(weights, query.words, strict=True)]) / whole
-    of_ngrams = keys.postings.likeness([ngrams(query.text)])[0]
-    odds = of_ngrams * (of_glance[0] + of_glance[1] * of_ngrams)
+    (of_ngrams,), (spelled,) = keys.likeness([query])
+    odds = spelled * (of_glance[0] + of_glance[1] * spelled)
     near = np.zeros(len(odds), np.float32)
     if len(vector):
         wide = vector.astype(np.float64)  # a square of a vector from a file may overflow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -180,6 +180,7 @@ def is_other_compound(text: str, other: str) -> bool:
 
 _TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
 _LONGEST_TERM = 6  # words
+_MOST_NAMED = 8  # texts in which something has another name
 
 
 @cache
@@ -281,19 +282,46 @@ def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[_Stems]]]:
     return words, others
 
 
-def same_terms(stems: Sequence[str]) -> Iterator[tuple[int, int, list[_Stems]]]:
-    """Yield the terms among words, given their stems, that have other names.
+def same_terms(stems: Sequence[str]) -> list[tuple[int, int, list[_Stems]]]:
+    """Return the terms among words, given their stems, that have other names.
 
     Each is the place of its first word, how many it has, and the stems of the others.
 
-    >>> list(same_terms(["my", "postal", "code"]))[0][:2]
+    >>> same_terms(["my", "postal", "code"])[0][:2]
     (1, 2)
     """
-    _, others = _terms()
+    others_of, found = _terms()[1], list[tuple[int, int, list[_Stems]]]()
     for start in range(len(stems)):
         for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
-            if found := others.get(tuple(stems[start:end])):
-                yield start, end - start, found
+            if others := others_of.get(tuple(stems[start:end])):
+                found.append((start, end - start, others))
+    return found
+
+
+@cache
+def _names() -> dict[tuple[int, str], list[str]]:
+    """Return the words that are one member of a class, or one-word terms of one thing."""
+    found = defaultdict[tuple[int, str], list[str]](list)
+    for word, member in (_terms()[0] | _classes()).items():
+        found[member].append(word)
+    return found
+
+
+def by_other_names(entries: Sequence[Entry]) -> list[str]:
+    """Return the words of a text with one term, or listed word, by another of its names, 8 at most.
+
+    >>> by_other_names([look_up("my"), look_up("zip")])[:2]
+    ['my postal code', 'my zip code']
+    """
+    words, found = [entry.word for entry in entries], dict[str, None]()
+    for start, size, others in same_terms([entry.stem for entry in entries]):
+        for other in others:
+            found[" ".join([*words[:start], *other, *words[start + size :]])] = None
+    for i, entry in enumerate(entries):
+        for name in _names().get((entry.group, entry.member), ()):
+            if name != entry.word:
+                found[" ".join([*words[:i], name, *words[i + 1 :]])] = None
+    return list(found)[:_MOST_NAMED]
 
 
 # ---- opposites ----------------------------------------------------------------------------------

@@ -250,8 +250,7 @@ def test_a_collection_that_another_client_creates_meanwhile_is_used(
     assert (second.meta(), second.rows(["red"]).values) == (META, {"red": 1})
 
 
-# From Python 3.13 on a connection to SQLite that the client itself forgets to close is told.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the client
 def test_local_mode_keeps_what_it_has_in_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
