@@ -117,6 +117,8 @@ def _workers(d: AnyDict, jobs: int | None, engine: str | None, scheduler: str | 
     """
     if scheduler is not None and engine != "dask":
         raise click.UsageError("--scheduler is of Dask; give --engine dask, too")
+    if scheduler is not None and jobs is not None:
+        raise click.UsageError("--jobs: the cluster has its own number of workers; leave it out")
     given, matcher = click.get_current_context().params, None
     file = given["dict_file"]
     is_saved = is_address(file) or dict_format(file, Reading(given["format"])) == "fuzzydict"

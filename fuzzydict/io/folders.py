@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import FileFormatError, OptionError
+from fuzzydict.frames.dask import require_dask
 from fuzzydict.frames.workers import Matcher, answering
 from fuzzydict.io.columns import (
     Cleaned,
@@ -147,6 +148,8 @@ def map_parts(
     Raises what `clean_column` and `answering` raise, and OptionError if the output folder is not
     empty, or of a run with another dict, table or option, or one that still runs.
     """
+    if workers.scheduler is not None:
+        require_dask()
     folder = Path(str(source.table))
     parts = parts_in(folder, output, source.reading.format)
     for part in parts:
