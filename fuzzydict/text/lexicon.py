@@ -493,9 +493,9 @@ def with_plain_numbers(text: str) -> str:
     return _BARE_POINT.sub("0.", text)
 
 
-# A symbol of a unit behind a number, as "5 A"; or alone, if its case tells it: "mA", "MHz".
+# A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
 _SYMBOL = re.compile(
-    r"(?:(?<=[0-9])[\s_-]?|(?<![^\W_])(?=[a-zμ]|[A-Z]{2}[a-z]))"
+    r"(?:(?<=[0-9])[\s_-]?|(?<![^\W_])(?=[a-zμΩ]|[A-Z]{2}[a-z])|(?<=[(\[])(?=M[JVW]|Nm))"
     r"([a-zA-Z]{0,2}[A-ZμΩ][a-zA-ZΩ]{0,2})(?![^\W_])"
 )
 
