@@ -350,7 +350,7 @@ class _Lines(Table):
                 if encoding == "utf-8":
                     mark = "".join(self.blanks) if line == 1 else ""
                     byte = len((mark + text).rpartition("\n")[2].encode())
-                    problem = f": byte {byte} is not UTF-8; save the file as UTF-8, or name its encoding"
+                    problem = f": byte {byte} is not UTF-8; save the file so, or name its encoding"
                 raise self._error(line + text.count("\n"), problem) from error
             if (zero := text.find("\0", before)) >= 0:
                 at = line + text.count("\n", 0, zero)
