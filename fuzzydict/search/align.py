@@ -531,8 +531,8 @@ def _initial_joined_in(
 def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> list[_Match]:
     """Return where words of both name one thing, as the lexicon has it."""
     found = list[_Match]()
-    stems_of_query = [word.entry.stem for word in query.words] if keys.table.size else []
-    for start, size, others in same_terms(stems_of_query):
+    entries = [word.entry for word in query.words] if keys.table.size else []
+    for start, size, others in same_terms(entries):
         for other in others:
             stems = [keys.stems.get(stem, -2) for stem in other]
             if -2 in stems or len(stems) > theirs.shape[1]:

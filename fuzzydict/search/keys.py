@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
 from itertools import compress, count, repeat
-from operator import is_, is_not
+from operator import attrgetter, is_, is_not
 from typing import Any, NamedTuple, cast
 from zlib import crc32
 
@@ -50,6 +50,7 @@ USUAL = 128
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
+_ENTRY = attrgetter("entry")
 _GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
 
@@ -552,20 +553,18 @@ class Keys:
         return usual[1]
 
     def likeness(self, queries: Sequence[Query]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return how many n-grams queries share with each key, as given and by any names, (L, n).
+        """Return how alike queries and keys are by n-grams, and the same by other names, (L, n).
 
-        The second is the most by which a key is like a query in which a term, as "zip", has one of
-        its names: keys that have another name share no letters with it.
+        The second is the most for the query, and for it with one term replaced by another name:
+        "swaziland" shares no n-gram with the key "eswatini".
         """
-        starts, asked = list[int](), list[Sequence[int]]()
+        own, best = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
         for query in queries:
-            starts.append(len(asked))
-            names = by_other_names([word.entry for word in query.words])
-            asked += map(ngrams, [query.text, *names])
-        likeness = self.postings.likeness(asked)
-        if len(asked) == len(queries):
-            return likeness, likeness
-        return likeness[starts], np.maximum.reduceat(likeness, starts, axis=0)
+            names = by_other_names([*map(_ENTRY, query.words)]) if self.table.size else []
+            rows = self.postings.likeness([*map(ngrams, [query.text, *names])])
+            own.append(rows[0])
+            best.append(rows.max(axis=0) if names else rows[0])
+        return np.array(own), np.array(best)
 
     def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of vectors of words, (L, E), and of those of each key, (L, n)."""

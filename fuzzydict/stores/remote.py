@@ -6,6 +6,7 @@ import warnings
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence, ValuesView
+from copy import copy
 from functools import partial
 from itertools import chain, islice
 from typing import Any, Self, TypeAlias
@@ -46,8 +47,10 @@ class RemoteReader:
 
     def __init__(self, lookup: Exact | StoreLookup, known: Known) -> None:
         self.known = known  # the queries that are keys or aliases
-        self.values = lookup.values if isinstance(lookup, StoreLookup) else {}  # that were read
-        self.values.update(known.values)
+        self.values = dict(known.values)  # that were read
+        if isinstance(lookup, StoreLookup):  # which several blocks share
+            lookup = copy(lookup)
+            lookup.values = self.values
         self.lookup, self.size, self.nearest = lookup, lookup.count, lookup.nearest
 
 

@@ -49,7 +49,7 @@ class Sampling:
         self._names, self._own = dict[UUID, str](), Keys(self.meaning.table)  # of the sample
         self._counted, self._counts = 0, Counts(0, {})
         self._version: int | None = None  # of the keys that were read, as the store tells
-        self._made: tuple[Any, Exact] | None = None  # the last lookup, and its scorer
+        self._made: tuple[Any, Exact | StoreLookup] | None = None  # the last lookup, and its scorer
         self._is_whole = False  # whether the sample has all keys, so that no others need be found
         self.total, self.with_words, self.keys = 0, 0, self._own
 
@@ -66,10 +66,11 @@ class Sampling:
             if self._version != version:
                 self._version = None
                 self._read()
-            if where or not self._is_whole:
+            if where:
                 return StoreLookup(self, scorer, where)
             if self._made is None or self._made[0] != scorer:
-                self._made = scorer, Exact(self.keys, self.meaning, scorer)
+                exact = self._is_whole and Exact(self.keys, self.meaning, scorer)
+                self._made = scorer, exact or StoreLookup(self, scorer)
             return self._made[1]
 
     def _read(self) -> None:
@@ -127,8 +128,7 @@ def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int) -> NDArray
 class StoreLookup(Lookup):
     """A lookup that scores the keys that a store finds for each query.
 
-    It is of one block of queries. The sample is what the store says of all its keys, and ``where``
-    what their values must satisfy.
+    The sample is what the store says of all its keys, and ``where`` what their values must satisfy.
 
     Raises:
         OptionError: the scorer needs every key.
@@ -142,7 +142,7 @@ class StoreLookup(Lookup):
         require_nearness(scorer)
         self._store, self._where = sampling.store, where
         self._sample, self._with_words = sampling.keys, sampling.with_words
-        self.values: dict[str, Any] = {}  # those that the store reads with the keys
+        self.values: dict[str, Any] = {}  # those that the store reads with the keys, of a block
 
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         keys = self._sample

@@ -35,8 +35,13 @@ class Entry(NamedTuple):
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites; see `denials_of`
 
     def by_spelling(self) -> Entry:
-        """Return the same without terms."""
-        return self._replace(group=-1, member="") if self.group >= _TERM_CLASSES else self
+        """Return the same without what other names mean: terms, and names of other letters."""
+        if self.group >= _TERM_CLASSES:
+            return self._replace(group=-1, member="")
+        word, name = self.word, self.member
+        if min(len(word), len(name)) > _SHORT_NAME and word[0] != name[0]:  # "bombay", no "lbs"
+            return self._replace(member=word)
+        return self
 
 
 @lru_cache(maxsize=1 << 16)
@@ -50,8 +55,8 @@ def look_up(word: str) -> Entry:
     """
     form, stem = _forms().get(word, word), stem_of(word)
     kinds, common = table_of("kinds").get(word, ()), table_of("common")
-    group = _classes().get(word) or _classes().get(form.removesuffix("'s"))
-    group = group or _terms()[0].get(form) or (-1, "")
+    classes, owner = _classes(), form.removesuffix("'s")  # "mary's" is of the class of "mary"
+    group = classes.get(word) or classes.get(owner) or _terms()[0].get(form) or (-1, "")
     is_filler = "legal" in kinds or "function" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
@@ -180,6 +185,7 @@ def is_other_compound(text: str, other: str) -> bool:
 
 _TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
 _LONGEST_TERM = 6  # words
+_SHORT_NAME = 3  # letters of a name that is written by convention, as "lb"
 _MOST_NAMED = 8  # texts in which something has another name
 
 
@@ -282,15 +288,17 @@ def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[_Stems]]]:
     return words, others
 
 
-def same_terms(stems: Sequence[str]) -> list[tuple[int, int, list[_Stems]]]:
-    """Return the terms among words, given their stems, that have other names.
+def same_terms(entries: Sequence[Entry]) -> list[tuple[int, int, list[_Stems]]]:
+    """Return the terms among words that have other names.
 
     Each is the place of its first word, how many it has, and the stems of the others.
 
-    >>> same_terms(["my", "postal", "code"])[0][:2]
+    >>> same_terms([look_up(word) for word in ("my", "postal", "codes")])[0][:2]
     (1, 2)
     """
-    others_of, found = _terms()[1], list[tuple[int, int, list[_Stems]]]()
+    others_of, found, stems = _terms()[1], list[tuple[int, int, list[_Stems]]](), list[str]()
+    for entry in entries:  # "hr" is read as "hour", and a term, which "hours" is not
+        stems.append(entry.word if entry.unit else entry.stem)
     for start in range(len(stems)):
         for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
             if others := others_of.get(tuple(stems[start:end])):
@@ -301,25 +309,29 @@ def same_terms(stems: Sequence[str]) -> list[tuple[int, int, list[_Stems]]]:
 @cache
 def _names() -> dict[tuple[int, str], list[str]]:
     """Return the words that are one member of a class, or one-word terms of one thing."""
-    found = defaultdict[tuple[int, str], list[str]](list)
+    found = defaultdict[tuple[int, str], dict[str, str]](dict)
     for word, member in (_terms()[0] | _classes()).items():
-        found[member].append(word)
-    return found
+        found[member].setdefault(stem_of(word), word)  # and no plural beside it
+    return {member: list(names.values()) for member, names in found.items()}
 
 
 def by_other_names(entries: Sequence[Entry]) -> list[str]:
     """Return the words of a text with one term, or listed word, by another of its names, 8 at most.
 
+    Names of several words are given by the stems of these.
+
     >>> by_other_names([look_up("my"), look_up("zip")])[:2]
     ['my postal code', 'my zip code']
     """
-    words, found = [entry.word for entry in entries], dict[str, None]()
-    for start, size, others in same_terms([entry.stem for entry in entries]):
+    words, found = list[str](), dict[str, None]()
+    for entry in entries:
+        words.append(entry.word)
+    for start, size, others in same_terms(entries):
         for other in others:
             found[" ".join([*words[:start], *other, *words[start + size :]])] = None
     for i, entry in enumerate(entries):
         for name in _names().get((entry.group, entry.member), ()):
-            if name != entry.word:
+            if stem_of(name) != entry.stem:
                 found[" ".join([*words[:i], name, *words[i + 1 :]])] = None
     return list(found)[:_MOST_NAMED]
 
@@ -504,7 +516,8 @@ def _named(symbol: re.Match[str]) -> str:
     """Return the unit that a symbol with capitals or Greek letters stands for: "mA", "MHz"."""
     written, units = symbol[1], table_of("units")
     ways = [written, "μ" + written[1:] if written[0] == "u" else written]
-    if written not in (written.upper(), written.title()):  # it would be two words: "MBit"
+    # It would be two words, as "MBit"; but "mM" is molar.
+    if written not in (written.upper(), written.title()) and written[-1] != "M":
         ways.append(written.lower())
     unit = next((units[way] for way in ways if way in units), None)
     return f" {' '.join(unit)}" if unit else symbol[0]
