@@ -72,7 +72,7 @@ def format_by_ending(path: Path, formats: Iterable[str] = TABLES) -> str | None:
 
 
 def is_same(file: object, other: object) -> bool:
-    """Tell whether two paths lead to one file, which need not exist; what is no path is none."""
+    """Tell whether two files are paths that lead to one place, where there may be no file yet."""
     if not isinstance(file, Path) or not isinstance(other, Path):
         return False
     if file.exists() and other.exists():
