@@ -99,6 +99,10 @@ class WordTable:
         written = text if self.synonyms is None else self.synonyms.text(text)
         return [look_up(word).form for word in words_of(written)[:MOST_WORDS]]
 
+    def other_names(self, query: Query) -> list[str]:
+        """Return the query with one term replaced by another name; none where letters count."""
+        return by_other_names([*map(_ENTRY, query.words)]) if self.size else []
+
     def synonyms_in(self, texts: Sequence[str]) -> dict[str, str]:
         """Return the synonyms that are applied to some texts, as they were given."""
         each = map(self.synonyms.applied, texts) if self.synonyms is not None else ()
@@ -560,7 +564,7 @@ class Keys:
         """
         own, best = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
         for query in queries:
-            names = by_other_names([*map(_ENTRY, query.words)]) if self.table.size else []
+            names = self.table.other_names(query)
             rows = self.postings.likeness([*map(ngrams, [query.text, *names])])
             own.append(rows[0])
             best.append(rows.max(axis=0) if names else rows[0])

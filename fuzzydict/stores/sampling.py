@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import ChainMap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +17,13 @@ from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.search.keys import Keys, Query, Statistics
 from fuzzydict.search.lookup import SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
-from fuzzydict.stores.base import SAMPLE, Counts, Hits, Search, Store, id_of
+from fuzzydict.stores.base import SAMPLE, Counts, Row, Search, Store, id_of
 from fuzzydict.stores.values import Condition
 from fuzzydict.text.words import plain
 
 #: How an index is built.
 BUILD = "build one by `fuzzydict push --index URL`, or d.build_index()"
+_NAMED = 12  # keys that are sought by each other name of a query
 _FEW = 16  # keys that are shown of a query that is like none
 _MANY = 300_000  # keys of which a graph misses some: twice as many are sought for the best one
 
@@ -153,21 +154,24 @@ class StoreLookup(Lookup):
             near *= 2  # not of those spelled alike, of which the best are found
         if not (has_vector := vectors.any(axis=1)).all():  # so that some keys are found
             vectors[~has_vector] = units(keys.vectors[keys.alive].sum(axis=0, keepdims=True))[0]
-        searches = [
-            Search(vector if vector.any() else None, one.text, near, spelled)
-            for vector, one in zip(vectors, asked, strict=True)
-        ]
-        found = self._store.search(searches, self._where)
-        for hits in found:
+        searches, of_query = list[Search](), list[int]()  # a search belongs to which query
+        for i, (vector, one) in enumerate(zip(vectors, asked, strict=True)):
+            names = keys.table.other_names(one) if spelled else []
+            searches.append(Search(vector if vector.any() else None, one.text, near, spelled))
+            searches += [Search(None, name, 0, _NAMED) for name in names]
+            of_query += [i] * (1 + len(names))
+        found = [dict[str, Row]() for _ in asked]
+        for i, hits in zip(of_query, self._store.search(searches, self._where), strict=True):
+            found[i] |= {row.key: row for row in [*hits.near, *hits.spelled]}
             self.values |= hits.values
         return map(self._listing, asked, found)
 
-    def _listing(self, one: Query, hits: Hits) -> Listing:
+    def _listing(self, one: Query, found: Mapping[str, Row]) -> Listing:
         """Return the keys that were found for a query, in the order of their texts.
 
         If none was found, a few keys of the sample are returned.
         """
-        sample, found = self._sample, {hit.key: hit for hit in [*hits.near, *hits.spelled]}
+        sample = self._sample
         names = sorted(filter(plain, found))
         vectors = stacked([found[name].vector for name in names], sample.vectors.shape[1])
         keys = Keys.of(sample.table, names, vectors)

@@ -297,10 +297,11 @@ def test_scores_of_many_keys_are_nearer_to_those_of_a_dict_once_the_words_are_co
         monkeypatch.setattr(f"{module}.SAMPLE", 200)
     words = fuzzydict.Brown().words[200:]
     names = [f"{words[i % 3]} {words[3 + i]}" for i in range(800)]  # a rare word in each
+    names.append("toronto pearson")
     d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(names))
     remote = filled(dict.fromkeys(names))
     queries = [f"{name[1:]}s" for name in names[::40]]
-    queries += [f"{name.split()[1]} thing" for name in names[::30]]
+    queries += [f"{name.split()[-1]} thing" for name in names[::30]]
 
     def apart() -> Any:
         both = zip(d.most_similar(queries, 1), remote.most_similar(queries, 1), strict=True)
@@ -312,6 +313,7 @@ def test_scores_of_many_keys_are_nearer_to_those_of_a_dict_once_the_words_are_co
     estimated = apart()
     assert remote.build_index()
     assert apart() < estimated / 3 < 0.03
+    assert remote.nearest("yyz").key == "toronto pearson"  # by another name
 
 
 def test_each_change_is_seen_by_all_and_gives_the_scores_of_a_dict_with_the_same_keys() -> None:
