@@ -25,6 +25,7 @@ from fuzzydict.search.keys import (
     Query,
     Seen,
     Word,
+    exact_text,
     facts_of,
     is_word,
     weigh_words,
@@ -44,8 +45,10 @@ from fuzzydict.text.lexicon import (
     with_plain_numbers,
 )
 from fuzzydict.text.numbers import (
+    amounts_of,
     are_left,
     counts_letters,
+    in_units_of,
     is_one_text,
     marks_of,
     may_be_one_date,
@@ -401,7 +404,33 @@ def align(
     X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
     X[..., KNOWN], X[..., COUNT] = sure, np.log(max(keys.total, 1)) / 10
     X[..., LENGTH] = np.minimum(lengths, FEW_LETTERS) / FEW_LETTERS
+    for i, query in enumerate(queries):
+        align_amounts(X[i], query, keys, slots[i], weights)
     return X
+
+
+def align_amounts(
+    x: NDArray[np.float32],
+    query: Query,
+    keys: Keys,
+    slots: NDArray[np.intp],
+    weights: NDArray[np.float32],
+) -> list[int]:
+    """Align a query anew with those of its candidates, (C,), that have its amounts in other units.
+
+    Its features are ``x``, (C, F), of which those of meaning stay. Return the places of these.
+    """
+    found, table, of_meaning = [], keys.table, [NEAR, ABOVE, ENCODED, ENCODED_ABOVE]
+    for j, slot in enumerate(slots.tolist() if amounts_of(query.asked) else ()):
+        if written := in_units_of(query.asked, exact_text(keys.names[slot])):
+            words = table.words_of(written)
+            again = Query(written, " ".join(words), table.of_each([words])[0])
+            meant = x[j, of_meaning]
+            none = Seen(*np.zeros((6, 1, 1), np.float32))
+            x[j] = align([again], keys, slots[None, j : j + 1], none, weights)[0, 0]
+            x[j, of_meaning] = meant
+            found.append(j)
+    return found
 
 
 def compare_strings(

@@ -218,6 +218,19 @@ def weigh_words(
     return shares_of(weights[words] * tell), counts
 
 
+def initials_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.uint32]:
+    """Return a hash of the initials of n texts, and of those but for fillers, (n, 2).
+
+    Given are the words, (n, W), and the `FACTS` of U words.
+    """
+    hashes = np.zeros((len(words), 2), np.uint32)
+    for column in words.T:
+        first, of_words = facts["first"][column].astype(np.uint32), column > 0
+        for i, tell in enumerate((of_words, of_words & ~facts["filler"][column])):
+            hashes[tell, i] = hashes[tell, i] * np.uint32(_MIXING) + first[tell]
+    return hashes
+
+
 def amounts_in(numbers: NDArray[np.bool_], units: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which words of texts are amounts, (..., W): units behind numbers, and these.
 
@@ -275,6 +288,7 @@ class Keys:
         self.inverse_lengths = np.zeros(0, np.float32)  # one by that of each vector; 0 for zero
         self.columns = np.zeros((0, MOST_WORDS), np.int32)  # the words of each; 0 for no word
         self.counts = np.zeros(0, np.int64)  # how many words each has, (n,)
+        self.initials = np.zeros((0, 2), np.uint32)  # as of `initials_of`
         self.hashes = np.zeros(0, np.uint32)  # those of the least are a sample of all keys, (n,)
         self.ngrams = np.zeros(0, np.uint16)  # of all texts, one after the other
         self.ngram_counts = np.zeros(0, np.int64)  # how many each has, (n,)
@@ -432,6 +446,7 @@ class Keys:
             inverse_lengths=inverse_lengths(vectors),
             columns=columns,
             counts=counts,
+            initials=initials_of(self.facts, columns),
             hashes=hashes ^ (hashes >> np.uint32(15)),
             ngrams=of_texts,
             ngram_counts=ngram_counts,
@@ -560,15 +575,30 @@ class Keys:
         """Return how alike queries and keys are by n-grams, and the same by other names, (L, n).
 
         The second is the most for the query, and for it with one term replaced by another name:
-        "swaziland" shares no n-gram with the key "eswatini".
+        "swaziland" shares no n-gram with the key "eswatini". It is 1 where one is the initials of
+        the other.
         """
         own, best = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
         for query in queries:
             names = self.table.other_names(query)
             rows = self.postings.likeness([*map(ngrams, [query.text, *names])])
             own.append(rows[0])
-            best.append(rows.max(axis=0) if names else rows[0])
+            best.append(rows.max(axis=0))
+            best[-1][self._abbreviated(query)] = 1
         return np.array(own), np.array(best)
+
+    def _abbreviated(self, query: Query) -> NDArray[np.bool_] | slice:
+        """Return which keys are the initials of a query, or have it as initials, (n,)."""
+        words, are = query.words, slice(0)
+        if len(words) == 1:
+            code = 0
+            for letter in query.text:
+                code = (code * _MIXING + ord(letter)) & 0xFFFFFFFF
+            return (self.initials == code).any(axis=1) if len(query.text) > 1 else are
+        every = "".join([word.text[0] for word in words])
+        telling = "".join([word.text[0] for word in words if not word.entry.is_filler])
+        numbers = [self.numbers[one] for one in {every, telling} if one in self.numbers]
+        return (self.counts == 1) & np.isin(self.columns[:, 0], numbers) if numbers else are
 
     def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of vectors of words, (L, E), and of those of each key, (L, n)."""

@@ -87,9 +87,11 @@ def best_of_one(
     )
     x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
     alive = keys.alive[slots] if len(keys.dead) else None
+    again = a.align_amounts(x, query, keys, slots, judge.pair) if has_signs else []
     place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
-    of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
-    _tell_whether(x[place], words, share, *of_best)
+    if place not in again:
+        of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
+        _tell_whether(x[place], words, share, *of_best)
     return int(slots[place]), judge.right_of_one(x[place], odds, place)
 
 

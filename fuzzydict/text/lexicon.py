@@ -469,6 +469,7 @@ def abbreviates(short: str, long: str) -> int:
 
 _SIGN = re.compile("[/&%€£¥]")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
 _SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
@@ -496,12 +497,13 @@ def _last_written() -> frozenset[str]:
 
 
 def with_plain_numbers(text: str) -> str:
-    """Return a text as written with no commas between thousands, and a digit before each point.
+    """Return a text as written with no commas in numbers, and a digit before each point.
 
-    >>> with_plain_numbers("1,000.50 EUR, or 2,000,000"), with_plain_numbers("May 5,2024: .5 mg")
-    ('1000.50 EUR, or 2000000', 'May 5,2024: 0.5 mg')
+    >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: .5 mg")
+    ('1000.50 EUR, or 2.5', 'May 5,2024: 0.5 mg')
     """
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
+    text = _DECIMAL_COMMA.sub(r"\1.\2", text)
     return _BARE_POINT.sub("0.", text)
 
 

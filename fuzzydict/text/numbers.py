@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from decimal import Decimal
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
@@ -16,7 +18,9 @@ from fuzzydict.text.lexicon import (
     look_up,
     other_units,
     short_forms,
+    stem_of,
     table_of,
+    with_plain_numbers,
 )
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
 
@@ -191,6 +195,65 @@ def _units_behind(text: str) -> dict[str, set[int]]:
         if number.isdecimal() and (unit := look_up(word).unit):
             found[number].add(unit)
     return found
+
+
+_AMOUNT = re.compile(r"(?<![\w.,])([0-9]+(?:\.[0-9]+)?)[ -]?([^\W\d_]+)(?![^\W_])")
+#: By how many tens each prefix multiplies a unit.
+_PREFIXES = {"pico": -12, "nano": -9, "micro": -6, "milli": -3, "centi": -2, "deci": -1}
+_PREFIXES |= {"hecto": 2, "kilo": 3, "mega": 6, "giga": 9, "tera": 12}
+#: Units without a prefix that are multiples of another.
+_MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
+_MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
+
+
+@cache
+def _unit_names() -> dict[str, str]:
+    """Return what symbols behind a number stand for: "s" for "second"."""
+    lines = [words for kind, *words in word_list("classes") if kind == "unit"]
+    return {symbol: name for name, *symbols in reversed(lines) for symbol in symbols}
+
+
+class Amount(NamedTuple):
+    """A number with its unit."""
+
+    written: str
+    name: tuple[str, str]  # the number, and the name of the unit
+    value: tuple[Decimal, str]  # likewise, of the unit without a prefix
+
+
+@lru_cache(maxsize=1 << 12)
+def amounts_of(text: str) -> list[Amount]:
+    """Return the amounts in a text as written.
+
+    >>> amounts_of("Ruler 30cm")
+    [Amount(written='30cm', name=('30', 'centimeter'), value=(Decimal('0.30'), 'meter'))]
+    """
+    found, units = list[Amount](), table_of("units")
+    for amount in _AMOUNT.finditer(with_plain_numbers(text[:LONGEST])):
+        number, symbol = amount.groups()
+        small = symbol.lower()
+        names = units.get(symbol) or units.get(small) or [_unit_names().get(small, stem_of(small))]
+        prefix = next((one for one in _PREFIXES if names[0].startswith(one)), "")
+        times, unit = _MULTIPLES.get(names[0], (1, names[0].removeprefix(prefix)))
+        if len(names) == 1 and look_up(unit).unit:
+            value = Decimal(number) * times * Decimal(10) ** _PREFIXES.get(prefix, 0)
+            found.append(Amount(amount[0], (number, names[0]), (value, unit)))
+    return found
+
+
+def in_units_of(text: str, other: str) -> str | None:
+    """Return a text with equal amounts written as in another; None if it has none, or so already.
+
+    >>> in_units_of("Oil, 0.5 l", "oil 500 ml"), in_units_of("5 mm", "5 cm")
+    ('Oil, 500 ml', None)
+    """
+    ours, written = amounts_of(text), None
+    theirs = {one.value: one for one in amounts_of(other)} if ours else {}
+    for own in ours:
+        its = theirs.get(own.value, own)
+        if its.name != own.name:
+            written = (written or with_plain_numbers(text)).replace(own.written, its.written)
+    return written
 
 
 _TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
