@@ -25,6 +25,7 @@ from fuzzydict.search.keys import (
     Query,
     Seen,
     Word,
+    amounts_in,
     exact_text,
     facts_of,
     is_word,
@@ -46,6 +47,7 @@ from fuzzydict.text.lexicon import (
 )
 from fuzzydict.text.numbers import (
     amounts_of,
+    are_at_one_word,
     are_left,
     counts_letters,
     in_units_of,
@@ -622,9 +624,9 @@ def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.
     and their units. It is "box" of "a large box of eggs", "cable" of "cable 2 m". ``facts`` are
     those of all words, (U + 1,).
     """
-    have_digits, are_there = facts["digit"][words], words > 0
-    tells = are_there & ~(facts["filler"][words] | have_digits)
-    tells[..., 1:] &= ~(have_digits[..., :-1] & (facts["unit"][words[..., 1:]] > 0))
+    are_there, of_words = words > 0, facts[["number", "unit", "length"]][words]
+    amounts = amounts_in(of_words["number"], of_words["unit"], of_words["length"])
+    tells = are_there & ~(facts["filler"][words] | facts["digit"][words] | amounts)
     after = np.logical_or.accumulate(tells, axis=-1) & facts["function"][words]
     before = tells & ~np.logical_or.accumulate(after, axis=-1)
     found = np.where(before.any(axis=-1, keepdims=True), before, are_there)
@@ -736,7 +738,8 @@ def compare_numbers(
         elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):
             place = SAME_NUMBERS
         elif not more and not less:
-            place = SAME_NUMBERS if may_be_one_date(query.text, text) else OTHER_NUMBERS
+            are_same = may_be_one_date(*texts) or are_at_one_word(*texts)
+            place = SAME_NUMBERS if are_same else OTHER_NUMBERS
         elif more and less:
             place = OTHER_NUMBERS
         elif are_left(more, as_written[0], text) or are_left(less, as_written[1], query.text):
@@ -775,7 +778,12 @@ def oppose(block: Block) -> None:
         of_query = _beside(matched.max(axis=2), i, size)
         of_key = _beside(matched.max(axis=1), j, size_key)
         rest = np.where(size + size_key > 2, np.maximum(of_query, of_key), 1)
-        np.maximum.at(X[..., place], (query, key), (alike < SAME) * rest)
+        are_others = alike < SAME
+        np.maximum.at(X[..., place], (query, key), are_others * rest)
+        if place == SIBLINGS:  # and other units are other amounts
+            words = zip(query.tolist(), i.tolist(), strict=True)
+            are_others &= np.array([queries[at].words[k].entry.unit > 0 for at, k in words])
+            X[query[are_others], key[are_others], OTHER_NUMBERS] = 1
 
 
 def _beside(

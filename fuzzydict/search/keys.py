@@ -31,6 +31,7 @@ from fuzzydict.text.lexicon import (
     MEANINGS,
     NO_MEANINGS,
     Entry,
+    are_measures,
     by_other_names,
     is_short_form,
     look_up,
@@ -43,6 +44,7 @@ from fuzzydict.text.words import plain
 #: Words of a text that are compared one by one.
 MOST_WORDS = 16
 SHORT = 4  # letters of a short word
+_UNIT = 3  # letters of a unit that is no other word, at least
 #: Keys that are compared with a query in detail; more beside an encoder, which finds others.
 CANDIDATES, MORE_CANDIDATES = 12, 24
 #: Keys whose cosines tell what is usual.
@@ -207,11 +209,12 @@ def weigh_words(
 ) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
     """Return the weights of words as shares of their sum, (..., W), and how many count, (...).
 
-    Amounts, as "1.5 l", weigh nothing beside other words, since their numbers are compared apart.
-    They and other words with digits do not count. Weights and `FACTS` are those of U words.
+    Amounts, as "1.5 l", weigh nothing beside other words, since their numbers are compared apart;
+    nor do units at the end, as in "weight (kg)". They and other words with digits do not count.
+    Weights and `FACTS` are those of U words.
     """
-    are_words = words > 0
-    amounts = amounts_in(facts["number"][words], facts["unit"][words] > 0)
+    are_words, of_words = words > 0, facts[["number", "unit", "length"]][words]
+    amounts = amounts_in(of_words["number"], of_words["unit"], of_words["length"])
     tell = are_words & ~amounts
     tell |= are_words & ~tell.any(axis=-1, keepdims=True)
     counts = np.maximum((tell & ~facts["digit"][words]).sum(axis=-1), 1)
@@ -231,16 +234,24 @@ def initials_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray
     return hashes
 
 
-def amounts_in(numbers: NDArray[np.bool_], units: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def amounts_in(
+    numbers: NDArray[np.bool_], units: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]
+) -> NDArray[np.bool_]:
     """Return which words of texts are amounts, (..., W): units behind numbers, and these.
 
-    Given is which words are numbers, and which are units; both (..., W).
+    So are units at the end, if the name of one means nothing else. Given is which words are
+    numbers, which units they are, as `Entry` has them, and how many letters they have.
     """
-    amounts = np.zeros_like(units)
+    are_units = units > 0
+    amounts = np.zeros_like(are_units)
     for i in range(1, units.shape[-1]):
-        amounts[..., i] = units[..., i] & (numbers | amounts)[..., i - 1]
+        amounts[..., i] = are_units[..., i] & (numbers | amounts)[..., i - 1]
     for i in range(units.shape[-1] - 2, -1, -1):
         amounts[..., i] |= numbers[..., i] & amounts[..., i + 1]
+    may_end = are_units | (lengths == 0)
+    at_end = are_units & np.logical_and.accumulate(may_end[..., ::-1], axis=-1)[..., ::-1]
+    are_named = at_end & are_measures()[units] & (lengths >= _UNIT)
+    amounts |= at_end & are_named.any(axis=-1, keepdims=True)
     return amounts
 
 

@@ -44,7 +44,7 @@ def best_of_one(
     words, judge = query.words, meaning.judge
     weights, count = keys.weights_of(words), len(words)
     has_signs, of_words = a.has_signs(query), weights
-    if has_signs:
+    if has_signs or words[-1].entry.unit:
         of_words, count = _without_amounts(words, weights)
     whole = max(sum(of_words), 1e-9)
     share = [weight / whole for weight in of_words]
@@ -66,7 +66,7 @@ def best_of_one(
         _match_words(x, told[:, 0, :, 0], against)
     else:
         other = keys.weights[columns]
-        if have_digits:
+        if have_digits or np.count_nonzero(facts["unit"]):
             other, counts = weigh_words(keys.weights, keys.facts, columns)
         else:
             other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
@@ -97,8 +97,8 @@ def best_of_one(
 
 def _without_amounts(words: list[Word], weights: list[float]) -> tuple[list[float], int]:
     """Return the weights of the words of a query, and how many count, as `weigh_words` does."""
-    numbers = np.array([word.text.isdecimal() for word in words])
-    tell = ~amounts_in(numbers, np.array([word.entry.unit > 0 for word in words]))
+    told = [(word.text.isdecimal(), word.entry.unit, len(word.text)) for word in words]
+    tell = ~amounts_in(*map(np.array, zip(*told, strict=True)))
     if not tell.any():
         tell[:] = True
     counts = tell & ~np.array([word.entry.has_digit for word in words])
@@ -405,10 +405,11 @@ def _tell_whether(
     `_compare` tells of the pairs of words, (5, w, W).
     """
     entries, table, shares = [word.entry for word in words], told[2].tolist(), other.tolist()
-    of_query = [(one.is_filler, one.is_function, one.has_digit, one.unit) for one in entries]
-    of_key = facts[["filler", "function", "digit", "unit"]][: np.count_nonzero(row)].tolist()
-    x[a.ONE_HEAD] = table[_head_of(of_query)][_head_of(of_key)]
-    fillers = facts["filler"].tolist()
+    fillers, functions, digits = (facts[name].tolist() for name in ("filler", "function", "digit"))
+    of_query = [(one.is_filler or one.has_digit, one.is_function) for one in entries]
+    each = zip(fillers, digits, functions, strict=True)
+    of_key = [(one or other, third) for one, other, third in each][: np.count_nonzero(row)]
+    x[a.ONE_HEAD] = table[_head_of(of_query, share)][_head_of(of_key, shares)]
     ours = [
         0.0 if max(one) >= a.UNMATCHED or entry.is_filler else share_of
         for one, entry, share_of in zip(table, entries, share, strict=True)
@@ -428,16 +429,16 @@ def _tell_whether(
             x[a.LEFT_NEAR + place] = product / length if product > 0 and length > 0 else 0.0
 
 
-def _head_of(words: Sequence[tuple[bool, bool, bool, int]]) -> int:
+def _head_of(words: Sequence[tuple[bool, bool]], shares: list[float]) -> int:
     """Return the place of the head of a text, as `align.head_of` does.
 
-    Given is of each word whether it is a filler, a function word, one with a digit, and which unit.
+    Given is of each word whether it is a filler or has a digit, whether it is a function word, and
+    its share, which is 0 in an amount.
     """
-    head, after_digit = -1, False
-    for place, (is_filler, is_function, has_digit, unit) in enumerate(words):
+    head = -1
+    for place, ((is_no_head, is_function), share) in enumerate(zip(words, shares, strict=False)):
         if is_function and head >= 0:
             break
-        if not (is_filler or has_digit or (unit and after_digit)):
+        if share and not is_no_head:
             head = place
-        after_digit = has_digit
     return head if head >= 0 else len(words) - 1

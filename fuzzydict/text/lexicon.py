@@ -243,6 +243,11 @@ def _meanings() -> tuple[dict[str, tuple[int, ...]], list[int]]:
     return found, above
 
 
+#: By how many tens each prefix multiplies a unit.
+PREFIXES = {"pico": -12, "nano": -9, "micro": -6, "milli": -3, "centi": -2, "deci": -1}
+PREFIXES |= {"hecto": 2, "kilo": 3, "mega": 6, "giga": 9, "tera": 12}
+
+
 @cache
 def _units() -> tuple[dict[str, int], NDArray[np.bool_]]:
     """Return which units, as a number from 1 on, a name or a symbol stands for: "m" for several.
@@ -258,6 +263,15 @@ def _units() -> tuple[dict[str, int], NDArray[np.bool_]]:
     some = [frozenset[int](), *dict.fromkeys(frozenset(units) for units in found.values() if units)]
     others = [[bool(a and b) and a.isdisjoint(b) for b in some] for a in some]
     return {name: some.index(frozenset(units)) for name, units in found.items()}, np.array(others)
+
+
+@cache
+def are_measures() -> NDArray[np.bool_]:
+    """Return which units, by the number of an `Entry`, have names that mean nothing else, (n,)."""
+    are = np.zeros(len(other_units()), np.bool_)
+    for name, number in _units()[0].items():
+        are[number] |= name.startswith((*PREFIXES,)) or "measure" in table_of("kinds").get(name, ())
+    return are
 
 
 def other_units() -> NDArray[np.bool_]:
@@ -467,11 +481,13 @@ def abbreviates(short: str, long: str) -> int:
 
 # ---- texts --------------------------------------------------------------------------------------
 
-_SIGN = re.compile("[/&%€£¥]")
+_SIGN = re.compile("[/&%€£¥°]")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
-_SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
+_SIGNS = re.compile(
+    r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
+)
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
 _TURNED = re.compile(r"[^\W\d_](?:\s*(?:/|[-=]?>|→|⇒)\s*|\s[-\u2013]\s)[^\W\d_]")
@@ -525,17 +541,29 @@ def _named(symbol: re.Match[str]) -> str:
     return f" {' '.join(unit)}" if unit else symbol[0]
 
 
+# The numeral "I", which is no pronoun at the end of a text or behind such a word.
+_ONE = re.compile(
+    r"(?i:\b(type|class|phase|stage|grade|part|level|group|tier|category|volume|act|war))[ -]I\b"
+    r"|(?<=[^\W\d_]{4})[ -]I$"
+)
+
+
 def _spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
-    written, text = _written(), text[:LONGEST]
+    text = text[:LONGEST]
     if not text.isascii():
         text = compatible(text)
     if "," in text or "." in text:
         text = with_plain_numbers(text)
-    text = _SYMBOL.sub(_named, text)
-    if not _SIGN.search(text):
-        return text
-    return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)
+    text = _ONE.sub(r"\1 1", _SYMBOL.sub(_named, text))
+    return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
+
+
+def _worded(sign: re.Match[str]) -> str:
+    """Return what a sign is in words: "price/kg" is "price per kg", "w/o" is "without"."""
+    one, other = (look_up((part or "").lower()).unit for part in sign.groups())
+    parted = " per ".join(sign.groups()) if other and not one else sign[0]
+    return f" {_written().get(sign[0].strip().lower(), parted)} "
 
 
 def words_of(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 
 from fuzzydict.text.lexicon import (
+    PREFIXES,
     abbreviates,
     first_writings,
     is_numeronym,
@@ -198,9 +199,6 @@ def _units_behind(text: str) -> dict[str, set[int]]:
 
 
 _AMOUNT = re.compile(r"(?<![\w.,])([0-9]+(?:\.[0-9]+)?)[ -]?([^\W\d_]+)(?![^\W_])")
-#: By how many tens each prefix multiplies a unit.
-_PREFIXES = {"pico": -12, "nano": -9, "micro": -6, "milli": -3, "centi": -2, "deci": -1}
-_PREFIXES |= {"hecto": 2, "kilo": 3, "mega": 6, "giga": 9, "tera": 12}
 #: Units without a prefix that are multiples of another.
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
 _MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
@@ -233,10 +231,10 @@ def amounts_of(text: str) -> list[Amount]:
         number, symbol = amount.groups()
         small = symbol.lower()
         names = units.get(symbol) or units.get(small) or [_unit_names().get(small, stem_of(small))]
-        prefix = next((one for one in _PREFIXES if names[0].startswith(one)), "")
+        prefix = next((one for one in PREFIXES if names[0].startswith(one)), "")
         times, unit = _MULTIPLES.get(names[0], (1, names[0].removeprefix(prefix)))
         if len(names) == 1 and look_up(unit).unit:
-            value = Decimal(number) * times * Decimal(10) ** _PREFIXES.get(prefix, 0)
+            value = Decimal(number) * times * Decimal(10) ** PREFIXES.get(prefix, 0)
             found.append(Amount(amount[0], (number, names[0]), (value, unit)))
     return found
 
@@ -320,6 +318,31 @@ def counts_letters(text: str, other: str) -> bool:
         for word in others
         if not is_numeronym(word)
     )
+
+
+def are_at_one_word(text: str, other: str) -> bool:
+    """Tell whether each number of a plain text is behind, or before, the same word in the other.
+
+    >>> are_at_one_word("unit 2 219 elm street", "219 elm st unit 2")
+    True
+    >>> are_at_one_word("chapter 3 page 5", "chapter 5 page 3"), are_at_one_word("5 to 3", "3 to 5")
+    (False, False)
+    """
+    ours, theirs = _beside_numbers(text), _beside_numbers(other)
+    return ours.keys() == theirs.keys() and all(ours[one] & theirs[one] for one in ours)
+
+
+def _beside_numbers(text: str) -> dict[str, set[tuple[int, str]]]:
+    """Return the stems of the words before (-1) and behind (1) each word with digits."""
+    words, found = [look_up(word) for word in text.split()], dict[str, set[tuple[int, str]]]()
+    kinds = table_of("kinds")
+    for i, word in enumerate(words):
+        beside = [(at, words[i + at]) for at in (-1, 1) if 0 <= i + at < len(words)]
+        if word.has_digit:
+            tell = [one for one in beside if "direction" not in kinds.get(one[1].word, ())]
+            stems = {(at, one.stem) for at, one in tell if not one.is_filler}
+            found.setdefault(word.word, set()).update(stems)
+    return found
 
 
 _DIGITS = re.compile("[0-9]+")
