@@ -302,7 +302,9 @@ def prepared(some: Iterable[Questions], meaning: Meaning) -> Iterator[Prepared]:
         if not names:
             continue
         keys = Keys.of(meaning.table, names, meaning.of_keys(names))
-        asked = list(zip(meaning.queries([a.query for a in one.asked]), one.asked, strict=True))
+        asked = list(
+            zip(meaning.table.queries([a.query for a in one.asked]), one.asked, strict=True)
+        )
         asked = [(query, a) for query, a in asked if query.words and a.query not in keys.slots]
         right = [[keys.slots[k] for k in sorted(a.right) if k in keys.slots] for _, a in asked]
         if asked:

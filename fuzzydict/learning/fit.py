@@ -91,7 +91,7 @@ class DictState:
 
     def asked(self, texts: Sequence[str], scorer: Any) -> list[Query]:
         """Return queries as a scorer compares them, with their vectors."""
-        queries, meaning = self.meaning.queries(texts), self.meaning
+        queries, meaning = self.meaning.table.queries(texts), self.meaning
         judged = scorer is None
         vectors = meaning.of_queries(queries, self.keys) if judged else meaning.of_texts(texts)
         return [one._replace(vector=vector) for one, vector in zip(queries, vectors, strict=True)]

@@ -193,7 +193,7 @@ def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
     words, vectors = list[Word](), meaning.table.vectors
     if vectors is None:
         return ()
-    for word in meaning.queries([exact_text(query)])[0].words:
+    for word in meaning.table.queries([exact_text(query)])[0].words:
         row, _, is_known, trust = vectors.find(word.text)
         stand_in = vectors.words[row] if trust and not is_known else None
         words.append(Word(word.text, is_known, stand_in, trust))

@@ -41,7 +41,6 @@ from fuzzydict.text.lexicon import (
     other_units,
     other_writings,
     part_of,
-    same_terms,
     stem_of,
     with_plain_numbers,
 )
@@ -55,7 +54,6 @@ from fuzzydict.text.numbers import (
     marks_of,
     may_be_one_date,
     numbers_of,
-    other_amounts,
     other_code,
     other_marks,
     other_number,
@@ -422,14 +420,13 @@ def align_amounts(
 
     Its features are ``x``, (C, F), of which those of meaning stay. Return the places of these.
     """
-    found, table, of_meaning = [], keys.table, [NEAR, ABOVE, ENCODED, ENCODED_ABOVE]
-    for j, slot in enumerate(slots.tolist() if amounts_of(query.asked) else ()):
+    found, of_meaning = [], [NEAR, ABOVE, ENCODED, ENCODED_ABOVE]
+    for j, slot in enumerate(slots.tolist() if amounts_of(query.asked[:LONGEST]) else ()):
         if written := in_units_of(query.asked, exact_text(keys.names[slot])):
-            words = table.words_of(written)
-            again = Query(written, " ".join(words), table.of_each([words])[0])
+            again = keys.table.queries([written])
             meant = x[j, of_meaning]
             none = Seen(*np.zeros((6, 1, 1), np.float32))
-            x[j] = align([again], keys, slots[None, j : j + 1], none, weights)[0, 0]
+            x[j] = align(again, keys, slots[None, j : j + 1], none, weights)[0, 0]
             x[j, of_meaning] = meant
             found.append(j)
     return found
@@ -562,8 +559,7 @@ def _initial_joined_in(
 def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> list[_Match]:
     """Return where words of both name one thing, as the lexicon has it."""
     found = list[_Match]()
-    entries = [word.entry for word in query.words] if keys.table.size else []
-    for start, size, others in same_terms(entries):
+    for start, size, others in query.terms:
         for other in others:
             stems = [keys.stems.get(stem, -2) for stem in other]
             if -2 in stems or len(stems) > theirs.shape[1]:
@@ -733,7 +729,7 @@ def compare_numbers(
         more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
         as_written = with_plain_numbers(asked[i]), with_plain_numbers(name)
         texts = query.text, text
-        if other_code(*texts) or other_amounts(*texts) or other_number(*as_written):
+        if other_code(*texts) or other_number(*as_written):
             place = OTHER_NUMBERS
         elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):
             place = SAME_NUMBERS
@@ -782,7 +778,8 @@ def oppose(block: Block) -> None:
         np.maximum.at(X[..., place], (query, key), are_others * rest)
         if place == SIBLINGS:  # and other units are other amounts
             words = zip(query.tolist(), i.tolist(), strict=True)
-            are_others &= np.array([queries[at].words[k].entry.unit > 0 for at, k in words])
+            are_units = [queries[at].words[k].entry.unit > 0 for at, k in words]
+            are_others &= np.array(are_units, np.bool_)
             X[query[are_others], key[are_others], OTHER_NUMBERS] = 1
 
 

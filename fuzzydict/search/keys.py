@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
 from itertools import compress, count, repeat
-from operator import attrgetter, is_, is_not
+from operator import is_, is_not
 from typing import Any, NamedTuple, cast
 from zlib import crc32
 
@@ -31,11 +31,13 @@ from fuzzydict.text.lexicon import (
     MEANINGS,
     NO_MEANINGS,
     Entry,
+    Term,
     are_measures,
     by_other_names,
     is_short_form,
     look_up,
     meanings_of,
+    same_terms,
     words_of,
 )
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams, ngrams_of_each
@@ -52,7 +54,6 @@ USUAL = 128
 _FREQUENT = 30_000  # words of a table among which some are drawn
 _KEPT = 1 << 12  # words that were looked up last
 _MIXING = 0x9E3779B1  # odd, so that no bit of a hash is lost
-_ENTRY = attrgetter("entry")
 _GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
 
@@ -80,6 +81,8 @@ class Query(NamedTuple):
     asked: str
     text: str  # its words in the first spelling, joined by blanks
     words: list[Word]
+    terms: list[Term]  # among its words; none where letters alone are compared
+    names: list[str]  # the text with one term replaced by another name, likewise
     vector: NDArray[np.float32] | None = None  # that of the text, if an embedding gave it
 
 
@@ -100,10 +103,6 @@ class WordTable:
         """Return the words of a text in their first spellings, with synonyms replaced."""
         written = text if self.synonyms is None else self.synonyms.text(text)
         return [look_up(word).form for word in words_of(written)[:MOST_WORDS]]
-
-    def other_names(self, query: Query) -> list[str]:
-        """Return the query with one term replaced by another name; none where letters count."""
-        return by_other_names([*map(_ENTRY, query.words)]) if self.size else []
 
     def synonyms_in(self, texts: Sequence[str]) -> dict[str, str]:
         """Return the synonyms that are applied to some texts, as they were given."""
@@ -132,6 +131,16 @@ class WordTable:
             make_room(kept, _KEPT)
             kept[one.text] = found[one.text] = one
         return [[found[word] for word in words] for words in texts]  # type: ignore[misc]
+
+    def queries(self, asked: Sequence[str]) -> list[Query]:
+        """Return queries as they are compared; they may have no words."""
+        found, texts = list[Query](), list(map(self.words_of, asked))
+        for text, words, known in zip(asked, texts, self.of_each(texts), strict=True):
+            entries = [word.entry for word in known] if self.size else []
+            terms = same_terms(entries)
+            names = by_other_names(entries, terms)
+            found.append(Query(text, " ".join(words), known, terms, names))
+        return found
 
     @cached_property
     def background(self) -> Background:
@@ -591,8 +600,7 @@ class Keys:
         """
         own, best = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
         for query in queries:
-            names = self.table.other_names(query)
-            rows = self.postings.likeness([*map(ngrams, [query.text, *names])])
+            rows = self.postings.likeness([*map(ngrams, [query.text, *query.names])])
             own.append(rows[0])
             best.append(rows.max(axis=0))
             best[-1][self._abbreviated(query)] = 1

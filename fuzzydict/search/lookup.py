@@ -118,7 +118,7 @@ class Lookup(ABC):
             )
         kept = self._known
         found = {text: kept.get(text) for text in asked}
-        new = self.meaning.queries([text for text, one in found.items() if one is None])
+        new = self.meaning.table.queries([text for text, one in found.items() if one is None])
         for query in new:
             if not query.words or not plain(query.asked):
                 raise NoMatchError(

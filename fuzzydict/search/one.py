@@ -31,7 +31,14 @@ from fuzzydict.search.keys import (
     weigh_words,
 )
 from fuzzydict.search.score import Judge, Meaning
-from fuzzydict.text.lexicon import Part, abbreviates, is_short_form, other_units, part_of
+from fuzzydict.text.lexicon import (
+    Part,
+    abbreviates,
+    are_measures,
+    is_short_form,
+    other_units,
+    part_of,
+)
 
 
 def best_of_one(
@@ -66,7 +73,7 @@ def best_of_one(
         _match_words(x, told[:, 0, :, 0], against)
     else:
         other = keys.weights[columns]
-        if have_digits or np.count_nonzero(facts["unit"]):
+        if have_digits or np.count_nonzero(are_measures()[facts["unit"]]):
             other, counts = weigh_words(keys.weights, keys.facts, columns)
         else:
             other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
@@ -405,11 +412,13 @@ def _tell_whether(
     `_compare` tells of the pairs of words, (5, w, W).
     """
     entries, table, shares = [word.entry for word in words], told[2].tolist(), other.tolist()
-    fillers, functions, digits = (facts[name].tolist() for name in ("filler", "function", "digit"))
+    told_of = facts[["filler", "digit", "function"]].tolist()
     of_query = [(one.is_filler or one.has_digit, one.is_function) for one in entries]
-    each = zip(fillers, digits, functions, strict=True)
-    of_key = [(one or other, third) for one, other, third in each][: np.count_nonzero(row)]
-    x[a.ONE_HEAD] = table[_head_of(of_query, share)][_head_of(of_key, shares)]
+    of_key = [(one or digit, function) for one, digit, function in told_of]
+    x[a.ONE_HEAD] = table[_head_of(of_query, share)][
+        _head_of(of_key[: np.count_nonzero(row)], shares)
+    ]
+    fillers = [filler for filler, _, _ in told_of]
     ours = [
         0.0 if max(one) >= a.UNMATCHED or entry.is_filler else share_of
         for one, entry, share_of in zip(table, entries, share, strict=True)

@@ -71,12 +71,6 @@ class Meaning:
             return shipped(SPELLING)
         return shipped("encoder" if self.is_encoded else "words")
 
-    def queries(self, asked: Sequence[str]) -> list[Query]:
-        """Return queries as they are compared; they may have no words."""
-        texts = list(map(self.table.words_of, asked))
-        each = zip(asked, texts, self.table.of_each(texts), strict=True)
-        return [Query(text, " ".join(words), known) for text, words, known in each]
-
     def of_keys(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of n keys, (n, E)."""
         vectors = self._encoded(texts)

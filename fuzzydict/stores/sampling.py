@@ -156,7 +156,7 @@ class StoreLookup(Lookup):
             vectors[~has_vector] = units(keys.vectors[keys.alive].sum(axis=0, keepdims=True))[0]
         searches, of_query = list[Search](), list[int]()  # a search belongs to which query
         for i, (vector, one) in enumerate(zip(vectors, asked, strict=True)):
-            names = keys.table.other_names(one) if spelled else []
+            names = one.names if spelled else []
             searches.append(Search(vector if vector.any() else None, one.text, near, spelled))
             searches += [Search(None, name, 0, _NAMED) for name in names]
             of_query += [i] * (1 + len(names))

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -270,8 +270,26 @@ def are_measures() -> NDArray[np.bool_]:
     """Return which units, by the number of an `Entry`, have names that mean nothing else, (n,)."""
     are = np.zeros(len(other_units()), np.bool_)
     for name, number in _units()[0].items():
-        are[number] |= name.startswith((*PREFIXES,)) or "measure" in table_of("kinds").get(name, ())
+        is_one = name.startswith((*PREFIXES,)) or "measure" in table_of("kinds").get(name, ())
+        are[number] |= number > 0 and is_one
     return are
+
+
+@cache
+def _unit_names() -> dict[str, str]:
+    lines = [names for kind, *names in word_list("classes") if kind == "unit"]
+    of_classes = {symbol: name for name, *symbols in reversed(lines) for symbol in symbols}
+    return of_classes | {symbol: " ".join(unit) for symbol, unit in table_of("units").items()}
+
+
+def unit_of(symbol: str) -> str:
+    """Return the name of the unit that a symbol or a name may stand for.
+
+    >>> unit_of("kg"), unit_of("MW"), unit_of("s"), unit_of("Volts")
+    ('kilogram', 'megawatt', 'second', 'volt')
+    """
+    small = symbol.lower()
+    return _unit_names().get(symbol) or _unit_names().get(small) or stem_of(small)
 
 
 def other_units() -> NDArray[np.bool_]:
@@ -280,6 +298,8 @@ def other_units() -> NDArray[np.bool_]:
 
 
 _Stems = tuple[str, ...]
+#: The place of the first word of a term, how many words it has, and the stems of its other names.
+Term: TypeAlias = tuple[int, int, list[_Stems]]
 
 
 @cache
@@ -302,15 +322,13 @@ def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[_Stems]]]:
     return words, others
 
 
-def same_terms(entries: Sequence[Entry]) -> list[tuple[int, int, list[_Stems]]]:
+def same_terms(entries: Sequence[Entry]) -> list[Term]:
     """Return the terms among words that have other names.
-
-    Each is the place of its first word, how many it has, and the stems of the others.
 
     >>> same_terms([look_up(word) for word in ("my", "postal", "codes")])[0][:2]
     (1, 2)
     """
-    others_of, found, stems = _terms()[1], list[tuple[int, int, list[_Stems]]](), list[str]()
+    others_of, found, stems = _terms()[1], list[Term](), list[str]()
     for entry in entries:  # "hr" is read as "hour", and a term, which "hours" is not
         stems.append(entry.word if entry.unit else entry.stem)
     for start in range(len(stems)):
@@ -329,18 +347,19 @@ def _names() -> dict[tuple[int, str], list[str]]:
     return {member: list(names.values()) for member, names in found.items()}
 
 
-def by_other_names(entries: Sequence[Entry]) -> list[str]:
+def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]:
     """Return the words of a text with one term, or listed word, by another of its names, 8 at most.
 
     Names of several words are given by the stems of these.
 
-    >>> by_other_names([look_up("my"), look_up("zip")])[:2]
+    >>> entries = [look_up("my"), look_up("zip")]
+    >>> by_other_names(entries, same_terms(entries))[:2]
     ['my postal code', 'my zip code']
     """
     words, found = list[str](), dict[str, None]()
     for entry in entries:
         words.append(entry.word)
-    for start, size, others in same_terms(entries):
+    for start, size, others in terms:
         for other in others:
             found[" ".join([*words[:start], *other, *words[start + size :]])] = None
     for i, entry in enumerate(entries):
@@ -541,6 +560,7 @@ def _named(symbol: re.Match[str]) -> str:
     return f" {' '.join(unit)}" if unit else symbol[0]
 
 
+_LAST_UNIT = re.compile(r"(?<=[^\W\d_]{3})[ _]?[(\[]([AVWJKLglΩ])[)\]]$")  # "voltage (V)"
 # The numeral "I", which is no pronoun at the end of a text or behind such a word.
 _ONE = re.compile(
     r"(?i:\b(type|class|phase|stage|grade|part|level|group|tier|category|volume|act|war))[ -]I\b"
@@ -555,6 +575,7 @@ def _spelled_out(text: str) -> str:
         text = compatible(text)
     if "," in text or "." in text:
         text = with_plain_numbers(text)
+    text = _LAST_UNIT.sub(lambda unit: f" {unit_of(unit[1])}", text)
     text = _ONE.sub(r"\1 1", _SYMBOL.sub(_named, text))
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
 

@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from decimal import Decimal
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
@@ -17,10 +16,9 @@ from fuzzydict.text.lexicon import (
     first_writings,
     is_numeronym,
     look_up,
-    other_units,
     short_forms,
-    stem_of,
     table_of,
+    unit_of,
     with_plain_numbers,
 )
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
@@ -176,39 +174,10 @@ def _codes_of(text: str) -> dict[str, str]:
     return {number: letters for letters, gap, number in found if not gap or letters not in kinds}
 
 
-def other_amounts(text: str, other: str) -> bool:
-    """Tell whether plain texts have one number with other units behind it.
-
-    >>> other_amounts("oil 750 ml", "oil 750 g"), other_amounts("5 m rope", "rope 5 m 10 mm")
-    (True, False)
-    """
-    ours, theirs, others = _units_behind(text), _units_behind(other), other_units()
-    return any(
-        all(others[a, b] for a in ours[number] for b in theirs[number])
-        for number in ours.keys() & theirs.keys()
-    )
-
-
-def _units_behind(text: str) -> dict[str, set[int]]:
-    """Return the units behind each number of a text, as `Entry` has them."""
-    found = defaultdict[str, set[int]](set)
-    for number, word in pairwise(text.split()):
-        if number.isdecimal() and (unit := look_up(word).unit):
-            found[number].add(unit)
-    return found
-
-
 _AMOUNT = re.compile(r"(?<![\w.,])([0-9]+(?:\.[0-9]+)?)[ -]?([^\W\d_]+)(?![^\W_])")
 #: Units without a prefix that are multiples of another.
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
 _MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
-
-
-@cache
-def _unit_names() -> dict[str, str]:
-    """Return what symbols behind a number stand for: "s" for "second"."""
-    lines = [words for kind, *words in word_list("classes") if kind == "unit"]
-    return {symbol: name for name, *symbols in reversed(lines) for symbol in symbols}
 
 
 class Amount(NamedTuple):
@@ -226,16 +195,15 @@ def amounts_of(text: str) -> list[Amount]:
     >>> amounts_of("Ruler 30cm")
     [Amount(written='30cm', name=('30', 'centimeter'), value=(Decimal('0.30'), 'meter'))]
     """
-    found, units = list[Amount](), table_of("units")
-    for amount in _AMOUNT.finditer(with_plain_numbers(text[:LONGEST])):
+    found = list[Amount]()
+    for amount in _AMOUNT.finditer(with_plain_numbers(text)):
         number, symbol = amount.groups()
-        small = symbol.lower()
-        names = units.get(symbol) or units.get(small) or [_unit_names().get(small, stem_of(small))]
-        prefix = next((one for one in PREFIXES if names[0].startswith(one)), "")
-        times, unit = _MULTIPLES.get(names[0], (1, names[0].removeprefix(prefix)))
-        if len(names) == 1 and look_up(unit).unit:
+        name = unit_of(symbol)
+        prefix = next((one for one in PREFIXES if name.startswith(one)), "")
+        times, unit = _MULTIPLES.get(name, (1, name.removeprefix(prefix)))
+        if look_up(unit).unit:
             value = Decimal(number) * times * Decimal(10) ** PREFIXES.get(prefix, 0)
-            found.append(Amount(amount[0], (number, names[0]), (value, unit)))
+            found.append(Amount(amount[0], (number, name), (value, unit)))
     return found
 
 
@@ -245,6 +213,7 @@ def in_units_of(text: str, other: str) -> str | None:
     >>> in_units_of("Oil, 0.5 l", "oil 500 ml"), in_units_of("5 mm", "5 cm")
     ('Oil, 500 ml', None)
     """
+    text, other = text[:LONGEST], other[:LONGEST]
     ours, written = amounts_of(text), None
     theirs = {one.value: one for one in amounts_of(other)} if ours else {}
     for own in ours:
