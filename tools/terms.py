@@ -25,6 +25,7 @@ class Term(NamedTuple):
     part: str  # of speech
     field: int  # the number of the file of WordNet's lexicographers
     gloss: str
+    examples: tuple[str, ...]  # sentences in which it is used
     pointers: tuple[tuple[str, str, int, int], ...]  # kind, the other's id, which of the names
 
     @property
@@ -206,5 +207,7 @@ def _term(line: str, part: str, counts: dict[tuple[str, str, str], int]) -> tupl
         pointers.append((kind, key, min(source, len(names) - 1), target))
     texts = tuple(name.replace("_", " ").replace("'s", "s") for name in names)
     times = tuple(counts.get((name.lower(), offset, part), 0) for name in names)
-    gloss = re.split('; "', gloss)[0].strip()
-    return part + offset, Term(texts, times, part, int(field), gloss, tuple(pointers))
+    gloss, *quoted = re.split('; "', gloss)
+    examples = tuple(text.strip().rstrip(';" ') for text in quoted)
+    about = part, int(field), gloss.strip(), examples, tuple(pointers)
+    return part + offset, Term(texts, times, *about)

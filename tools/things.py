@@ -8,13 +8,15 @@ and is asked for others, too.
 from __future__ import annotations
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain, product
 from random import Random
 from typing import NamedTuple
 
-from .rewriting import LISTS, kebab, listed, rows_of, snake, table_of
+from .rewriting import FILLERS, LISTS, kebab, listed, rows_of, snake, table_of
 from .terms import terms
 
 __all__ = ["Thing", "firms", "negated", "nesting", "options", "sharing_words", "short_place"]
@@ -219,7 +221,7 @@ def _kinds(rng: Random) -> list[Thing]:
 def negated(rng: Random) -> list[Thing]:
     """Return things and their opposites."""
     makers = [_with_and_without, _prefixed, _free_of, _opposed, _opposed, _opposites_of_wordnet]
-    makers += [_denied, _denied]
+    makers += [_denied, _denied, _sentences, _sentences, _sentences]
     some = [make(rng) for make in rng.sample(makers, rng.choice([1, 1, 2]))]
     return [thing for things in some for thing in things]
 
@@ -262,6 +264,46 @@ def _denied(rng: Random) -> list[Thing]:
             made.append(Thing(first, tuple(others), tuple(said[1:])))
         if not are_denied or not made or rng.random() < 0.5:
             made.append(Thing(said[0], tuple(said[1:]), (first, rng.choice(others))))
+    return made
+
+
+_AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|should|must|has|had|does|did) ")
+_DENIED = re.compile(
+    r"\b(not|no|never|nothing|none|nobody|without|cannot|nor|neither|hardly)\b|n't"
+)
+_A = re.compile(r"\b(has|have|had|is|are|was|were|with|of|in) an? ")
+
+
+@cache
+def _examples() -> list[str]:
+    """Return example sentences of WordNet that can be denied."""
+    every = {example.lower() for term in terms().frequent() for example in term.examples}
+    return sorted(
+        text
+        for text in every
+        if _AUXILIARY.search(text) and not _DENIED.search(text) and 3 < len(text.split()) < 13
+    )
+
+
+def _sentences(rng: Random) -> list[Thing]:
+    """Return sentences, which are told from their denials, and from those with an opposite."""
+    opposites = defaultdict[str, list[str]](list)
+    for pair in terms().opposites():
+        for one, other in (pair, pair[::-1]):
+            opposites[one].append(other)
+    made = []
+    for said in rng.sample(_examples(), drawn_size(rng, 4, 24)):
+        ways = [_AUXILIARY.sub(way, said, 1) for way in (r"\1 not ", r"\1n't ", r"\1 never ")]
+        ways += [_A.sub(r"\1 no ", said, 1), f"no {said}"] if _A.search(said) else []
+        words = said.split()
+        others = [*exchanged(words, opposites), *ways]
+        shorter = [" ".join(word for word in words if word not in FILLERS), " ".join(words[1:])]
+        denied, *denials = rng.sample(ways, len(ways))
+        if rng.random() < 0.4:
+            made.append(Thing(denied, tuple(denials), (said, *shorter), (3, 2, 2), False))
+        else:
+            others = rng.sample(others, min(len(others), 3))
+            made.append(Thing(said, tuple(shorter), tuple(others), (3, 2, 2), False))
     return made
 
 

@@ -73,7 +73,7 @@ def best_of_one(
         _match_words(x, told[:, 0, :, 0], against)
     else:
         other = keys.weights[columns]
-        if have_digits or np.count_nonzero(are_measures()[facts["unit"]]):
+        if have_digits or np.count_nonzero(are_measures()[facts["unit"][:, 1:]]):
             other, counts = weigh_words(keys.weights, keys.facts, columns)
         else:
             other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
