@@ -32,7 +32,8 @@ from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.embedding.word_vectors import Brown
 from fuzzydict.evaluation.datasets import read_sets
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, WHETHER, Asked, align, pairs_of
-from fuzzydict.search.keys import GLANCE, Keys, Query, Seen, WordTable, candidates, glance
+from fuzzydict.search.keys import Keys, Query, WordTable
+from fuzzydict.search.retrieve import GLANCE, Seen, candidates, glance
 from fuzzydict.search.score import SIGNS_WHETHER, SIGNS_WHICH, Judge, Meaning, Net
 from fuzzydict.text import lexicon
 from tools.questions import Asked as Asking

@@ -38,10 +38,10 @@ from fuzzydict.search.keys import (
     Query,
     Statistics,
     exact_text,
-    largest,
     usual_of,
 )
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored
+from fuzzydict.search.retrieve import largest
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
 from fuzzydict.text.words import plain, same_text

@@ -23,7 +23,6 @@ from fuzzydict.search.keys import (
     SHORT,
     Keys,
     Query,
-    Seen,
     Word,
     amounts_in,
     exact_text,
@@ -31,6 +30,7 @@ from fuzzydict.search.keys import (
     is_word,
     weigh_words,
 )
+from fuzzydict.search.retrieve import Seen
 from fuzzydict.text.lexicon import (
     MEANINGS,
     Part,

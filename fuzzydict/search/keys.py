@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import (
     ignore_invalid,
@@ -47,8 +47,6 @@ from fuzzydict.text.words import plain
 MOST_WORDS = 16
 SHORT = 4  # letters of a short word
 _UNIT = 3  # letters of a unit that is no other word, at least
-#: Keys that are compared with a query in detail; more beside an encoder, which finds others.
-CANDIDATES, MORE_CANDIDATES = 12, 24
 #: Keys whose cosines tell what is usual.
 USUAL = 128
 _FREQUENT = 30_000  # words of a table among which some are drawn
@@ -705,91 +703,3 @@ def usual_of(vectors: NDArray[np.float32]) -> Background:
     """Return the cosines to expect of two keys, given the vectors of some, (m, E)."""
     mean, spread = background_of(vectors[vectors.any(axis=1)])
     return Background(mean, max(spread, _LEAST_SPREAD * (1 - mean)))
-
-
-# ---- which few keys are worth a look -------------------------------------------------------------
-
-#: What is seen of each key at a glance; the judge weighs it.
-GLANCE = ("n-grams", "n-grams squared", "nearness above the usual", "nearness by the encoder")
-
-
-class Seen(NamedTuple):
-    """What is seen of keys at a glance: of n keys, or of those in C slots, each (L, n) or (L, C).
-
-    Attributes:
-        odds: log-odds that tell how much each key is worth a look.
-        of_ngrams: the cosines of their n-grams.
-        near: the cosines of the vectors of their words.
-        above: how far these are above the usual, in standard deviations.
-        encoded: the cosines by an encoder of whole texts; zeros without one.
-        encoded_above: as ``above``.
-    """
-
-    odds: NDArray[np.float32]
-    of_ngrams: NDArray[np.float32]
-    near: NDArray[np.float32]
-    above: NDArray[np.float32]
-    encoded: NDArray[np.float32]
-    encoded_above: NDArray[np.float32]
-
-
-@ignore_invalid
-def glance(
-    queries: Sequence[Query],
-    keys: Keys,
-    vectors: NDArray[np.float32],
-    weights: NDArray[np.float32],
-    *,
-    is_encoded: bool = False,
-) -> Seen:
-    """Return what is seen of all keys at a glance, given the vectors of the queries, (L, E).
-
-    What `GLANCE` names is weighed by ``weights``, (4,); the vectors are those of words or, if
-    ``is_encoded``, those of an encoder of whole texts.
-    """
-    of_ngrams, spelled = keys.likeness(queries)
-    near = products(units(vectors), keys.vectors)
-    near *= keys.inverse_lengths
-    above = keys.background.above(near)
-    odds = weights[1] * spelled
-    odds += weights[0]
-    odds *= spelled
-    shares = [shares_of(np.array(keys.weights_of(query.words))) for query in queries]
-    encoded = encoded_above = np.broadcast_to(np.float32(0), near.shape)
-    if is_encoded:
-        encoded, encoded_above = near, above
-        odds += weights[3] * np.maximum(above, 0)
-        near = keys.near_by_words(np.array(list(map(by_share, queries, shares))))
-        above = keys.table.background.above(near)
-    trust = np.zeros((len(queries), 1), np.float32)  # how far the words' vectors can be trusted
-    for row, query, share in zip(trust, queries, shares, strict=True):
-        row[:] = share @ [word.trust for word in query.words]
-    gain = np.maximum(above, 0)
-    gain *= weights[2] * trust
-    odds += gain
-    if len(keys.dead):
-        odds[:, keys.dead] = -np.inf
-    return Seen(odds, of_ngrams, near, above, encoded, encoded_above)
-
-
-def by_share(query: Query, shares: ArrayLike) -> NDArray[np.float32]:
-    """Return the vectors of the words of a query together, (E,), given the share of each."""
-    return np.asarray(np.asarray(shares, np.float32) @ [word.unit for word in query.words])
-
-
-def candidates(seen: Seen, count: int) -> tuple[NDArray[np.intp], Seen]:
-    """Return the slots that are most worth a look, (L, C), and what is seen of these."""
-    L, n = seen.odds.shape
-    rows = [largest(row, count) for row in seen.odds] if n > count else [np.arange(n)] * L
-    slots = np.array(rows, np.intp).reshape(L, -1)
-    return slots, Seen._make(np.take_along_axis(of_all, slots, 1) for of_all in seen)
-
-
-def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
-    """Return the places of the largest of n values, (count,), rising; of equal ones the first."""
-    least = np.partition(values, -count)[-count]
-    places: NDArray[np.intp] = (values >= least).nonzero()[0]
-    if len(places) > count:
-        equal = (values[places] == least).nonzero()[0]
-        places = np.delete(places, equal[count - len(places) :])
-    return places

@@ -16,9 +16,10 @@ from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
-from fuzzydict.search.keys import Keys, Query, Seen, candidates, glance
+from fuzzydict.search.keys import Keys, Query
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.one import best_of_one
+from fuzzydict.search.retrieve import Seen, candidates, glance
 from fuzzydict.search.score import Judged, Meaning, NamedScore, Parts, as_score
 from fuzzydict.text.words import LONGEST, plain
 

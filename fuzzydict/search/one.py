@@ -24,12 +24,11 @@ from fuzzydict.search.keys import (
     Query,
     Word,
     amounts_in,
-    by_share,
     is_word,
-    largest,
     letters_of,
     weigh_words,
 )
+from fuzzydict.search.retrieve import by_share, largest
 from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import (
     Part,

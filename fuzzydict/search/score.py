@@ -27,7 +27,8 @@ from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, ScorerLike, as
 from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search import align
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS, WHETHER
-from fuzzydict.search.keys import CANDIDATES, MORE_CANDIDATES, Keys, Query, WordTable
+from fuzzydict.search.keys import Keys, Query, WordTable
+from fuzzydict.search.retrieve import CANDIDATES, MORE_CANDIDATES
 from fuzzydict.search.taught import SynonymRules
 
 #: The name of the score by spelling.

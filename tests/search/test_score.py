@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict._arrays import products
 from fuzzydict.embedding.word_vectors import English
-from fuzzydict.search.keys import CANDIDATES, USUAL
+from fuzzydict.search.keys import USUAL
+from fuzzydict.search.retrieve import CANDIDATES
 from tests.support.properties import examples
 
 WORDS = "color colour no tax without hot cold qty quantity 5 12 twelve usd to eur white space"
