@@ -610,9 +610,10 @@ def words_of(text: str) -> list[str]:
             if some not in written and (some := found[-1]) not in written:
                 break
             found[-1 - some.count(" ") :] = written[some].split()
-    if found[:1] == ["no"] and found[1:]:  # "no tax", but not "order no", "no 5", "no of items"
-        after = look_up(found[1])
-        found[0] = "no" if after.has_digit or after.is_filler else "without"
+    for i, word in enumerate(found[1:]):  # "no tax", "has no tax", but not "order no", "no 5"
+        if found[i] == "no" and (i == 0 or look_up(found[i - 1]).is_filler):
+            after = look_up(word)
+            found[i] = "no" if after.has_digit or after.is_filler else "without"
     return found[:MOST_READ]
 
 
