@@ -58,6 +58,14 @@ color, Porsche, collar, porch: colur = color; porshe = Porsche; Colours = color
 cost of, the engine: engine of the = the engine
 date_of_birth, name, address: dob = date_of_birth
 phone, fax, email: smartphone = phone
+ruler 30 cm, oil 500 ml, rice 1 kg, trial 14 days: ruler 300mm = ruler 30 cm; oil 0,5 l = oil 500
+    ml; rice 1000 g = rice 1 kg; trial 2 weeks = trial 14 days
+weight (kg), temperature (°C), current (A): weight = weight (kg); temperature = temperature (°C);
+    temp_degC = temperature (°C); current = current (A)
+weight, height: weight_kg = weight; height [cm] = height
+Algebra I, 3 Elm St Unit 2, type 2 diabetes: algebra 1 = Algebra I; Unit 2, 3 Elm St = 3 Elm St Unit
+    2; diabetes type II = type 2 diabetes
+Organisation for Economic Co-operation, x: OEC = Organisation for Economic Co-operation
 host, port, user: hostname = host
 storm, drought, green, red: snowstorm = storm; reddish = red
 first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name; frist
@@ -127,7 +135,10 @@ potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10 mH: 
 Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin; valsartan: losartan, x;
 sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html; Robert Johnston: Robert
 Johnson, x; VP of Marketing: VP of Sales, x; Madrid: Barcelona, x; rye flour: wheat flour, oil;
-Deutsch: Dutch, Danish; current (mA): current (A), x; hours: human resources, x; NestJS: Next.js, x
+Deutsch: Dutch, Danish; current (mA): current (A), x; hours: human resources, x; NestJS: Next.js, x;
+ruler 30 mm: ruler 30 cm, x; weight (lb): weight (kg), x; speed (°F): speed (°C), x;
+no history of pain: a history of pain, x; has no allergy: has an allergy, x; Unit 3, 2 Elm St: 2 Elm
+St Unit 2, x; Senior Project Manager: Senior Product Manager, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
@@ -189,5 +200,6 @@ def test_what_is_alike_and_what_is_not(
 
 
 def test_another_name_that_shares_no_letter_is_found_among_many_keys() -> None:
-    d = FuzzyDict({name: name for name in [*Brown().words[:500], "eswatini"]})
+    d = FuzzyDict({name: name for name in [*Brown().words[:500], "eswatini", "Old Names of Land"]})
     assert d["swaziland"] == d.get_many(["Swaziland!", "x"])[0] == "eswatini"
+    assert d["onol"] == d.get_many(["ONOL!", "x"])[0] == "Old Names of Land"
