@@ -10,17 +10,21 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import chain, product
 from random import Random
 from typing import NamedTuple
 
+from rapidfuzz.process import extract
+
+from fuzzydict.text.words import plain, word_list
+
 from .rewriting import FILLERS, LISTS, kebab, listed, rows_of, snake, table_of
 from .terms import terms
 
-__all__ = ["Thing", "firms", "negated", "nesting", "options", "sharing_words", "short_place"]
-__all__ += ["titles"]
+__all__ = ["Thing", "firms", "negated", "nesting", "options", "sharing_words"]
+__all__ += ["persons", "short_place", "titles"]
 
 
 class Thing(NamedTuple):
@@ -366,6 +370,42 @@ def firms(rng: Random) -> list[Thing]:
     cores = {thing.ways[0].lower() for thing in made}
     return [
         thing._replace(absent=tuple(one for one in thing.absent if one.lower() not in cores))
+        for thing in made
+    ]
+
+
+@cache
+def _names_of(kind: str) -> dict[str, list[str]]:
+    """Return the members of a closed class with their other writings."""
+    lines = [names for of, *names in word_list("classes") if of == kind]
+    return {name.title(): [other.title() for other in others] for name, *others in lines}
+
+
+def _like(name: str, names: Iterable[str], rng: Random) -> str:
+    """Return another of some names, which may be spelled much like it."""
+    others = sorted({*names} - {name})
+    return str(
+        rng.choice(extract(name, others, limit=4))[0] if rng.random() < 0.7 else rng.choice(others)
+    )
+
+
+def persons(rng: Random) -> list[Thing]:
+    """Return names of persons: neither "Roberta Fox" nor "Robert Cox" is "Robert Fox"."""
+    forenames, surnames = _names_of("forename"), _names_of("surname")
+    families, comes_last = rng.sample(sorted(surnames), 20), rng.random() < 0.3
+    made = []
+    for _ in range(drawn_size(rng, 4, 60)):
+        first, last = rng.choice(sorted(forenames)), rng.choice(families)
+        other, family = _like(first, forenames, rng), _like(last, surnames, rng)
+        turned, initial = f"{last}, {first}", rng.choice("ABCDEFGHJKLMNPRSTW")
+        short = [f"{one} {last}" for one in forenames[first]]
+        ways = [f"{first} {last}", turned, f"{first[0]}. {last}", f"{first} {initial}. {last}"]
+        name = turned if comes_last else f"{first} {last}"
+        absent = (f"{other} {last}", f"{last}, {other}", f"{first} {family}")
+        made.append(Thing(name, (*ways, *short * 2), absent, (4, 0, 0), has_styles=False))
+    names = {plain(way) for thing in made for way in (thing.name, *thing.ways)}
+    return [
+        thing._replace(absent=tuple(one for one in thing.absent if plain(one) not in names))
         for thing in made
     ]
 
