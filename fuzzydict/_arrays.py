@@ -308,3 +308,13 @@ def products(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray
         np.matmul(some, tiled, out=of_tiles)
         np.matmul(some, rows[end:].T, out=of_some[:, end:])
     return found
+
+
+def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
+    """Return the places of the largest of n values, (count,), rising; of equal ones the first."""
+    least = np.partition(values, -count)[-count]
+    places: NDArray[np.intp] = (values >= least).nonzero()[0]
+    if len(places) > count:
+        equal = (values[places] == least).nonzero()[0]
+        places = np.delete(places, equal[count - len(places) :])
+    return places

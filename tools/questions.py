@@ -541,7 +541,7 @@ KINDS: dict[str, tuple[float, Callable[[Random], _Made]]] = {
     "closed": (5, lambda rng: _of_things(rng, codes.closed(rng), 40)),
     "firms": (5, lambda rng: _of_things(rng, things.firms(rng), 60)),
     "titles": (8, _titles),
-    "persons": (5, lambda rng: _of_things(rng, things.persons(rng), 60)),
+    "persons": (1, lambda rng: _of_things(rng, things.persons(rng), 60)),
     "noise": (2, _noise),
     "options": (5, lambda rng: _of_things(rng, things.options(rng), 60)),
 }

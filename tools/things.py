@@ -272,10 +272,11 @@ def _denied(rng: Random) -> list[Thing]:
 
 
 _AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|should|must|has|had|does|did) ")
+_SHORTENED = {"can": "can't", "will": "won't"}  # and "isn't"
 _DENIED = re.compile(
     r"\b(not|no|never|nothing|none|nobody|without|cannot|nor|neither|hardly)\b|n't"
 )
-_A = re.compile(r"\b(has|have|had|is|are|was|were|with|of|in) an? ")
+_A = re.compile(r"\b(has|have|had|is|are|was|were|with) an? ")
 
 
 @cache
@@ -289,25 +290,34 @@ def _examples() -> list[str]:
     )
 
 
+@cache
+def _opposites() -> dict[str, list[str]]:
+    found = defaultdict[str, list[str]](list)
+    for one, other in terms().opposites():
+        found[one].append(other)
+        found[other].append(one)
+    return dict(found)
+
+
 def _sentences(rng: Random) -> list[Thing]:
     """Return sentences, which are told from their denials, and from those with an opposite."""
-    opposites = defaultdict[str, list[str]](list)
-    for pair in terms().opposites():
-        for one, other in (pair, pair[::-1]):
-            opposites[one].append(other)
     made = []
     for said in rng.sample(_examples(), drawn_size(rng, 4, 24)):
-        ways = [_AUXILIARY.sub(way, said, 1) for way in (r"\1 not ", r"\1n't ", r"\1 never ")]
-        ways += [_A.sub(r"\1 no ", said, 1), f"no {said}"] if _A.search(said) else []
+        verb = _AUXILIARY.findall(said)[0]
+        denials = [f"{verb} not ", _SHORTENED.get(verb, f"{verb}n't") + " ", f"{verb} never "]
+        ways = [_AUXILIARY.sub(one, said, count=1) for one in denials]
+        ways += [_A.sub(r"\1 no ", said, count=1)] if _A.search(said) else []
         words = said.split()
-        others = [*exchanged(words, opposites), *ways]
-        shorter = [" ".join(word for word in words if word not in FILLERS), " ".join(words[1:])]
+        shorter = {" ".join(word for word in words if word not in FILLERS), " ".join(words[1:])}
+        others = [*exchanged(words, _opposites()), *ways]
         denied, *denials = rng.sample(ways, len(ways))
         if rng.random() < 0.4:
-            made.append(Thing(denied, tuple(denials), (said, *shorter), (3, 2, 2), False))
+            made.append(Thing(denied, tuple(denials), (said, *sorted(shorter)), (3, 2, 2), False))
         else:
             others = rng.sample(others, min(len(others), 3))
-            made.append(Thing(said, tuple(shorter), tuple(others), (3, 2, 2), False))
+            made.append(
+                Thing(said, tuple(sorted(shorter - {said})), tuple(others), (3, 2, 2), False)
+            )
     return made
 
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import require_finite, slices
+from fuzzydict._arrays import largest, require_finite, slices
 from fuzzydict.embedding.encoder import are_same
 from fuzzydict.embedding.projections import as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, PoolingError, quoted
@@ -41,7 +41,6 @@ from fuzzydict.search.keys import (
     usual_of,
 )
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored
-from fuzzydict.search.retrieve import largest
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
 from fuzzydict.text.words import plain, same_text

@@ -6,7 +6,7 @@ L queries, C candidates of each, w words of a query, W words of a key, P differe
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import combinations, count, pairwise, product
@@ -24,7 +24,7 @@ from fuzzydict.search.keys import (
     Keys,
     Query,
     Word,
-    amounts_in,
+    amounts_at,
     exact_text,
     facts_of,
     is_word,
@@ -409,6 +409,9 @@ def align(
     return X
 
 
+_SEEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS]  # at a glance
+
+
 def align_amounts(
     x: NDArray[np.float32],
     query: Query,
@@ -418,18 +421,18 @@ def align_amounts(
 ) -> list[int]:
     """Align a query anew with those of its candidates, (C,), that have its amounts in other units.
 
-    Its features are ``x``, (C, F), of which those of meaning stay. Return the places of these.
+    Their features are set in ``x``, (C, F), but for what was seen. Return which they are.
     """
-    found, of_meaning = [], [NEAR, ABOVE, ENCODED, ENCODED_ABOVE]
-    for j, slot in enumerate(slots.tolist() if amounts_of(query.asked[:LONGEST]) else ()):
-        if written := in_units_of(query.asked, exact_text(keys.names[slot])):
-            again = keys.table.queries([written])
-            meant = x[j, of_meaning]
-            none = Seen(*np.zeros((6, 1, 1), np.float32))
-            x[j] = align(again, keys, slots[None, j : j + 1], none, weights)[0, 0]
-            x[j, of_meaning] = meant
-            found.append(j)
-    return found
+    asked, places = query.asked[:LONGEST], defaultdict[str, list[int]](list)
+    for j, slot in enumerate(slots.tolist() if amounts_of(asked) else ()):
+        if written := in_units_of(asked, exact_text(keys.names[slot])):
+            places[written].append(j)
+    for written, some in places.items():
+        none = Seen(*np.zeros((6, 1, len(some)), np.float32))
+        anew = align(keys.table.queries([written]), keys, slots[None, some], none, weights)[0]
+        anew[:, _SEEN] = x[np.ix_(some, _SEEN)]
+        x[some] = anew
+    return [j for some in places.values() for j in some]
 
 
 def compare_strings(
@@ -617,12 +620,11 @@ def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.
     """Return the place of the head of each text, (...), given its words, (..., W).
 
     The head names what the text is: the last word before a small word, but for fillers, numbers
-    and their units. It is "box" of "a large box of eggs", "cable" of "cable 2 m". ``facts`` are
+    and amounts. It is "box" of "a large box of eggs", "cable" of "cable 2 m". ``facts`` are
     those of all words, (U + 1,).
     """
-    are_there, of_words = words > 0, facts[["number", "unit", "length"]][words]
-    amounts = amounts_in(of_words["number"], of_words["unit"], of_words["length"])
-    tells = are_there & ~(facts["filler"][words] | facts["digit"][words] | amounts)
+    are_there = words > 0
+    tells = are_there & ~(facts["filler"][words] | facts["digit"][words] | amounts_at(facts, words))
     after = np.logical_or.accumulate(tells, axis=-1) & facts["function"][words]
     before = tells & ~np.logical_or.accumulate(after, axis=-1)
     found = np.where(before.any(axis=-1, keepdims=True), before, are_there)
@@ -779,8 +781,8 @@ def oppose(block: Block) -> None:
         if place == SIBLINGS:  # and other units are other amounts
             words = zip(query.tolist(), i.tolist(), strict=True)
             are_units = [queries[at].words[k].entry.unit > 0 for at, k in words]
-            are_others &= np.array(are_units, np.bool_)
-            X[query[are_others], key[are_others], OTHER_NUMBERS] = 1
+            others = are_others * rest * np.array(are_units, np.bool_)
+            np.maximum.at(X[..., OTHER_NUMBERS], (query, key), others)
 
 
 def _beside(

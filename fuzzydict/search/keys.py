@@ -1,4 +1,4 @@
-"""Queries and keys as arrays: words, vectors, n-grams, statistics; and which keys look alike.
+"""Queries and keys as arrays: words, vectors, n-grams, statistics.
 
 n keys, W words of a key at most, U different words, E numbers of a vector; L queries
 """
@@ -46,7 +46,8 @@ from fuzzydict.text.words import plain
 #: Words of a text that are compared one by one.
 MOST_WORDS = 16
 SHORT = 4  # letters of a short word
-_UNIT = 3  # letters of a unit that is no other word, at least
+_UNIT = 4  # letters of a unit that says nothing at the end, at least
+_ABBREVIATED = 4  # keys that may have one text as their initials; more tell nothing
 #: Keys whose cosines tell what is usual.
 USUAL = 128
 _FREQUENT = 30_000  # words of a table among which some are drawn
@@ -220,8 +221,7 @@ def weigh_words(
     nor do units at the end, as in "weight (kg)". They and other words with digits do not count.
     Weights and `FACTS` are those of U words.
     """
-    are_words, of_words = words > 0, facts[["number", "unit", "length"]][words]
-    amounts = amounts_in(of_words["number"], of_words["unit"], of_words["length"])
+    are_words, amounts = words > 0, amounts_at(facts, words)
     tell = are_words & ~amounts
     tell |= are_words & ~tell.any(axis=-1, keepdims=True)
     counts = np.maximum((tell & ~facts["digit"][words]).sum(axis=-1), 1)
@@ -229,7 +229,7 @@ def weigh_words(
 
 
 def initials_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.uint32]:
-    """Return a hash of the initials of n texts, and of those but for fillers, (n, 2).
+    """Return `hash_of` the initials of n texts, and of those but for fillers, (n, 2).
 
     Given are the words, (n, W), and the `FACTS` of U words.
     """
@@ -241,12 +241,25 @@ def initials_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray
     return hashes
 
 
+def hash_of(letters: str) -> int:
+    """Return a hash of some letters, of 32 bits."""
+    code = 0
+    for letter in letters:
+        code = (code * _MIXING + ord(letter)) & 0xFFFFFFFF
+    return code
+
+
+def amounts_at(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Return which words are amounts, (..., W), given the `FACTS` of U words; see `amounts_in`."""
+    return amounts_in(facts["number"][words], facts["unit"][words], facts["length"][words])
+
+
 def amounts_in(
     numbers: NDArray[np.bool_], units: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]
 ) -> NDArray[np.bool_]:
     """Return which words of texts are amounts, (..., W): units behind numbers, and these.
 
-    So are units at the end, if the name of one means nothing else. Given is which words are
+    So are units at the end, if one of them is of `are_measures`. Given is which words are
     numbers, which units they are, as `Entry` has them, and how many letters they have.
     """
     are_units = units > 0
@@ -464,7 +477,7 @@ class Keys:
             inverse_lengths=inverse_lengths(vectors),
             columns=columns,
             counts=counts,
-            initials=initials_of(self.facts, columns),
+            initials=initials_of(self.facts, columns[:, : int(counts.max())]),
             hashes=hashes ^ (hashes >> np.uint32(15)),
             ngrams=of_texts,
             ngram_counts=ngram_counts,
@@ -601,21 +614,21 @@ class Keys:
             rows = self.postings.likeness([*map(ngrams, [query.text, *query.names])])
             own.append(rows[0])
             best.append(rows.max(axis=0))
-            best[-1][self._abbreviated(query)] = 1
+            best[-1][self._by_initials(query)] = 1
         return np.array(own), np.array(best)
 
-    def _abbreviated(self, query: Query) -> NDArray[np.bool_] | slice:
-        """Return which keys are the initials of a query, or have it as initials, (n,)."""
-        words, are = query.words, slice(0)
-        if len(words) == 1:
-            code = 0
-            for letter in query.text:
-                code = (code * _MIXING + ord(letter)) & 0xFFFFFFFF
-            return (self.initials == code).any(axis=1) if len(query.text) > 1 else are
-        every = "".join([word.text[0] for word in words])
-        telling = "".join([word.text[0] for word in words if not word.entry.is_filler])
-        numbers = [self.numbers[one] for one in {every, telling} if one in self.numbers]
-        return (self.counts == 1) & np.isin(self.columns[:, 0], numbers) if numbers else are
+    def _by_initials(self, query: Query) -> NDArray[np.intp]:
+        """Return the slots of keys that are the initials of a query, or whose initials it is."""
+        words, text, numbers = query.words, query.text, self.numbers
+        found = np.zeros(0, np.intp)
+        if len(words) > 1:
+            telling = [word for word in words if not word.entry.is_filler]
+            initials = {"".join([word.text[0] for word in some]) for some in (words, telling)}
+            if known := [numbers[one] for one in initials if len(one) > 1 and one in numbers]:
+                found = np.flatnonzero((self.counts == 1) & np.isin(self.columns[:, 0], known))
+        elif len(text) > 1 and text.isalpha() and text not in numbers:
+            found = np.flatnonzero((self.initials == hash_of(text)).any(axis=1))
+        return found if len(found) <= _ABBREVIATED else found[:0]
 
     def near_by_words(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of vectors of words, (L, E), and of those of each key, (L, n)."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from fuzzydict._arrays import products
+from fuzzydict._arrays import largest, products
 from fuzzydict.search import align as a
 from fuzzydict.search.keys import (
     Keys,
@@ -28,7 +28,7 @@ from fuzzydict.search.keys import (
     letters_of,
     weigh_words,
 )
-from fuzzydict.search.retrieve import by_share, largest
+from fuzzydict.search.retrieve import by_share
 from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import (
     Part,
@@ -69,7 +69,7 @@ def best_of_one(
     told = told.reshape(5, len(words), *columns.shape)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
-        _match_words(x, told[:, 0, :, 0], against)
+        _match_words(x, words[0], told[:, 0, :, 0], against)
     else:
         other = keys.weights[columns]
         if have_digits or np.count_nonzero(are_measures()[facts["unit"][:, 1:]]):
@@ -93,9 +93,9 @@ def best_of_one(
     )
     x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
     alive = keys.alive[slots] if len(keys.dead) else None
-    again = a.align_amounts(x, query, keys, slots, judge.pair) if has_signs else []
+    anew = a.align_amounts(x, query, keys, slots, judge.pair)
     place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
-    if place not in again:
+    if place not in anew:  # else it is told
         of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
         _tell_whether(x[place], words, share, *of_best)
     return int(slots[place]), judge.right_of_one(x[place], odds, place)
@@ -159,6 +159,7 @@ _AGAINST = (a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS, a.OTHER_KINDS)
 
 def _match_words(
     x: NDArray[np.float32],
+    word: Word,
     told: NDArray[np.float32],
     against: list[NDArray[np.float32] | None],
 ) -> None:
@@ -171,6 +172,8 @@ def _match_words(
     for place, are in zip(_AGAINST, against, strict=True):
         if are is not None:
             x[:, place] = are[0]
+            if place == a.SIBLINGS and word.entry.unit:  # other units are other amounts
+                x[:, a.OTHER_NUMBERS] = are[0]
 
 
 def _block_of(

@@ -6,12 +6,12 @@ L queries, n keys, C candidates, E numbers of a vector
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict._arrays import ignore_invalid, products, units
+from fuzzydict._arrays import ignore_invalid, largest, products, units
 from fuzzydict.search.keys import Keys, Query, shares_of
 
 #: Keys that are compared with a query in detail; more beside an encoder, which finds others.
@@ -90,13 +90,3 @@ def candidates(seen: Seen, count: int) -> tuple[NDArray[np.intp], Seen]:
     rows = [largest(row, count) for row in seen.odds] if n > count else [np.arange(n)] * L
     slots = np.array(rows, np.intp).reshape(L, -1)
     return slots, Seen._make(np.take_along_axis(of_all, slots, 1) for of_all in seen)
-
-
-def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
-    """Return the places of the largest of n values, (count,), rising; of equal ones the first."""
-    least = np.partition(values, -count)[-count]
-    places: NDArray[np.intp] = (values >= least).nonzero()[0]
-    if len(places) > count:
-        equal = (values[places] == least).nonzero()[0]
-        places = np.delete(places, equal[count - len(places) :])
-    return places

@@ -154,7 +154,7 @@ class StoreLookup(Lookup):
             near *= 2  # not of those spelled alike, of which the best are found
         if not (has_vector := vectors.any(axis=1)).all():  # so that some keys are found
             vectors[~has_vector] = units(keys.vectors[keys.alive].sum(axis=0, keepdims=True))[0]
-        searches, of_query = list[Search](), list[int]()  # a search belongs to which query
+        searches, of_query = list[Search](), list[int]()  # the place of the query of each
         for i, (vector, one) in enumerate(zip(vectors, asked, strict=True)):
             names = one.names if spelled else []
             searches.append(Search(vector if vector.any() else None, one.text, near, spelled))

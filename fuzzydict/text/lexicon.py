@@ -243,7 +243,7 @@ def _meanings() -> tuple[dict[str, tuple[int, ...]], list[int]]:
     return found, above
 
 
-#: By how many tens each prefix multiplies a unit.
+#: The power of ten that each prefix is.
 PREFIXES = {"pico": -12, "nano": -9, "micro": -6, "milli": -3, "centi": -2, "deci": -1}
 PREFIXES |= {"hecto": 2, "kilo": 3, "mega": 6, "giga": 9, "tera": 12}
 
@@ -267,11 +267,15 @@ def _units() -> tuple[dict[str, int], NDArray[np.bool_]]:
 
 @cache
 def are_measures() -> NDArray[np.bool_]:
-    """Return which units, by the number of an `Entry`, have names that mean nothing else, (n,)."""
+    """Return which units, by the number of an `Entry`, say nothing at the end of a name, (n,).
+
+    They are those with a prefix, as "kilogram", and some that are listed.
+    """
     are = np.zeros(len(other_units()), np.bool_)
-    for name, number in _units()[0].items():
-        is_one = name.startswith((*PREFIXES,)) or "measure" in table_of("kinds").get(name, ())
-        are[number] |= number > 0 and is_one
+    for kind, name, *_ in word_list("classes"):
+        kinds = table_of("kinds").get(name, ())
+        if kind == "unit" and (name.startswith((*PREFIXES,)) or "measure" in kinds):
+            are[_units()[0][name]] = True
     return are
 
 
@@ -285,11 +289,11 @@ def _unit_names() -> dict[str, str]:
 def unit_of(symbol: str) -> str:
     """Return the name of the unit that a symbol or a name may stand for.
 
-    >>> unit_of("kg"), unit_of("MW"), unit_of("s"), unit_of("Volts")
-    ('kilogram', 'megawatt', 'second', 'volt')
+    >>> unit_of("kg"), unit_of("MW"), unit_of("s"), unit_of("Volts"), unit_of("tons")
+    ('kilogram', 'megawatt', 'second', 'volt', 'tonne')
     """
-    small = symbol.lower()
-    return _unit_names().get(symbol) or _unit_names().get(small) or stem_of(small)
+    names, small = _unit_names(), symbol.lower()
+    return names.get(symbol) or names.get(small) or names.get(stem_of(small), stem_of(small))
 
 
 def other_units() -> NDArray[np.bool_]:
@@ -560,12 +564,8 @@ def _named(symbol: re.Match[str]) -> str:
     return f" {' '.join(unit)}" if unit else symbol[0]
 
 
-_LAST_UNIT = re.compile(r"(?<=[^\W\d_]{3})[ _]?[(\[]([AVWJKLglΩ])[)\]]$")  # "voltage (V)"
-# The numeral "I", which is no pronoun at the end of a text or behind such a word.
-_ONE = re.compile(
-    r"(?i:\b(type|class|phase|stage|grade|part|level|group|tier|category|volume|act|war))[ -]I\b"
-    r"|(?<=[^\W\d_]{4})[ -]I$"
-)
+# A letter that is a unit behind the name of what is measured: "voltage (V)".
+_LAST_UNIT = re.compile(r"(?i)\b(current|voltage|mass|weight|volume)[ _]?[(\[]([avgl])[)\]]$")
 
 
 def _spelled_out(text: str) -> str:
@@ -575,15 +575,16 @@ def _spelled_out(text: str) -> str:
         text = compatible(text)
     if "," in text or "." in text:
         text = with_plain_numbers(text)
-    text = _LAST_UNIT.sub(lambda unit: f" {unit_of(unit[1])}", text)
-    text = _ONE.sub(r"\1 1", _SYMBOL.sub(_named, text))
+    text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
+    text = _SYMBOL.sub(_named, text)
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
 
 
 def _worded(sign: re.Match[str]) -> str:
     """Return what a sign is in words: "price/kg" is "price per kg", "w/o" is "without"."""
     one, other = (look_up((part or "").lower()).unit for part in sign.groups())
-    parted = " per ".join(sign.groups()) if other and not one else sign[0]
+    is_rate = are_measures()[other] and not one and min(map(len, sign.groups())) > 1
+    parted = " per ".join(sign.groups()) if is_rate else sign[0]
     return f" {_written().get(sign[0].strip().lower(), parted)} "
 
 
@@ -610,11 +611,27 @@ def words_of(text: str) -> list[str]:
             if some not in written and (some := found[-1]) not in written:
                 break
             found[-1 - some.count(" ") :] = written[some].split()
-    for i, word in enumerate(found[1:]):  # "no tax", "has no tax", but not "order no", "no 5"
-        if found[i] == "no" and (i == 0 or look_up(found[i - 1]).is_filler):
-            after = look_up(word)
-            found[i] = "no" if after.has_digit or after.is_filler else "without"
-    return found[:MOST_READ]
+    return _read_in_context(found[:MOST_READ])
+
+
+def _read_in_context(words: list[str]) -> list[str]:
+    """Return words with "no" as "without" before what is denied, and the numeral "i" as "1".
+
+    So are "no tax" and "has no tax", but not "order no" and "no 5"; "type I" and "algebra I", but
+    not "do I" and "I am".
+    """
+    kinds = table_of("kinds")
+    for i, word in enumerate(words):
+        if word in ("no", "i"):
+            before = kinds.get(words[i - 1], ()) if i else ("states",)
+            after = look_up(words[i + 1]) if i + 1 < len(words) else None
+            denies = "states" in before and after and not (after.has_digit or after.is_filler)
+            is_last = after is None or after.is_function
+            if word == "no" and denies:
+                words[i] = "without"
+            elif word == "i" and i and ("numbered" in before or (not before and is_last)):
+                words[i] = "1"
+    return words
 
 
 def is_directed(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from decimal import Decimal
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -174,18 +174,30 @@ def _codes_of(text: str) -> dict[str, str]:
     return {number: letters for letters, gap, number in found if not gap or letters not in kinds}
 
 
-_AMOUNT = re.compile(r"(?<![\w.,])([0-9]+(?:\.[0-9]+)?)[ -]?([^\W\d_]+)(?![^\W_])")
+_AMOUNT = re.compile(
+    r"(?<![\w.,/])([0-9]{1,18}(?:\.[0-9]{1,18})?)[ -]?([^\W\d_]+)(?![^\W_]|[\^²³])"
+)
 #: Units without a prefix that are multiples of another.
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
 _MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
 
 
 class Amount(NamedTuple):
-    """A number with its unit."""
+    """A number with its unit, and its value in units without a prefix."""
 
     written: str
-    name: tuple[str, str]  # the number, and the name of the unit
-    value: tuple[Decimal, str]  # likewise, of the unit without a prefix
+    number: str
+    unit: str
+    value: tuple[Fraction, str]
+
+
+def _amount(found: re.Match[str]) -> Amount | None:
+    """Return what an `_AMOUNT` is, if its second part is a unit."""
+    number, unit = found[1], unit_of(found[2])
+    prefix = next((one for one in PREFIXES if unit.startswith(one)), "")
+    times, base = _MULTIPLES.get(unit, (1, unit.removeprefix(prefix)))
+    value = Fraction(number) * times * Fraction(10) ** PREFIXES.get(prefix, 0)
+    return Amount(found[0], number, unit, (value, base)) if look_up(base).unit else None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -193,34 +205,31 @@ def amounts_of(text: str) -> list[Amount]:
     """Return the amounts in a text as written.
 
     >>> amounts_of("Ruler 30cm")
-    [Amount(written='30cm', name=('30', 'centimeter'), value=(Decimal('0.30'), 'meter'))]
+    [Amount(written='30cm', number='30', unit='centimeter', value=(Fraction(3, 10), 'meter'))]
     """
-    found = list[Amount]()
-    for amount in _AMOUNT.finditer(with_plain_numbers(text)):
-        number, symbol = amount.groups()
-        name = unit_of(symbol)
-        prefix = next((one for one in PREFIXES if name.startswith(one)), "")
-        times, unit = _MULTIPLES.get(name, (1, name.removeprefix(prefix)))
-        if look_up(unit).unit:
-            value = Decimal(number) * times * Decimal(10) ** PREFIXES.get(prefix, 0)
-            found.append(Amount(amount[0], (number, name), (value, unit)))
-    return found
+    text = with_plain_numbers(text if text.isascii() else compatible(text))
+    return [one for one in map(_amount, _AMOUNT.finditer(text)) if one]
 
 
 def in_units_of(text: str, other: str) -> str | None:
-    """Return a text with equal amounts written as in another; None if it has none, or so already.
+    """Return a text with its amounts as they stand in another; None if none is to be changed.
 
     >>> in_units_of("Oil, 0.5 l", "oil 500 ml"), in_units_of("5 mm", "5 cm")
     ('Oil, 500 ml', None)
     """
-    text, other = text[:LONGEST], other[:LONGEST]
-    ours, written = amounts_of(text), None
-    theirs = {one.value: one for one in amounts_of(other)} if ours else {}
-    for own in ours:
-        its = theirs.get(own.value, own)
-        if its.name != own.name:
-            written = (written or with_plain_numbers(text)).replace(own.written, its.written)
-    return written
+    text, theirs = text[:LONGEST], amounts_of(other[:LONGEST])
+    there = {(one.number, one.unit) for one in theirs}
+    of_values = {one.value: one.written for one in theirs}
+
+    def as_there(found: re.Match[str]) -> str:
+        own = _amount(found)
+        if own is None or (own.number, own.unit) in there:
+            return found[0]
+        return of_values.get(own.value, found[0])
+
+    text = with_plain_numbers(text if text.isascii() else compatible(text))
+    written = _AMOUNT.sub(as_there, text)[:LONGEST] if theirs else text
+    return None if written == text else written
 
 
 _TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
@@ -302,16 +311,19 @@ def are_at_one_word(text: str, other: str) -> bool:
 
 
 def _beside_numbers(text: str) -> dict[str, set[tuple[int, str]]]:
-    """Return the stems of the words before (-1) and behind (1) each word with digits."""
+    """Return the stems of the words before (-1) and behind (1) each word with digits.
+
+    Those are left out that several numbers are beside, or that are small words or units.
+    """
     words, found = [look_up(word) for word in text.split()], dict[str, set[tuple[int, str]]]()
-    kinds = table_of("kinds")
+    times, kinds = Counter[tuple[int, str]](), table_of("kinds")
     for i, word in enumerate(words):
-        beside = [(at, words[i + at]) for at in (-1, 1) if 0 <= i + at < len(words)]
         if word.has_digit:
-            tell = [one for one in beside if "direction" not in kinds.get(one[1].word, ())]
-            stems = {(at, one.stem) for at, one in tell if not one.is_filler}
-            found.setdefault(word.word, set()).update(stems)
-    return found
+            beside = [(at, words[i + at]) for at in (-1, 1) if 0 <= i + at < len(words)]
+            stems = {(at, one.stem) for at, one in beside if one.word not in kinds and not one.unit}
+            times.update(stems)
+            found.setdefault(word.word.lstrip("0"), set()).update(stems)
+    return {number: {one for one in stems if times[one] == 1} for number, stems in found.items()}
 
 
 _DIGITS = re.compile("[0-9]+")

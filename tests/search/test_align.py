@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
+from fuzzydict._arrays import largest
 from fuzzydict.search import align
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS
 from fuzzydict.search.keys import Keys, WordTable, background_of
-from fuzzydict.search.retrieve import largest
 from fuzzydict.search.score import shipped
 from fuzzydict.text.lexicon import look_up, meanings_of
 from fuzzydict.text.words import plain
