@@ -25,39 +25,31 @@ tractor, fertilizer, harvest, irrigation, barn, livestock: fert = fertilizer; ir
 guest name, check_in_date, room number, number of nights, breakfast, parking: no of nights = number
     of nights; rm number = room number; guests = guest name; nightsNumber = number of nights; date
     of check-in = check_in_date; room nubmer = room number; breakfest = breakfast
-manager, worker, customer: mgr = manager
+manager, worker, covid19, influenza: mgr = manager; COVID 19 = covid19
 information technology, research and development, public relations, chief executive officer: I.T. =
     information technology; it = information technology; R&D = research and development; PR = public
     relations; C.E.O. = chief executive officer; ceo = chief executive officer
 United Kingdom, United States, France, South Africa, New Zealand: U.K. = United Kingdom; UK = United
     Kingdom; US = United States; U.S. = United States; NZ = New Zealand
-pos, crm, erp: point of sale = pos
-IT, HR, Legal: information technology = IT
-R&D, IT, Legal: research and development = R&D
+R&D, IT, HR: information technology = IT; research and development = R&D
 username, street_address, email, postcode, birthday: user = username; user name = username; e-mail =
     email; e-mail address = email; post code = postcode; date of birth = birthday
-timezone, clock, location: time zone = timezone
-file_name, folder, file_size: filename = file_name
+file_name, file_size, Windows 10, Windows 11: filename = file_name; Windows10 = Windows 10
 elephant, child ticket, feeding, opening hours, mouse, entrance: children tickets = child ticket;
     mice = mouse; elephants = elephant; feedings = feeding; elefant = elephant; entrence = entrance
-Windows 10, Windows 11: Windows10 = Windows 10
-2023-01-02, 2024-05-06: 02/01/2023 = 2023-01-02
-covid19, influenza: COVID 19 = covid19
-Free Wi-Fi, Room Service, Free Parking: parking = Free Parking
+2023-01-02, Free Wi-Fi, Free Parking: 02/01/2023 = 2023-01-02; parking = Free Parking
 Mexico, New Mexico, Texas, Nevada: Mxico = Mexico; New Mxico = New Mexico
 home phone number, work phone, email: home phone = home phone number
-active, inactive, pending: in-active = inactive
-paid, unpaid: un-paid = unpaid
+active, inactive, paid, unpaid: in-active = inactive; un-paid = unpaid
 price with tax, price without tax, discount: price w/o tax = price without tax
 EUR/USD, USD to EUR, GBP/USD: USD/EUR = USD to EUR
 color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = topSpeed; maximum
     speed = topSpeed
-quantity, price, item: qty = quantity
+quantity, price, timezone, clock: qty = quantity; time zone = timezone
 brand, top_speed, color: topSpeed = top_speed; Top speed = top_speed; TOP-SPEED = top_speed
 color, Porsche, collar, porch: colur = color; porshe = Porsche; Colours = color
-cost of, the engine: engine of the = the engine
-date_of_birth, name, address: dob = date_of_birth
-phone, fax, email: smartphone = phone
+cost of, the engine, pos, crm: engine of the = the engine; point of sale = pos
+date_of_birth, name, phone, fax: dob = date_of_birth; smartphone = phone
 ruler 30 cm, oil 500 ml, rice 1 kg, trial 14 days: ruler 300mm = ruler 30 cm; oil 0,5 l = oil 500
     ml; rice 1000 g = rice 1 kg; trial 2 weeks = trial 14 days
 weight (kg), temperature (°C), current (A): weight = weight (kg); temperature = temperature (°C);
@@ -66,14 +58,12 @@ weight, height: weight_kg = weight; height [cm] = height
 Algebra I, 3 Elm St Unit 2, type 2 diabetes: algebra 1 = Algebra I; Unit 2, 3 Elm St = 3 Elm St Unit
     2; diabetes type II = type 2 diabetes
 Organisation for Economic Co-operation, x: OEC = Organisation for Economic Co-operation
-host, port, user: hostname = host
-storm, drought, green, red: snowstorm = storm; reddish = red
+host, port, commit, committing: hostname = host; commiting = committing
+storm, drought, red, danger: snowstorm = storm; reddish = red; dangerous = danger
 first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name; frist
     name = first_name
 one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
 timeout_s, host, led red 5 mm: timeout_seconds = timeout_s; red led 5 mm = led red 5 mm
-commit, committing: commiting = committing
-teach, learn, danger: teacher = teach; dangerous = danger
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
     postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram; DE89 3704 0044 =
     DE8937040044; 10 15 C = 10-15 C
