@@ -24,23 +24,28 @@ from fuzzydict.search.keys import (
     Keys,
     Query,
     Word,
-    amounts_at,
     exact_text,
     facts_of,
+    head_of,
     is_word,
     weigh_words,
 )
 from fuzzydict.search.retrieve import Seen
 from fuzzydict.text.lexicon import (
-    MEANINGS,
+    BOTH_KINDS,
+    BROADER,
+    NONE_IN_COMMON,
+    ONE,
     Part,
     abbreviates,
     first_writings,
     is_directed,
     is_other_compound,
+    look_up,
     other_units,
     other_writings,
     part_of,
+    relations_of,
     stem_of,
     with_plain_numbers,
 )
@@ -55,6 +60,7 @@ from fuzzydict.text.numbers import (
     may_be_one_date,
     numbers_of,
     other_code,
+    other_letter,
     other_marks,
     other_number,
 )
@@ -129,7 +135,6 @@ KINDRED, UNRELATED, OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = ran
 _OF_MEANING = slice(COSINE, UNRELATED + 1)
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
-_OF_NO_WORD = 1 << 30  # equals no meaning
 _PAIRS = 1 << 13  # of words whose meanings are compared at a time
 SAME = 0.8  # how alike words are that both have
 #: Which of `PAIR` tells of a word of a key that is part of a word of a query.
@@ -257,30 +262,6 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
             are = np.zeros(len(flat), np.bool_) if are is None else are
             are |= (keys.facts["stem"][flat] == stem) | (flat == number)
     return are
-
-
-#: What `relations_of` tells: of several that hold the last, which is why they are in this order.
-#: Of words of which one only may have a meaning of the other, nothing more is told.
-NO_RELATION, NONE_IN_COMMON, BOTH_KINDS, BROADER, MAY_BE_ONE, ONE = range(6)
-#: What is told if a meaning of a word, or what is above one, is that of the other, (8, 8).
-_IF_ONE = np.full((2 * MEANINGS, 2 * MEANINGS), BROADER, np.int8)
-_IF_ONE[:MEANINGS, :MEANINGS], _IF_ONE[MEANINGS:, MEANINGS:] = MAY_BE_ONE, BOTH_KINDS
-
-
-def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.int8]:
-    """Return how words are related, (...), given the meanings of both and what is above, (8, ...).
-
-    The numbers are `NO_RELATION` to `ONE`.
-    """
-    sought = np.concatenate([ours[:MEANINGS], np.abs(ours)])  # a meaning may be below 0
-    np.copyto(sought, _OF_NO_WORD, where=sought <= 0)
-    sure, own = sought[:MEANINGS, None], sought[MEANINGS:, None]
-    meet = own == np.abs(theirs)  # (8, 8, ...)
-    told = meet * _IF_ONE.reshape(*_IF_ONE.shape, *[1] * (meet.ndim - 2))
-    told[:MEANINGS, :MEANINGS] += sure == theirs[:MEANINGS]  # from MAY_BE_ONE to ONE
-    have_both = (ours[0] != 0) & (theirs[0] != 0)  # NONE_IN_COMMON, if nothing else is told
-    related: NDArray[np.int8] = np.maximum(np.maximum.reduce(told, axis=(0, 1)), have_both)
-    return related
 
 
 class Table(NamedTuple):
@@ -480,6 +461,13 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             raise_to(1.0, i, j, rows, columns)
         for j, rows, columns in _initial_joined_in(query, keys, theirs[i]):
             raise_to(by_convention, i, j, rows, columns)
+        for j, rows, columns, is_first in _letters_of_names_in(query, keys, theirs[i]):
+            spelled = table.strengths[0, i, j]
+            if max(spelled[rows].max(), spelled[:, columns].max()) < by_convention:
+                if is_first:
+                    raise_to(by_convention, i, j, rows, columns)
+                else:
+                    X[i, j, SIBLINGS] = 1
         for j, rows, columns in _terms_in(query, keys, theirs[i]):
             raise_to(by_convention, i, j, rows, columns)
             is_whole = columns.start == 0 and not theirs[i, j, columns.stop :].any()
@@ -559,6 +547,28 @@ def _initial_joined_in(
                 yield j, slice(m, m + 1), slice(k, k + 2)
 
 
+def _letters_of_names_in(
+    query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]
+) -> Iterator[tuple[int, slice, slice, bool]]:
+    """Yield where a letter of one and a given name of the other are, and whether it begins so.
+
+    "R. Miller" may be "Robert Miller", and is not "Kate Miller". Those that begin so come first.
+    """
+    facts, given_name = keys.facts, look_up("robert").group
+    found = list[tuple[int, int, int, bool]]()
+    for m, word in enumerate(query.words if len(query.words) > 1 else ()):
+        if len(word.text) == 1 and word.text.isalpha():
+            may = facts["group"][theirs] == given_name
+        elif word.entry.group == given_name:
+            may = (facts["length"][theirs] == 1) & ~facts["digit"][theirs]
+        else:
+            continue
+        are_first = facts["first"][theirs] == ord(word.text[0])
+        found += [(j, m, k, bool(are_first[j, k])) for j, k in np.argwhere(may).tolist()]
+    for j, m, k, is_first in sorted(found, key=lambda one: not one[3]):
+        yield j, slice(m, m + 1), slice(k, k + 1), is_first
+
+
 def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> list[_Match]:
     """Return where words of both name one thing, as the lexicon has it."""
     found = list[_Match]()
@@ -614,22 +624,6 @@ def _cover(
     squares = np.einsum("lcie,lcie->lci", a, a) * np.einsum("lcie,lcie->lci", b, b)
     near = np.einsum("lcie,lcje->lcj", a, b) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
     X[..., LEFT_NEAR : LEFT_NEAR_KEY + 1] = np.maximum(near, 0)
-
-
-def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """Return the place of the head of each text, (...), given its words, (..., W).
-
-    The head names what the text is: the last word before a small word, but for fillers, numbers
-    and amounts. It is "box" of "a large box of eggs", "cable" of "cable 2 m". ``facts`` are
-    those of all words, (U + 1,).
-    """
-    are_there = words > 0
-    tells = are_there & ~(facts["filler"][words] | facts["digit"][words] | amounts_at(facts, words))
-    after = np.logical_or.accumulate(tells, axis=-1) & facts["function"][words]
-    before = tells & ~np.logical_or.accumulate(after, axis=-1)
-    found = np.where(before.any(axis=-1, keepdims=True), before, are_there)
-    last: NDArray[np.intp] = found.shape[-1] - 1 - found[..., ::-1].argmax(axis=-1)
-    return last
 
 
 def undenied(denies: NDArray[np.int8], best: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -731,7 +725,7 @@ def compare_numbers(
         more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
         as_written = with_plain_numbers(asked[i]), with_plain_numbers(name)
         texts = query.text, text
-        if other_code(*texts) or other_number(*as_written):
+        if other_code(*texts) or other_letter(*texts) or other_number(*as_written):
             place = OTHER_NUMBERS
         elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):
             place = SAME_NUMBERS

@@ -275,6 +275,22 @@ def amounts_in(
     return amounts
 
 
+def head_of(facts: NDArray[Any], words: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """Return the place of the head of each text, (...), given its words, (..., W).
+
+    The head names what the text is: the last word before a small word, but for fillers, numbers
+    and amounts. It is "box" of "a large box of eggs", "cable" of "cable 2 m". ``facts`` are
+    those of all words, (U + 1,).
+    """
+    are_there = words > 0
+    tells = are_there & ~(facts["filler"][words] | facts["digit"][words] | amounts_at(facts, words))
+    after = np.logical_or.accumulate(tells, axis=-1) & facts["function"][words]
+    before = tells & ~np.logical_or.accumulate(after, axis=-1)
+    found = np.where(before.any(axis=-1, keepdims=True), before, are_there)
+    last: NDArray[np.intp] = found.shape[-1] - 1 - found[..., ::-1].argmax(axis=-1)
+    return last
+
+
 # ---- keys ----------------------------------------------------------------------------------------
 
 

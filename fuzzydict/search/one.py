@@ -31,12 +31,14 @@ from fuzzydict.search.keys import (
 from fuzzydict.search.retrieve import by_share
 from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import (
+    BOTH_KINDS,
     Part,
     abbreviates,
     are_measures,
     is_short_form,
     other_units,
     part_of,
+    relations_of,
 )
 
 
@@ -361,11 +363,11 @@ def _weigh_meanings(
         differ &= found[0] == 0
     own = np.array([word.meanings for word in words], np.int32).T[:, :, None]  # (8, w, 1)
     of_keys = np.ascontiguousarray(theirs.facts["meanings"].T)[:, None]
-    related = a.relations_of(own, of_keys) * differ  # (w, P)
+    related = relations_of(own, of_keys) * differ  # (w, P)
     one, broader, kindred, none = weights[a.ONE_MEANING : a.UNRELATED + 1]
     of_each = np.array([[0, none, kindred, broader, 0, one], [0, -1, -1, 0, 0, 0]], np.float32)
     told[2:4] += of_each.take(related, axis=1)
-    are_kinds = related == a.BOTH_KINDS
+    are_kinds = related == BOTH_KINDS
     if np.count_nonzero(are_kinds):
         found[3] = are_kinds.astype(np.float32)
 
@@ -441,7 +443,7 @@ def _tell_whether(
 
 
 def _head_of(words: Sequence[tuple[bool, bool]], shares: list[float]) -> int:
-    """Return the place of the head of a text, as `align.head_of` does.
+    """Return the place of the head of a text, as `head_of` does.
 
     Given is of each word whether it is a filler or has a digit, whether it is a function word, and
     its share, which is 0 in an amount.

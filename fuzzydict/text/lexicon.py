@@ -223,6 +223,31 @@ def meanings_of(entry: Entry) -> tuple[int, ...]:
     return (*own, *rest, *[above[abs(one)] for one in own], *rest)
 
 
+#: What `relations_of` tells: of several that hold the last, which is why they are in this order.
+#: Of words of which one only may have a meaning of the other, nothing more is told.
+NO_RELATION, NONE_IN_COMMON, BOTH_KINDS, BROADER, MAY_BE_ONE, ONE = range(6)
+_OF_NO_WORD = 1 << 30  # equals no meaning
+#: What is told if a meaning of a word, or what is above one, is that of the other, (8, 8).
+_IF_ONE = np.full((2 * MEANINGS, 2 * MEANINGS), BROADER, np.int8)
+_IF_ONE[:MEANINGS, :MEANINGS], _IF_ONE[MEANINGS:, MEANINGS:] = MAY_BE_ONE, BOTH_KINDS
+
+
+def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.int8]:
+    """Return how words are related, (...), given the meanings of both and what is above, (8, ...).
+
+    The numbers are `NO_RELATION` to `ONE`.
+    """
+    sought = np.concatenate([ours[:MEANINGS], np.abs(ours)])  # a meaning may be below 0
+    np.copyto(sought, _OF_NO_WORD, where=sought <= 0)
+    sure, own = sought[:MEANINGS, None], sought[MEANINGS:, None]
+    meet = own == np.abs(theirs)  # (8, 8, ...)
+    told = meet * _IF_ONE.reshape(*_IF_ONE.shape, *[1] * (meet.ndim - 2))
+    told[:MEANINGS, :MEANINGS] += sure == theirs[:MEANINGS]  # from MAY_BE_ONE to ONE
+    have_both = (ours[0] != 0) & (theirs[0] != 0)  # NONE_IN_COMMON, if nothing else is told
+    related: NDArray[np.int8] = np.maximum(np.maximum.reduce(told, axis=(0, 1)), have_both)
+    return related
+
+
 @cache
 def _meanings() -> tuple[dict[str, tuple[int, ...]], list[int]]:
     """Return the meanings of words, as the numbers of lines, and what each is a kind of.
@@ -565,7 +590,9 @@ def _named(symbol: re.Match[str]) -> str:
 
 
 # A letter that is a unit behind the name of what is measured: "voltage (V)".
-_LAST_UNIT = re.compile(r"(?i)\b(current|voltage|mass|weight|volume)[ _]?[(\[]([avgl])[)\]]$")
+_LAST_UNIT = re.compile(
+    r"(?i)(?<![^\W_])(current|voltage|mass|weight|volume)[ _]?[(\[_]([avgl])[)\]]?$"
+)
 
 
 def _spelled_out(text: str) -> str:
@@ -614,23 +641,26 @@ def words_of(text: str) -> list[str]:
     return _read_in_context(found[:MOST_READ])
 
 
-def _read_in_context(words: list[str]) -> list[str]:
-    """Return words with "no" as "without" before what is denied, and the numeral "i" as "1".
+_NUMERALS = {"i": "1", "v": "5", "x": "10"}
 
-    So are "no tax" and "has no tax", but not "order no" and "no 5"; "type I" and "algebra I", but
-    not "do I" and "I am".
+
+def _read_in_context(words: list[str]) -> list[str]:
+    """Return words with "no" as "without" before what is denied, and numerals of one letter as 1.
+
+    So are "no tax" and "has no tax", but not "order no" and "no 5"; "type I", "chapter V" and
+    "algebra I", but not "do I" and "I am".
     """
     kinds = table_of("kinds")
     for i, word in enumerate(words):
-        if word in ("no", "i"):
+        if word in ("no", *_NUMERALS):
             before = kinds.get(words[i - 1], ()) if i else ("states",)
             after = look_up(words[i + 1]) if i + 1 < len(words) else None
-            denies = "states" in before and after and not (after.has_digit or after.is_filler)
             is_last = after is None or after.is_function
-            if word == "no" and denies:
-                words[i] = "without"
-            elif word == "i" and i and ("numbered" in before or (not before and is_last)):
-                words[i] = "1"
+            if word != "no":
+                if i and ("numbered" in before or (word == "i" and not before and is_last)):
+                    words[i] = _NUMERALS[word]
+            elif after and not (after.has_digit or after.is_filler):
+                words[i] = "without" if "states" in before or not before else "no"
     return words
 
 

@@ -167,6 +167,26 @@ def other_code(text: str, other: str) -> bool:
     return False
 
 
+_LETTERED = re.compile(r"\b0*([0-9]+)([a-z]?)\b")
+
+
+def other_letter(text: str, other: str) -> bool:
+    """Tell whether a number of plain texts has another letter behind it, or one of "abcde" or none.
+
+    Other letters alone may be units: "42t" is "42 teeth".
+
+    >>> other_letter("12 a st", "12a st"), other_letter("12a elm st", "12b elm st")
+    (False, True)
+    """
+    ours, theirs = (dict(_LETTERED.findall(one)) for one in (text, other))
+    for number in ours.keys() & theirs.keys():
+        one, two = ours[number], theirs[number]
+        beside = {*(theirs if one else ours).values(), *(other if one else text).split()}
+        if one != two and ((one and two) or ((one or two) in "abcde" and one + two not in beside)):
+            return True
+    return False
+
+
 def _codes_of(text: str) -> dict[str, str]:
     """Return the letters before each number of a text, but not a small word: "of 2024"."""
     kinds = table_of("kinds")
@@ -303,11 +323,15 @@ def are_at_one_word(text: str, other: str) -> bool:
 
     >>> are_at_one_word("unit 2 219 elm street", "219 elm st unit 2")
     True
+    >>> are_at_one_word("q3 2024", "2024 q3")
+    True
     >>> are_at_one_word("chapter 3 page 5", "chapter 5 page 3"), are_at_one_word("5 to 3", "3 to 5")
     (False, False)
     """
     ours, theirs = _beside_numbers(text), _beside_numbers(other)
-    return ours.keys() == theirs.keys() and all(ours[one] & theirs[one] for one in ours)
+    is_one = sum(map(str.isdigit, ours)) == 1  # beside codes, as "q3 2024"
+    are_same = is_one or all(ours[one] & theirs.get(one, set()) for one in ours)
+    return ours.keys() == theirs.keys() and are_same
 
 
 def _beside_numbers(text: str) -> dict[str, set[tuple[int, str]]]:
@@ -320,9 +344,13 @@ def _beside_numbers(text: str) -> dict[str, set[tuple[int, str]]]:
     for i, word in enumerate(words):
         if word.has_digit:
             beside = [(at, words[i + at]) for at in (-1, 1) if 0 <= i + at < len(words)]
-            stems = {(at, one.stem) for at, one in beside if one.word not in kinds and not one.unit}
+            stems = {
+                (at, one.stem)
+                for at, one in beside
+                if not (one.is_filler or one.unit or "direction" in kinds.get(one.word, ()))
+            }
             times.update(stems)
-            found.setdefault(word.word.lstrip("0"), set()).update(stems)
+            found.setdefault(word.word.lstrip("0") or "0", set()).update(stems)
     return {number: {one for one in stems if times[one] == 1} for number, stems in found.items()}
 
 

@@ -15,9 +15,9 @@ from fuzzydict import Brown, FuzzyDict
 from fuzzydict._arrays import largest
 from fuzzydict.search import align
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS
-from fuzzydict.search.keys import Keys, WordTable, background_of
+from fuzzydict.search.keys import Keys, WordTable, background_of, head_of
 from fuzzydict.search.score import shipped
-from fuzzydict.text.lexicon import look_up, meanings_of
+from fuzzydict.text.lexicon import look_up, meanings_of, relations_of
 from fuzzydict.text.words import plain
 from tests.support.properties import examples
 
@@ -77,7 +77,7 @@ def test_who_has_more_of_what_speaks_for_a_key_is_never_less_likely(
 )
 def test_meanings_are_related(relation: str, pairs: str) -> None:
     of_each = [[meanings_of(look_up(word)) for word in pair.split()] for pair in pairs.split("; ")]
-    found = align.relations_of(*np.array(of_each, np.int32).T.swapaxes(0, 1))
+    found = relations_of(*np.array(of_each, np.int32).T.swapaxes(0, 1))
     one, broader, kindred, none = align.PAIR[align.ONE_MEANING : align.UNRELATED + 1]
     names = "", none, kindred, broader, "", one
     assert [names[number] for number in found] == [relation] * len(found)
@@ -89,7 +89,7 @@ def test_meanings_are_related(relation: str, pairs: str) -> None:
 def test_the_head_names_what_a_text_is(text: str) -> None:
     before, _, head = text.partition("*")
     keys = Keys.of(WordTable(None), [before + head], np.zeros((1, 0), np.float32))
-    (place,) = align.head_of(keys.facts, keys.columns)
+    (place,) = head_of(keys.facts, keys.columns)
     assert keys.strings[keys.columns[0, place]] == look_up(plain(head).split()[0]).form
 
 
