@@ -645,14 +645,14 @@ _NUMERALS = {"i": "1", "v": "5", "x": "10"}
 
 
 def _read_in_context(words: list[str]) -> list[str]:
-    """Return words with "no" as "without" before what is denied, and numerals of one letter as 1.
+    """Return words with "no" as "without" before what is denied, and "i", "v", "x" as numbers.
 
     So are "no tax" and "has no tax", but not "order no" and "no 5"; "type I", "chapter V" and
     "algebra I", but not "do I" and "I am".
     """
     kinds = table_of("kinds")
     for i, word in enumerate(words):
-        if word in ("no", *_NUMERALS):
+        if word == "no" or word in _NUMERALS:
             before = kinds.get(words[i - 1], ()) if i else ("states",)
             after = look_up(words[i + 1]) if i + 1 < len(words) else None
             is_last = after is None or after.is_function
