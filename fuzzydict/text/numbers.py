@@ -217,7 +217,8 @@ def _amount(found: re.Match[str]) -> Amount | None:
     prefix = next((one for one in PREFIXES if unit.startswith(one)), "")
     times, base = _MULTIPLES.get(unit, (1, unit.removeprefix(prefix)))
     value = Fraction(number) * times * Fraction(10) ** PREFIXES.get(prefix, 0)
-    return Amount(found[0], number, unit, (value, base)) if look_up(base).unit else None
+    is_unit = any(look_up(name.split(" ")[0]).unit for name in (unit, base))
+    return Amount(found[0], number, unit, (value, base)) if is_unit else None
 
 
 @lru_cache(maxsize=1 << 12)
