@@ -446,7 +446,7 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
     Initials and terms count as much as a conventional abbreviation.
     """
     X, queries, keys, slots, theirs, table = block
-    by_convention = 1 / (1 + math.exp(-float(weights[BIAS] + weights[CONVENTION])))
+    by_convention = float(np.float32(1 / (1 + np.exp(-weights[BIAS] - weights[CONVENTION]))))
 
     def raise_to(strength: float, *at: Any) -> None:
         for place in (0, 2, 3) if keys.table.size else (0, 2):
