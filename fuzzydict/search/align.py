@@ -5,7 +5,6 @@ L queries, C candidates of each, w words of a query, W words of a key, P differe
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
