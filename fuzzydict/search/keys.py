@@ -218,8 +218,8 @@ def weigh_words(
     """Return the weights of words as shares of their sum, (..., W), and how many count, (...).
 
     Amounts, as "1.5 l", weigh nothing beside other words, since their numbers are compared apart;
-    nor do units at the end, as in "weight (kg)". They and other words with digits do not count.
-    Weights and `FACTS` are those of U words.
+    nor do metric units at the end, as in "weight (kg)". They and other words with digits do not
+    count. Weights and `FACTS` are those of U words.
     """
     are_words, amounts = words > 0, amounts_at(facts, words)
     tell = are_words & ~amounts

@@ -228,8 +228,11 @@ def amounts_of(text: str) -> list[Amount]:
     >>> amounts_of("Ruler 30cm")
     [Amount(written='30cm', number='30', unit='centimeter', value=(Fraction(3, 10), 'meter'))]
     """
-    text = with_plain_numbers(text if text.isascii() else compatible(text))
-    return [one for one in map(_amount, _AMOUNT.finditer(text)) if one]
+    return [one for one in map(_amount, _AMOUNT.finditer(_in_plain_numbers(text))) if one]
+
+
+def _in_plain_numbers(text: str) -> str:
+    return with_plain_numbers(text if text.isascii() else compatible(text))
 
 
 def in_units_of(text: str, other: str) -> str | None:
@@ -241,16 +244,15 @@ def in_units_of(text: str, other: str) -> str | None:
     text, theirs = text[:LONGEST], amounts_of(other[:LONGEST])
     there = {(one.number, one.unit) for one in theirs}
     of_values = {one.value: one.written for one in theirs}
-
-    def as_there(found: re.Match[str]) -> str:
-        own = _amount(found)
-        if own is None or (own.number, own.unit) in there:
-            return found[0]
-        return of_values.get(own.value, found[0])
-
-    text = with_plain_numbers(text if text.isascii() else compatible(text))
-    written = _AMOUNT.sub(as_there, text)[:LONGEST] if theirs else text
-    return None if written == text else written
+    instead = {
+        own.written: of_values[own.value]
+        for own in amounts_of(text)
+        if own.value in of_values and (own.number, own.unit) not in there
+    }
+    if not instead:
+        return None
+    text = _in_plain_numbers(text)
+    return _AMOUNT.sub(lambda found: instead.get(found[0], found[0]), text)[:LONGEST]
 
 
 _TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
