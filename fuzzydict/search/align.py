@@ -5,7 +5,7 @@ L queries, C candidates of each, w words of a query, W words of a key, P differe
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import combinations, count, pairwise, product
@@ -37,6 +37,7 @@ from fuzzydict.text.lexicon import (
     ONE,
     Part,
     abbreviates,
+    direction_in,
     first_writings,
     is_directed,
     is_other_compound,
@@ -46,22 +47,14 @@ from fuzzydict.text.lexicon import (
     part_of,
     relations_of,
     stem_of,
-    with_plain_numbers,
 )
 from fuzzydict.text.numbers import (
+    Numbers,
     amounts_of,
-    are_at_one_word,
-    are_left,
-    counts_letters,
     in_units_of,
     is_one_text,
     marks_of,
-    may_be_one_date,
-    numbers_of,
-    other_code,
-    other_letter,
-    other_marks,
-    other_number,
+    told_by_numbers,
 )
 from fuzzydict.text.words import LONGEST
 
@@ -95,7 +88,7 @@ _LISTED = (
     ("against", -1, "turned round; denied; another word of like letters"),
     ("against", -1, "other kinds of one thing"),
     ("words", 1, "one head"),
-    ("against", -1, "left over, of the query; left over, of the key"),
+    ("against", -1, "left over, of the query; left over, of the key; alike beside these"),
     ("against", 1, "what is left over is near; what is left over of the query is near the key"),
     ("", 0, "words of the query; words of the key; share of known words; number of keys"),
     ("", 0, "length of the query"),
@@ -109,7 +102,8 @@ FEATURES = tuple(
     NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, EDITS, BEGINNING, MEANT, MEANT_KEY, MATCHED,
     MATCHED_KEY, WORST, WORST_KEY, RELATED, INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
     OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD, OTHER_KINDS,
-    ONE_HEAD, LEFT, LEFT_KEY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN, COUNT, LENGTH,
+    ONE_HEAD, LEFT, LEFT_KEY, ALIKE_BESIDE, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN,
+    COUNT, LENGTH,
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
@@ -378,7 +372,7 @@ def align(
     compare_wholes(block)
     oppose(block)
     _cover(block, asked, share[:, None], other, units)
-    compare_numbers(X, queries, keys, slots, theirs)
+    compare_numbers(X, queries, keys, slots, theirs, other)
     lengths = np.array([[len(query.text)] for query in queries])
     X[..., WORDS] = np.minimum(own, FEW_WORDS)[:, None] / FEW_WORDS
     X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
@@ -464,7 +458,7 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             spelled = table.strengths[0, i, j]
             if max(spelled[rows].max(), spelled[:, columns].max()) < by_convention:
                 if is_first:
-                    raise_to(by_convention, i, j, rows, columns)
+                    raise_to(SAME, i, j, rows, columns)
                 else:
                     X[i, j, SIBLINGS] = 1
         for j, rows, columns in _terms_in(query, keys, theirs[i]):
@@ -618,6 +612,9 @@ def _cover(
     unlike = (_highest(table.unlike, 3) * share).sum(2)
     X[..., OTHER_WORD] = np.maximum(X[..., OTHER_WORD], unlike)
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
+    # "hide the menu" is not "show the menu", however many letters they share.
+    both_left = (X[..., LEFT] > 0) & (X[..., LEFT_KEY] > 0)
+    X[..., ALIKE_BESIDE] = both_left * (X[..., EDITS] + X[..., BEGINNING]) / 2
     a = (left[0] @ asked.units[asked.columns])[:, :, None]  # (L, C, 1, E)
     b = np.stack([left[1], other], axis=2) @ units
     squares = np.einsum("lcie,lcie->lci", a, a) * np.einsum("lcie,lcie->lci", b, b)
@@ -662,12 +659,14 @@ def compare_wholes(block: Block) -> None:
         X[..., CONVENTIONAL] += is_one & key_is_one & (table.conventional[:, :, 0, 0] > 0)
     for i, query in enumerate(queries):
         count = len(query.words)
-        if count > 1 and is_directed(query.asked):
+        if count > 1 and is_directed(query.asked, query.text):
             for j in (counts[i] > 1).nonzero()[0].tolist():
-                if is_directed(keys.names[slots[i, j]]):
+                text = keys.texts[slots[i, j]]
+                if is_directed(keys.names[slots[i, j]], text):
                     rows = table.strengths[0, i, j, :count]
-                    places = [int(row.argmax()) for row in rows if row.max() > SAME]
-                    X[i, j, TURNED] = places != sorted(places)  # which words both have
+                    places = [(m, int(r.argmax())) for m, r in enumerate(rows) if r.max() > SAME]
+                    middles = direction_in(query.text), direction_in(text)
+                    X[i, j, TURNED] = are_turned(places, *middles)
     as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
     for i, j in np.argwhere(own != counts).tolist():
         text, other = queries[i].text, keys.texts[slots[i, j]]
@@ -697,47 +696,49 @@ def compare_wholes(block: Block) -> None:
         X[i, j, INITIALS] = short in ("".join(letters), "".join(telling))
 
 
+def are_turned(places: Sequence[tuple[int, int]], middle: int, middle_of_key: int) -> bool:
+    """Tell whether words, at these places of a query and a key, change sides of a direction.
+
+    They do if one comes from each side to the other. Where a sign and no word tells the direction,
+    which is then at 0, they do if their order changes.
+
+    >>> are_turned([(0, 2), (2, 0)], 1, 1), are_turned([(0, 3), (1, 0), (3, 2)], 2, 1)
+    (True, False)
+    """
+    if not (middle and middle_of_key):
+        order = [key for _, key in places]
+        return order != sorted(order)
+    sides = {(query > middle, key > middle_of_key) for query, key in places if query != middle}
+    return {(False, True), (True, False)} <= sides
+
+
 def compare_numbers(
     X: NDArray[np.float32],
     queries: Sequence[Query],
     keys: Keys,
     slots: NDArray[np.intp],
     theirs: NDArray[np.integer[Any]],
+    other: NDArray[np.float32],
 ) -> None:
     """Set whether query and candidate have other numbers, or marks as "A-" has.
 
-    The arguments are those of a `Block`.
+    The arguments are those of a `Block`, and the weights of the candidates' words, (L, C, W). The
+    same amount says nothing of what it is an amount of.
     """
-    written, ours = keys.table.written, [numbers_of(query.text) for query in queries]
+    written = keys.table.written
     asked = written([query.asked for query in queries])
     may_differ = np.array([[has_signs(query)] for query in queries])
-    for i, j in np.argwhere(keys.facts["digit"][theirs].any(2) | may_differ).tolist():
-        query, text = queries[i], keys.texts[slots[i, j]]
-        (name,), theirs_j = written([str.__str__(keys.names[slots[i, j]])]), numbers_of(text)
-        if other_marks(asked[i], name):  # A+ and A- are members of a class as well
+    have_digits = keys.facts["digit"][theirs]
+    tell = (have_digits & (other > 0)).any(2)
+    for i, j in np.argwhere(have_digits.any(2) | may_differ).tolist():
+        (name,) = written([str.__str__(keys.names[slots[i, j]])])
+        told = told_by_numbers(queries[i].text, keys.texts[slots[i, j]], asked[i], name)
+        if told == Numbers.SAME:
+            X[i, j, SAME_NUMBERS] = tell[i, j]
+        elif told == Numbers.MARKED:  # A+ and A- are members of a class as well
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
-            continue
-        if not (ours[i] or theirs_j):
-            continue
-        if not (ours[i] and theirs_j) and counts_letters(query.text, text):
-            continue
-        more, less = Counter(ours[i]) - Counter(theirs_j), Counter(theirs_j) - Counter(ours[i])
-        as_written = with_plain_numbers(asked[i]), with_plain_numbers(name)
-        texts = query.text, text
-        if other_code(*texts) or other_letter(*texts) or other_number(*as_written):
-            place = OTHER_NUMBERS
-        elif ours[i] == theirs_j or (X[i, j, EDITS] == 1 and is_one_text(query.text, text)):
-            place = SAME_NUMBERS
-        elif not more and not less:
-            are_same = may_be_one_date(*texts) or are_at_one_word(*texts)
-            place = SAME_NUMBERS if are_same else OTHER_NUMBERS
-        elif more and less:
-            place = OTHER_NUMBERS
-        elif are_left(more, as_written[0], text) or are_left(less, as_written[1], query.text):
-            place = NUMBERS_LEFT
-        else:
-            continue
-        X[i, j, place] = 1
+        elif told != Numbers.NOTHING:
+            X[i, j, OTHER_NUMBERS if told == Numbers.OTHER else NUMBERS_LEFT] = 1
 
 
 def has_signs(query: Query) -> bool:

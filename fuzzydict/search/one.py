@@ -85,7 +85,7 @@ def best_of_one(
         a.oppose(block)
         _cover(x, words, np.array(share, np.float32), facts, other, told)
     if has_signs or have_digits:
-        a.compare_numbers(x[None], [query], keys, slots[None], columns[None])
+        a.compare_numbers(x[None], [query], keys, slots[None], columns[None], other[None])
     x[:, a.WORDS : a.LENGTH + 1] = (
         min(count, a.FEW_WORDS) / a.FEW_WORDS,
         0,  # the words of the key, below
@@ -432,6 +432,8 @@ def _tell_whether(
         for one, is_filler, share_of in zip(zip(*table, strict=True), fillers, shares, strict=True)
     ]
     x[a.LEFT], x[a.LEFT_KEY] = sum(ours), sum(theirs)
+    if any(ours) and any(theirs):
+        x[a.ALIKE_BESIDE] = (x[a.EDITS] + x[a.BEGINNING]) / 2
     if any(ours) and len(ours) == len(theirs) == 1:
         near = max(float(words[0].unit @ keys.word_units[row[0]]), 0.0)
         x[a.LEFT_NEAR], x[a.LEFT_NEAR_KEY] = near if theirs[0] else 0.0, near

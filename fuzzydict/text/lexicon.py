@@ -285,6 +285,7 @@ def _units() -> tuple[dict[str, int], NDArray[np.bool_]]:
             found[name].add(number)
     for symbol, names in table_of("units").items():
         found[symbol] |= found.get(" ".join(names), set())
+    found["x"] = {number for numbers in found.values() for number in numbers}  # "6 x 330 ml"
     some = [frozenset[int](), *dict.fromkeys(frozenset(units) for units in found.values() if units)]
     others = [[bool(a and b) and a.isdisjoint(b) for b in some] for a in some]
     return {name: some.index(frozenset(units)) for name, units in found.items()}, np.array(others)
@@ -533,11 +534,14 @@ _SIGN = re.compile("[/&%€£¥°]")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
+_DIGIT = re.compile("[0-9]")
+_TIMES = re.compile(r"(?<=[0-9]) ?[x\u00d7X] ?(?=\.?[0-9])")
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
+_ARROW = re.compile("[-/>→⇒\u2013]")
 _TURNED = re.compile(r"[^\W\d_](?:\s*(?:/|[-=]?>|→|⇒)\s*|\s[-\u2013]\s)[^\W\d_]")
 
 
@@ -561,11 +565,12 @@ def _last_written() -> frozenset[str]:
 
 
 def with_plain_numbers(text: str) -> str:
-    """Return a text as written with no commas in numbers, and a digit before each point.
+    """Return a text as written with no commas in numbers, a digit before each point, and "2 x 2".
 
-    >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: .5 mg")
-    ('1000.50 EUR, or 2.5', 'May 5,2024: 0.5 mg')
+    >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: 2x.5 mg")
+    ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
     """
+    text = _TIMES.sub(" x ", text)
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _DECIMAL_COMMA.sub(r"\1.\2", text)
     return _BARE_POINT.sub("0.", text)
@@ -595,15 +600,22 @@ _LAST_UNIT = re.compile(
 )
 
 
+_NUMBER = re.compile(r"(?i)\bno\.(?= ?[^\W_])")
+_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
+_FRACTION = re.compile("([0-9]?) ?([½¼¾])")
+
+
 def _spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
     text = text[:LONGEST]
     if not text.isascii():
-        text = compatible(text)
-    if "," in text or "." in text:
+        text = compatible(_FRACTION.sub(lambda found: found[1] + _FRACTIONS[found[2]], text))
+    if _DIGIT.search(text):
         text = with_plain_numbers(text)
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)
+    if "." in text:
+        text = _NUMBER.sub("number", text)
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
 
 
@@ -664,16 +676,29 @@ def _read_in_context(words: list[str]) -> list[str]:
     return words
 
 
-def is_directed(text: str) -> bool:
+def is_directed(text: str, words: str) -> bool:
     """Tell whether the order of the words of a text matters, as in "USD/EUR", "miles per hour".
 
-    >>> [is_directed(text) for text in ("usd to eur", "km/h", "Bonn - Ulm", "e-mail", "from home")]
-    [True, True, True, False, False]
+    Given is the text as written, and its words.
+
+    >>> [is_directed(one, plain(one)) for one in ("usd to eur", "Bonn - Ulm", "from home")]
+    [True, True, False]
     """
-    text, kinds = _spelled_out(text), table_of("kinds")
-    inner = plain(text).split(" ")[1:-1]
-    directions = [one for one in inner if "direction" in kinds.get(one, ())]
-    return bool(directions or _TURNED.search(text))
+    by_sign = _ARROW.search(text) and _TURNED.search(_spelled_out(text))
+    return bool(by_sign or direction_in(words))
+
+
+def direction_in(words: str) -> int:
+    """Return the place of the first word of direction that is inside a plain text, or 0.
+
+    >>> direction_in("usd to eur"), direction_in("from home")
+    (1, 0)
+    """
+    kinds = table_of("kinds")
+    for place, word in enumerate(words.split(" ")[1:-1], 1):
+        if "direction" in kinds.get(word, ()):
+            return place
+    return 0
 
 
 @cache

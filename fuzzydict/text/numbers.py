@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from enum import Enum
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -22,6 +23,50 @@ from fuzzydict.text.lexicon import (
     with_plain_numbers,
 )
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
+
+
+class Numbers(Enum):
+    """What the numbers and marks of two texts tell."""
+
+    NOTHING = 0
+    SAME = 1
+    OTHER = 2  # the texts are of other numbers
+    LEFT = 3  # one text has a number that the other has not
+    MARKED = 4  # they mark a word, or compare a number, in other ways
+
+
+def told_by_numbers(text: str, other: str, written: str, other_written: str) -> Numbers:
+    """Return what numbers and marks tell, given two texts in first spellings and as written.
+
+    >>> told_by_numbers("q3 2024", "q4 2024", "Q3 2024", "Q4 2024").name
+    'OTHER'
+    >>> told_by_numbers("june 2022", "2022 06", "June 2022", "2022-06").name
+    'SAME'
+    """
+    if other_marks(written, other_written):
+        return Numbers.MARKED
+    ours, theirs = numbers_of(text), numbers_of(other)
+    if not (ours or theirs) or (not (ours and theirs) and counts_letters(text, other)):
+        return Numbers.NOTHING
+    ours = with_whole_years(ours, theirs)
+    theirs = with_whole_years(theirs, ours)
+    written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
+    if other_code(text, other) or other_letter(text, other) or other_number(written, other_written):
+        return Numbers.OTHER
+    if ours == theirs or is_one_text(text, other):
+        return Numbers.SAME
+    more, less = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
+    if not (more or less):
+        if may_be_one_date(text, other) or are_at_one_word(text, other):
+            return Numbers.SAME
+        if are_amounts_turned(written, other_written):
+            return Numbers.SAME
+        return Numbers.NOTHING if are_sides_turned(text, other) else Numbers.OTHER
+    if more and less:
+        return Numbers.OTHER
+    is_left = are_left(more, written, other) or are_left(less, other_written, text)
+    return Numbers.LEFT if is_left else Numbers.NOTHING
+
 
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
 _NUMBERS = re.compile(r"[0-9]+(?: [0-9]+)*")  # with nothing but blanks between them
@@ -141,7 +186,7 @@ def _directions(signs: list[str], text: str) -> set[str]:
     return {sign[0] for sign in signs} or said
 
 
-_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b")
+_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?: ([a-z]+))?")
 
 
 def other_code(text: str, other: str) -> bool:
@@ -155,9 +200,20 @@ def other_code(text: str, other: str) -> bool:
     False
     >>> other_code("w12", "kw12"), other_code("of 2024", "in 2024"), other_code("no 5", "nr 5")
     (False, False, False)
+
+    So are one or two letters with a number, and the same without one.
+
+    >>> other_code("co ppm", "co2 ppm"), other_code("co 2", "co2")
+    (True, False)
     """
     ours, theirs, shorts = _codes_of(text), _codes_of(other), short_forms()
     in_both = {*text.split()}.intersection(other.split())
+    for codes, numbers, words in ((ours, theirs, other.split()), (theirs, ours, text.split())):
+        bare = {letters for number, letters in codes.items() if number not in words}
+        if not numbers and any(
+            len(one) < 3 and one in words and one not in in_both for one in bare
+        ):
+            return True
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
         if one in in_both and two in in_both:
@@ -188,10 +244,15 @@ def other_letter(text: str, other: str) -> bool:
 
 
 def _codes_of(text: str) -> dict[str, str]:
-    """Return the letters before each number of a text, but not a small word: "of 2024"."""
-    kinds = table_of("kinds")
-    found = _CODE.findall(text)
-    return {number: letters for letters, gap, number in found if not gap or letters not in kinds}
+    """Return the letters before each number of a text, but not a small word: "of 2024".
+
+    Nor are amounts codes: "cap 15 mm".
+    """
+    kinds, found = table_of("kinds"), dict[str, str]()
+    for letters, gap, number, word in _CODE.findall(text):
+        if not gap or (letters not in kinds and not look_up(word).unit):
+            found[number] = letters
+    return found
 
 
 _AMOUNT = re.compile(
@@ -269,6 +330,7 @@ def month_of(word: str) -> str | None:
     return _months().get(word)
 
 
+@lru_cache(maxsize=1 << 12)
 def numbers_of(text: str) -> list[str]:
     """Return the numbers in a plain text, without zeros before them.
 
@@ -276,6 +338,8 @@ def numbers_of(text: str) -> list[str]:
 
     >>> numbers_of("5 jan 2024"), numbers_of("9 30 pm"), numbers_of("gate b07"), numbers_of("may")
     (['5', '1', '2024'], ['21', '30'], ['7'], [])
+    >>> numbers_of("may 5"), numbers_of("3 pets may stay")
+    (['5', '5'], ['3'])
     """
 
     def of_24_hours(time: re.Match[str]) -> str:
@@ -283,9 +347,19 @@ def numbers_of(text: str) -> list[str]:
 
     if not any(map(str.isdigit, text)):
         return []
-    words = [month_of(word) or word for word in _TIME.sub(of_24_hours, text).split()]
+    words = _with_months(_TIME.sub(of_24_hours, text).split())
     parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
     return [part.lstrip("0") or "0" for part in parts]
+
+
+def _with_months(words: list[str]) -> list[str]:
+    """Return words with the numbers of months; "may" and "march" are months beside a number."""
+    found = list[str]()
+    for i, word in enumerate(words):
+        beside = "".join([*words[max(i - 1, 0) : i], *words[i + 1 : i + 2]])
+        is_other = word in ("may", "march") and not any(map(str.isdigit, beside))
+        found.append(word if is_other else month_of(word) or word)
+    return found
 
 
 _SAME_LETTERS = 0.65  # of a number word and a slip of it
@@ -297,8 +371,9 @@ def are_left(left: Counter[str], as_written: str, other: str) -> bool:
     A number word is not, where the other has it in a word, "firstname", or a slip of it, "fisrt".
     Nor is "one", which seldom counts.
     """
-    for word in plain(as_written.lower()).split():
-        digits = month_of(word) or first_writings().get(word, word)
+    words = plain(as_written.lower()).split()
+    for word, number in zip(words, _with_months(words), strict=True):
+        digits = first_writings().get(word, word) if number == word else number
         if not left.keys().isdisjoint(numbers_of(digits)):
             if digits == word:
                 return True
@@ -361,14 +436,51 @@ _DIGITS = re.compile("[0-9]+")
 
 
 def may_be_one_date(text: str, other: str) -> bool:
-    """Tell whether plain texts of the same numbers may be one day, written in two ways.
+    """Tell whether plain texts of the same numbers may be one day or month, written in two ways.
 
     Where both write the year in one place, and the month as a number, they write it in one way.
 
     >>> may_be_one_date("5 jan 2024", "2024 01 05"), may_be_one_date("2024 05 01", "2024 01 05")
     (True, False)
+    >>> may_be_one_date("june 2022", "2022 06"), may_be_one_date("2023 w12", "week 12 2023")
+    (True, True)
     """
     numbers = [_DIGITS.findall(one) for one in (text, other)]
     years = [[i for i, number in enumerate(some) if len(number) == 4] for some in numbers]
-    are_dates = all(len(numbers_of(one)) == 3 for one in (text, other)) and all(years)
-    return are_dates and not (years[0] == years[1] and all(len(some) == 3 for some in numbers))
+    sizes = {len(numbers_of(one)) for one in (text, other)}
+    if not all(years) or sizes not in ({2}, {3}):
+        return False
+    return years[0] != years[1] or any(len(some) not in sizes for some in numbers)
+
+
+def with_whole_years(numbers: list[str], others: list[str]) -> list[str]:
+    """Return numbers with the years that others have in place of their last two digits.
+
+    >>> with_whole_years(["6", "22"], ["2022", "6"]), with_whole_years(["6", "22"], ["6", "22"])
+    (['6', '2022'], ['6', '22'])
+    """
+    years = {one[2:]: one for one in others if _YEAR.fullmatch(one) and one not in numbers}
+    return [one if one in others else years.get(one.zfill(2), one) for one in numbers]
+
+
+def are_amounts_turned(text: str, other: str) -> bool:
+    """Tell whether texts as written have the same amounts, and beside these the same numbers.
+
+    >>> are_amounts_turned("H7 12V 55W", "H7, 55 W, 12 V"), are_amounts_turned("5 3", "3 5")
+    (True, False)
+    """
+    ours, theirs = (Counter([one.value for one in amounts_of(one)]) for one in (text, other))
+    rest, their_rest = (numbers_of(plain(_AMOUNT.sub(" ", one))) for one in (text, other))
+    return bool(ours) and ours == theirs and rest == their_rest
+
+
+_SIDES = re.compile(r"[0-9]+(?: [0-9]+)?(?: x [0-9]+(?: [0-9]+)?)+")
+
+
+def are_sides_turned(text: str, other: str) -> bool:
+    """Tell whether plain texts differ in the order of sides, as "2 x 4" and "4 x 2" do."""
+
+    def in_order(sides: re.Match[str]) -> str:
+        return " ".join(sorted(sides[0].split(" x ")))
+
+    return numbers_of(_SIDES.sub(in_order, text)) == numbers_of(_SIDES.sub(in_order, other))

@@ -80,7 +80,7 @@ def test_a_word_abbreviates_another(pair: str, kind: int) -> None:
 def test_written_again_a_text_is_the_same(text: str) -> None:
     found = words_of(text)
     assert words_of(" ".join(found)) == found
-    assert is_directed(text) in (True, False)
+    assert is_directed(text, " ".join(found)) in (True, False)
 
 
 @given(TEXTS, TEXTS)
