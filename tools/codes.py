@@ -15,7 +15,7 @@ from fuzzydict.text.words import plain
 from .rewriting import LISTS, listed, rows_of, table_of
 from .things import Thing, drawn_size, invented, places, some_of
 
-__all__ = ["closed", "codes", "ordered"]
+__all__ = ["closed", "codes", "ordered", "other_digit"]
 
 _NO_SLIPS = (0, 0, 0)  # no slip can be made in digits
 
@@ -43,7 +43,8 @@ def _thing(
     return Thing(forms[0], tuple(forms[1:]), absent, rewritten, has_styles=False)
 
 
-def _other_digit(text: str, rng: Random) -> str:
+def other_digit(text: str, rng: Random) -> str:
+    """Return a text that has a digit, with another one in its place."""
     places = [i for i, c in enumerate(text) if c.isdigit()]
     i = rng.choice(places)
     return text[:i] + rng.choice([d for d in "123456789" if d != text[i]]) + text[i + 1 :]
@@ -69,7 +70,7 @@ def _amounts(rng: Random) -> list[Thing]:
         forms = [head + way for way in written]
         if rng.random() < 0.3:
             forms = rng.sample(forms, len(forms))
-        made.append(_thing(forms, (head + _other_digit(str(number), rng) + " " + unit,)))
+        made.append(_thing(forms, (head + other_digit(str(number), rng) + " " + unit,)))
     return made
 
 
@@ -96,7 +97,7 @@ def _letters(rng: Random) -> list[Thing]:
         forms += [f"{letter.lower()}{number}", f"{letter.lower()}-{number}"]
         forms = [f"{head} {one}".strip() for one in rng.sample(forms, len(forms))]
         other = forms[0].replace(letter, rng.choice(ascii_uppercase) + letter[1:])
-        absent = (_other_digit(forms[0], rng), other)
+        absent = (other_digit(forms[0], rng), other)
         made.append(_thing(forms + ([f"{letter}{number}"] if head else []), absent))
     return made
 
@@ -137,7 +138,7 @@ def _versions(rng: Random) -> list[Thing]:
         forms += [f"{head}-{number}", f"{head} ver. {number}"]
         forms = [one.strip(" -") for one in rng.sample(forms, len(forms))]
         longer = f"{forms[0]}.{rng.randrange(12)}"
-        made.append(_thing(forms, (_other_digit(forms[0], rng), longer)))
+        made.append(_thing(forms, (other_digit(forms[0], rng), longer)))
     return made
 
 

@@ -41,7 +41,7 @@ from tools.questions import Questions, questions
 from tools.wordnet import pairs_in
 
 Floats = NDArray[np.float64]
-WHICH_UNITS, WHETHER_UNITS = (4, 0), (8, 4)  # of each net: how many, and how many bounded
+WHICH_UNITS, WHETHER_UNITS = (4, 0), (16, 8)  # of each net: how many, and how many bounded
 PENALTY = 1e-5  # of the squares of all weights
 _CONTEXTS = len(FEATURES) - CONTEXT
 _REST = 48  # keys beyond the candidates that stand for all of these
@@ -403,8 +403,8 @@ def lists_of(
         seen = glances_of(one, meaning, weights["glance"])
         slots, of_slots = candidates(seen, meaning.candidates)
         X = align(one.queries, one.keys, slots, of_slots, weights["pair"])
-        # Of few keys people ask mostly for what is there, of a thousand as often for what is not.
-        absent = min(max(len(one.keys) / 150, 0.1), 1.0)
+        # Of few keys people ask mostly for what is there, of many more often for what is not.
+        absent = min(max(len(one.keys) / 150, 0.15), 0.4)
         for row, (right, weight) in enumerate(zip(one.right, one.weights, strict=True)):
             is_right = np.isin(slots[row], right)
             others = np.delete(seen.odds[row], slots[row])
@@ -431,7 +431,7 @@ def lists_of(
 
 
 def learned(
-    several: Sequence[Lists], weights: dict[str, NDArray[np.float32]], steps: int = 250
+    several: Sequence[Lists], weights: dict[str, NDArray[np.float32]], steps: int = 400
 ) -> Judge:
     """Learn a judge from lists of candidates: the mean of the nets of several draws of these."""
     flat = np.concatenate([lists.X[lists.mask] for lists in several])
@@ -592,7 +592,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--measure", type=Path, nargs="*", default=[], help="sets to measure on")
     parser.add_argument("--kinds", nargs="*", default=list(_DICTS), choices=list(_DICTS))
-    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--seeds", type=int, default=4)
     given = parser.parse_args(argv)
     exclude = pairs_in(given.exclude)
     content = json.loads(given.output.read_text("utf-8")) if given.output.exists() else {}

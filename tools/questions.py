@@ -298,7 +298,7 @@ def _compounds(rng: Random) -> _Made:
     for name in rng.sample(sorted(keys), min(len(keys), 12)):
         query, kind = _other_words(by_name[name], rng)
         asked.append(Asked(query, frozenset([written[name]]), kind))
-        if rng.random() < 0.15:
+        if rng.random() < 0.3:
             query = f"{rng.choice(listed('adjectives'))} {name}"
             asked.append(Asked(query, frozenset([written[name]]), "narrower"))
         closed = [one for one in longer.get(name, ()) if part_of(name, one)]
@@ -384,6 +384,12 @@ def _everyday(rng: Random) -> _Made:
     for key in rng.sample(keys, min(len(keys), 6)):
         query, kind = _rewritten(key, rng)
         asked.append(Asked(query, frozenset([key]), kind))
+    # With another number, or the opposite of a word, they are other things.
+    numbered = [key for key in keys if any(map(str.isdigit, key))]
+    others = [codes.other_digit(key, rng) for key in numbered]
+    others += [other for key in keys for other in things.opposed_to(key.lower())]
+    others = sorted({*others} - {one for key in every for one in (key, key.lower())})
+    asked += _absent(rng.sample(others, min(len(others), 3)), "contradicting")
     gone = sorted({*every} - here)
     asked += _absent(rng.sample(gone, min(len(gone), 2)), "misleading")
     # Questions, and seldom keys, of other fields that share no word with the keys.
@@ -393,9 +399,12 @@ def _everyday(rng: Random) -> _Made:
         texts = [one.query, *sorted(one.right)]
         if all(words.isdisjoint(plain(t).split()) and _is_another(t, lower) for t in texts):
             asked += _absent([one.query])
-    if rng.random() < 0.3:
-        some = [key for key in rng.choice(_fields())[0] if words.isdisjoint(plain(key).split())]
-        keys += rng.sample(some, min(len(some), rng.randint(1, 8)))
+    # Among keys of other fields, of which there may be hundreds.
+    if (chance := rng.random()) < 0.45:
+        fields = rng.sample(_fields(), rng.randint(4, 25) if chance < 0.15 else 1)
+        words |= {word for one in asked for word in plain(one.query).split()} - FILLERS
+        some = [key for field, _ in fields for key in field if words.isdisjoint(plain(key).split())]
+        keys += some if chance < 0.15 else rng.sample(some, min(len(some), rng.randint(1, 8)))
     return keys, asked
 
 
@@ -527,20 +536,21 @@ def _gibberish(rng: Random) -> str:
 
 #: The share of the dicts that each kind has, and what makes one.
 KINDS: dict[str, tuple[float, Callable[[Random], _Made]]] = {
-    "terms": (16, _terms),
-    "everyday": (70, _everyday),
-    "singles": (20, _singles),
+    "terms": (30, _terms),
+    "everyday": (220, _everyday),
+    "singles": (40, _singles),
     "look-alikes": (9, _look_alikes),
-    "compounds": (14, _compounds),
+    "compounds": (36, _compounds),
     "spellings": (2, _spellings),
     "nested": (7, _nested),
     "shared words": (13, lambda rng: _of_things(rng, things.sharing_words(rng), 60)),
     "negated": (10, lambda rng: _of_things(rng, things.negated(rng), 24)),
-    "codes": (10, lambda rng: _of_things(rng, codes.codes(rng), 60)),
+    "codes": (14, lambda rng: _of_things(rng, codes.codes(rng), 60)),
     "order": (5, lambda rng: _of_things(rng, codes.ordered(rng), 20)),
     "closed": (5, lambda rng: _of_things(rng, codes.closed(rng), 40)),
     "firms": (5, lambda rng: _of_things(rng, things.firms(rng), 60)),
-    "titles": (8, _titles),
+    "titles": (16, _titles),
+    "phrases": (10, lambda rng: _of_things(rng, things.phrases(rng), 40)),
     "persons": (1, lambda rng: _of_things(rng, things.persons(rng), 60)),
     "noise": (2, _noise),
     "options": (5, lambda rng: _of_things(rng, things.options(rng), 60)),

@@ -23,8 +23,8 @@ from fuzzydict.text.words import plain, word_list
 from .rewriting import FILLERS, LISTS, kebab, listed, rows_of, snake, table_of
 from .terms import terms
 
-__all__ = ["Thing", "firms", "negated", "nesting", "options", "sharing_words"]
-__all__ += ["persons", "short_place", "titles"]
+__all__ = ["Thing", "firms", "negated", "nesting", "opposed_to", "options"]
+__all__ += ["persons", "phrases", "sharing_words", "short_place", "titles"]
 
 
 class Thing(NamedTuple):
@@ -299,6 +299,11 @@ def _opposites() -> dict[str, list[str]]:
     return dict(found)
 
 
+def opposed_to(text: str) -> list[str]:
+    """Return a text with the opposite of one of its words in place of this."""
+    return exchanged(text.split(), _opposites())
+
+
 def _sentences(rng: Random) -> list[Thing]:
     """Return sentences, which are told from their denials, and from those with an opposite."""
     made = []
@@ -319,6 +324,64 @@ def _sentences(rng: Random) -> list[Thing]:
                 Thing(said, tuple(sorted(shorter - {said})), tuple(others), (3, 2, 2), False)
             )
     return made
+
+
+# ---- phrases -------------------------------------------------------------------------------------
+
+
+@cache
+def _phrases() -> list[str]:
+    """Return short example sentences of WordNet."""
+    every = {example.lower() for term in terms().frequent() for example in term.examples}
+    return sorted(text for text in every if 2 < len(text.split()) < 10)
+
+
+@cache
+def _in_use(word: str) -> list[str]:
+    """Return other names of the first meanings of a word that are in use."""
+    names = [
+        name
+        for term in terms().of(word)[:2]
+        for name, count in zip(term.names, term.counts, strict=True)
+        if count and name.lower() != word
+    ]
+    return sorted({*names})
+
+
+@cache
+def _kindred(word: str) -> list[str]:
+    """Return words in use of one kind with a word, which do not mean the same."""
+    first, means = terms().of(word)[:1], terms().means(word)
+    kinds = [kind for term in first for kind in (terms().broader(term) or first)]
+    below = [term for kind in kinds for term in terms().below(kind, 1) if any(term.counts)]
+    names = {name.lower() for term in below for name in term.names[:1]}
+    return sorted(name for name in names - means - {word} if name.isalpha())
+
+
+def phrases(rng: Random) -> list[Thing]:
+    """Return phrases; with another word of a kind in place of one word each is another phrase."""
+    made = []
+    for said in rng.sample(_phrases(), drawn_size(rng, 3, 16)):
+        words = said.split()
+        places = [i for i, word in enumerate(words) if word not in FILLERS and _kindred(word)]
+        if not places:
+            continue
+        place = rng.choice(places)
+        others = rng.sample(_kindred(words[place]), min(len(_kindred(words[place])), 5))
+        alike = exchanged(words, {words[place]: others})
+        count = rng.choice([0, 0, 1, 2, 3])
+        for text in [said, *alike[:count]]:
+            ways = exchanged(text.split(), {word: _in_use(word) for word in text.split()})
+            ways = [way for way in (*ways, *map(_telling, [text, *ways])) if way != text]
+            absent = [way for other in alike[count:] for way in (other, _telling(other))]
+            absent = rng.sample(absent, min(len(absent), 2))
+            made.append(Thing(text, tuple(ways), tuple(absent), (3, 2, 2), False))
+    return made
+
+
+def _telling(text: str) -> str:
+    """Return a text without its small words."""
+    return " ".join(word for word in text.split() if word not in FILLERS)
 
 
 def _free_of(rng: Random) -> list[Thing]:
