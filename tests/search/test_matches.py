@@ -79,6 +79,8 @@ car, bus, entrance, red: new car = car; main entrance = entrance; dark red = red
 profit > 10 %, Disney+, A+: profit over 10 % = profit > 10 %; disney = Disney+; a+ = A+
 Robert Miller, Chapter V, Q3 2022: R. Miller = Robert Miller; chapter 5 = Chapter V; 2022 Q3 = Q3
     2022
+cola 6 x 330 ml, bulb 12V 55W, June 2022, board 18 x 220 mm: cola 6x33cl = cola 6 x 330 ml; bulb 55
+    W 12 V = bulb 12V 55W; 2022-06 = June 2022; board 220x18mm = board 18 x 220 mm
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -87,52 +89,50 @@ price w/o tax: price with tax, discount; USD/EUR: EUR/USD, GBP/USD, gold; max sp
 weight; maximum: min, avg; minimum temperature: max_temp, humidity; max: minimum, average; with
 milk: without milk, sugar; without breakfast: with breakfast, parking; without breakfast: breakfast,
 parking; lights on: lights off, heating; on: off, unknown; highest score: lowest score, player;
-enable: disable, reset; enabling cache: disabled_cache, port; enabled: disabled, owner; after lunch:
-before lunch, dinner; start date: end date, venue; start: end, pause; check in: check out, room;
-scroll up: scroll down, zoom; left margin: right margin, font; input file: output file, mode;
-imports: exports, population; open: closed, pending; public key: private key, issuer; yes: no,
-maybe; smoker: non-smoker, age; non-fiction: fiction, poetry; unlock: lock, reboot; paid: unpaid,
-address; not available: available, discontinued; in stock: out of stock, colour; sugar free: sugar,
-milk; arrival time: departure time, gate; ascending: descending, shuffled; debit account: credit
-account, branch; oldest pupil: youngest pupil, teacher; previous page: next page, title; sunrise:
-sunset, humidity; src: destination, protocol; SKU-99999: SKU-99998, SKU-12345; 2023-01-01:
+enable: disable, reset; enabled: disabled, owner; after lunch: before lunch, dinner; start date: end
+date, venue; start: end, pause; check in: check out, room; input file: output file, mode; imports:
+exports, population; open: closed, pending; public key: private key, issuer; yes: no, maybe; smoker:
+non-smoker, age; non-fiction: fiction, poetry; unlock: lock, reboot; paid: unpaid, address; not
+available: available, discontinued; in stock: out of stock, colour; sugar free: sugar, milk; arrival
+time: departure time, gate; ascending: descending, shuffled; debit account: credit account, branch;
+sunrise: sunset, humidity; src: destination, protocol; SKU-99999: SKU-99998, SKU-12345; 2023-01-01:
 2023-01-02, 2024-01-01; 01/02/2023: 01/03/2023, due; python 3.13: python 3.12, java; A3: A4, letter;
 B5: A5, legal; XXS: XS, XL; XL: XXL, S; M: L, S; large: medium, small; a1b2c3d4: a1b2c3d5, ffffff00;
-192.168.0.1: 192.168.0.2, 10.0.0.1; usd: aud, cad; EUR: EGP, INR; HTTP 404: HTTP 403, HTTP 500; Q1:
-Q2, Q3; vitamin c: vitamin d, iron; monday: tuesday, wednesday; june: july, august; ps4: ps5, xbox;
-second floor: first floor, garden; metre: kilometre, gram; gram: kilogram, litre; second:
-millisecond, hour; mb: gb, pixel; size in MB: size in GB, name; degrees celsius: degrees fahrenheit,
-bar; price per week: price per month, deposit; DB_PORT: DB_PASSWORD, DB_HOST; smtp_password:
-smtp_host, smtp_sender; cheesecake: cheese, butter; waterfall: water, river; pineapple: apple, pear;
-armchair: arm, leg; teapot: tea, milk; alligator: crocodile, lion, bear; frog: fog, honey, violin;
-chair: hair, summer, gravel; nursery: nurse, station, jacket; winery: wine, window, violin;
+192.168.0.1: 192.168.0.2, 10.0.0.1; EUR: EGP, INR; HTTP 404: HTTP 403, HTTP 500; Q1: Q2, Q3; monday:
+tuesday, wednesday; ps4: ps5, xbox; second floor: first floor, garden; second: millisecond, hour;
+mb: gb, pixel; size in MB: size in GB, name; degrees celsius: degrees fahrenheit, bar; price per
+week: price per month, deposit; DB_PORT: DB_PASSWORD, DB_HOST; smtp_password: smtp_host,
+smtp_sender; cheesecake: cheese, butter; waterfall: water, river; pineapple: apple, pear; armchair:
+arm, leg; teapot: tea, milk; alligator: crocodile, lion, bear; frog: fog, honey, violin; chair:
+hair, summer, gravel; nursery: nurse, station, jacket; winery: wine, window, violin;
 upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port;
 first_login: last_login, email; cancel a flight: book a flight, pay a bill; next_visit: last_visit,
 doctor; deregister: register, search; distance_km: distance_miles, owner; barn owner: barn height,
 barn colour, tractor; guest passport: guest name, guest phone, room; v1.2: v2.1, name; version
 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker; unencrypted: encrypted, size;
 usd to eur: eur to usd, gold; 2nd: third, room; fall: spring, room; room 1 2 berlin 10115: room 12
-berlin 10115, zebra; true: no, room; northern: sw, room; refunds not possible: refunds possible,
-deposit; isn't confirmed: confirmed, sent; mister: Mrs, Dr; un-assigned: assigned, owner; not in
-use: in use, sold; UK 38: EU 38, EU 39; pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due;
-Ulm - Bonn: Bonn - Ulm, Kiel - Bonn; women's shoes: men's shoes, socks; race 1,500: race, run; black
-tea: green tea, milk; lorazepam: diazepam, aspirin; prednisone: prednisolone, aspirin; HDL
-cholesterol: LDL cholesterol, glucose; digoxin 0.025 mg: digoxin 0.25 mg, x; 0.05: 0.5, x; .5mg: 5
-mg, x; rate 0.01 %: rate 0.1 %, x; -$100: $100, x; profit \N{MINUS SIGN}10 %: profit +10 %, x;
-1250.05 EUR: 1250.5 EUR, x; 0.5 mg: 5.0 mg, x; 5.1: 1.5, x; age > 65: age < 65, x; A-: A+, B+; b+:
-B, AB-; C#: C, Java; C: C#, C++; F#: C#, Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5 pF; 10 µg: 10 mg, x;
-> 10 %: 10 %, x; apple juice 1.5 l: milk 1.5 l, cola 1.5 l; tabs 5 mg: drops 5 mg, x; sweet
-potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10 mH: coil 10 µH, x; oil
-750 g: oil 750 ml, x; age at least 18: age < 18, x; D+: D, x; C--: C, x; Andrea Miller: Andrew
-Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin; valsartan: losartan, x;
-sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html; Robert Johnston: Robert
-Johnson, x; VP of Marketing: VP of Sales, x; Madrid: Barcelona, x; rye flour: wheat flour, oil;
-Deutsch: Dutch, Danish; current (mA): current (A), x; hours: human resources, x; NestJS: Next.js, x;
-ruler 30 mm: ruler 30 cm, x; weight (lb): weight (kg), x; speed (°F): speed (°C), x; no history of
-pain: a history of pain, x; has no allergy: has an allergy, x; Unit 3, 2 Elm St: 2 Elm St Unit 2, x;
-Senior Project Manager: Senior Product Manager, x; 12b Elm St: 12a Elm St, x; 12 Elm St: 12a Elm St,
-x; K. Miller: Robert Miller, x; nobody paid: he paid, x; Louis XV: Louis XIV, x; current_A:
-current_mA, x; received no order: received my order, x
+berlin 10115, zebra; true: no, room; refunds not possible: refunds possible, deposit; isn't
+confirmed: confirmed, sent; mister: Mrs, Dr; not in use: in use, sold; UK 38: EU 38, EU 39; pets
+banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn; women's
+shoes: men's shoes, socks; race 1,500: race, run; lorazepam: diazepam, aspirin; prednisone:
+prednisolone, aspirin; HDL cholesterol: LDL cholesterol, glucose; digoxin 0.025 mg: digoxin 0.25 mg,
+x; 0.05: 0.5, x; .5mg: 5 mg, x; rate 0.01 %: rate 0.1 %, x; -$100: $100, x; profit \N{MINUS SIGN}10
+%: profit +10 %, x; 1250.05 EUR: 1250.5 EUR, x; 0.5 mg: 5.0 mg, x; 5.1: 1.5, x; age > 65: age < 65,
+x; A-: A+, B+; b+: B, AB-; C#: C, Java; C: C#, C++; F#: C#, Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5
+pF; 10 µg: 10 mg, x; > 10 %: 10 %, x; apple juice 1.5 l: milk 1.5 l, cola 1.5 l; tabs 5 mg: drops 5
+mg, x; sweet potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10 mH: coil 10
+µH, x; oil 750 g: oil 750 ml, x; age at least 18: age < 18, x; D+: D, x; C--: C, x; Andrea Miller:
+Andrew Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin; valsartan: losartan,
+x; sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html; Robert Johnston:
+Robert Johnson, x; VP of Marketing: VP of Sales, x; Madrid: Barcelona, x; rye flour: wheat flour,
+oil; Deutsch: Dutch, Danish; current (mA): current (A), x; hours: human resources, x; NestJS:
+Next.js, x; ruler 30 mm: ruler 30 cm, x; weight (lb): weight (kg), x; speed (°F): speed (°C), x; no
+history of pain: a history of pain, x; has no allergy: has an allergy, x; Unit 3, 2 Elm St: 2 Elm St
+Unit 2, x; Senior Project Manager: Senior Product Manager, x; 12b Elm St: 12a Elm St, x; 12 Elm St:
+12a Elm St, x; K. Miller: Robert Miller, x; nobody paid: he paid, x; Louis XV: Louis XIV, x;
+current_A: current_mA, x; received no order: received my order, x; hide the menu: show the menu, x;
+turn off the lamp: dim the lamp, x; sunflower oil 500 ml: olive oil 500 ml, x; CO (ppm): CO2 (ppm),
+x; S. Cox: R. Cox, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
