@@ -460,7 +460,7 @@ def with_whole_years(numbers: list[str], others: list[str]) -> list[str]:
     (['6', '2022'], ['6', '22'])
     """
     years = {one[2:]: one for one in others if _YEAR.fullmatch(one) and one not in numbers}
-    return [one if one in others else years.get(one.zfill(2), one) for one in numbers]
+    return [one if one in others else years.get(one, one) for one in numbers]
 
 
 def are_amounts_turned(text: str, other: str) -> bool:
