@@ -681,7 +681,7 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     (" (did you mean 'column'?)", '')
     """
     known = FuzzyDict({one: one for one in names}, scorer="spelling")
-    found = known.get(name, score_cutoff=0.2)  # a person reads it
+    found = known.get(name, score_cutoff=0.2)  # a person reads it, and a wrong hint is no harm
     return "" if found is None else f" (did you mean {quoted(found)}?)"
 
 

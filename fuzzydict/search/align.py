@@ -83,7 +83,7 @@ _LISTED = (
     ("words", 1, "worst word of the query; worst word of the key"),
     ("meaning", 1, "may be related, of the query"),
     ("spelling", 1, "initials; conventional abbreviation; abbreviation"),
-    ("words", 1, "the same numbers"),
+    ("words", 1, "the same numbers; the same amounts"),
     ("against", -1, "opposites; other members of a class; other numbers; numbers left out"),
     ("against", -1, "turned round; denied; another word of like letters"),
     ("against", -1, "other kinds of one thing"),
@@ -101,7 +101,8 @@ FEATURES = tuple(
 (
     NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, EDITS, BEGINNING, MEANT, MEANT_KEY, MATCHED,
     MATCHED_KEY, WORST, WORST_KEY, RELATED, INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
-    OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD, OTHER_KINDS,
+    SAME_AMOUNTS, OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD,
+    OTHER_KINDS,
     ONE_HEAD, LEFT, LEFT_KEY, ALIKE_BESIDE, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN,
     COUNT, LENGTH,
 ) = range(len(FEATURES))
@@ -699,8 +700,8 @@ def compare_wholes(block: Block) -> None:
 def are_turned(places: Sequence[tuple[int, int]], middle: int, middle_of_key: int) -> bool:
     """Tell whether words, at these places of a query and a key, change sides of a direction.
 
-    They do if one comes from each side to the other. Where a sign and no word tells the direction,
-    which is then at 0, they do if their order changes.
+    The middle is the place of the word of direction, or 0 if a sign tells it. Words change sides if
+    one comes from each side to the other, or if their order changes where a middle is 0.
 
     >>> are_turned([(0, 2), (2, 0)], 1, 1), are_turned([(0, 3), (1, 0), (3, 2)], 2, 1)
     (True, False)
@@ -722,8 +723,8 @@ def compare_numbers(
 ) -> None:
     """Set whether query and candidate have other numbers, or marks as "A-" has.
 
-    The arguments are those of a `Block`, and the weights of the candidates' words, (L, C, W). The
-    same amount says nothing of what it is an amount of.
+    The arguments are those of a `Block`, and the weights of the candidates' words, (L, C, W). Where
+    all numbers of a candidate are in amounts, which weigh nothing, it has the same amounts.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
@@ -734,7 +735,7 @@ def compare_numbers(
         (name,) = written([str.__str__(keys.names[slots[i, j]])])
         told = told_by_numbers(queries[i].text, keys.texts[slots[i, j]], asked[i], name)
         if told == Numbers.SAME:
-            X[i, j, SAME_NUMBERS] = tell[i, j]
+            X[i, j, SAME_NUMBERS if tell[i, j] else SAME_AMOUNTS] = 1
         elif told == Numbers.MARKED:  # A+ and A- are members of a class as well
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
         elif told != Numbers.NOTHING:

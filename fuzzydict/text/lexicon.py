@@ -535,7 +535,10 @@ _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
 _DIGIT = re.compile("[0-9]")
-_TIMES = re.compile(r"(?<=[0-9]) ?[x\u00d7X] ?(?=\.?[0-9])")
+# "6x330ml", "24X33CL"; but "SKU1X2" is a code.
+_TIMES = re.compile(
+    r"(?<=[0-9])(?: ?[x\u00d7] ?| X |X(?=[0-9.,]+ ?[A-Za-z]{1,2}(?![A-Za-z])))(?=\.?[0-9])"
+)
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
@@ -565,7 +568,9 @@ def _last_written() -> frozenset[str]:
 
 
 def with_plain_numbers(text: str) -> str:
-    """Return a text as written with no commas in numbers, a digit before each point, and "2 x 2".
+    """Return a text as written with blanks around "x" between numbers, which have no commas.
+
+    There is a digit before each point.
 
     >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: 2x.5 mg")
     ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
@@ -600,22 +605,28 @@ _LAST_UNIT = re.compile(
 )
 
 
-_NUMBER = re.compile(r"(?i)\bno\.(?= ?[^\W_])")
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
-_FRACTION = re.compile("([0-9]?) ?([½¼¾])")
+_FRACTION = re.compile("(?:([0-9]) ?)?([½¼¾])")
+
+
+def with_points(text: str) -> str:
+    """Return a text with points in numbers for halves and quarters.
+
+    >>> with_points("4½ in, 1 ½ l, ¼ l")
+    '4.5 in, 1.5 l, .25 l'
+    """
+    return _FRACTION.sub(lambda found: (found[1] or "") + _FRACTIONS[found[2]], text)
 
 
 def _spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
     text = text[:LONGEST]
     if not text.isascii():
-        text = compatible(_FRACTION.sub(lambda found: found[1] + _FRACTIONS[found[2]], text))
+        text = compatible(with_points(text))
     if _DIGIT.search(text):
         text = with_plain_numbers(text)
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)
-    if "." in text:
-        text = _NUMBER.sub("number", text)
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
 
 
@@ -689,16 +700,16 @@ def is_directed(text: str, words: str) -> bool:
 
 
 def direction_in(words: str) -> int:
-    """Return the place of the first word of direction that is inside a plain text, or 0.
+    """Return the place of the last word of direction that is inside a plain text, or 0.
 
     >>> direction_in("usd to eur"), direction_in("from home")
     (1, 0)
     """
-    kinds = table_of("kinds")
+    kinds, found = table_of("kinds"), 0
     for place, word in enumerate(words.split(" ")[1:-1], 1):
         if "direction" in kinds.get(word, ()):
-            return place
-    return 0
+            found = place
+    return found
 
 
 @cache

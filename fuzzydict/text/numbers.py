@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Container
 from enum import Enum
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -21,6 +22,7 @@ from fuzzydict.text.lexicon import (
     table_of,
     unit_of,
     with_plain_numbers,
+    with_points,
 )
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
 
@@ -43,13 +45,14 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     >>> told_by_numbers("june 2022", "2022 06", "June 2022", "2022-06").name
     'SAME'
     """
+    written, other_written = written[:LONGEST], other_written[:LONGEST]
     if other_marks(written, other_written):
         return Numbers.MARKED
     ours, theirs = numbers_of(text), numbers_of(other)
     if not (ours or theirs) or (not (ours and theirs) and counts_letters(text, other)):
         return Numbers.NOTHING
-    ours = with_whole_years(ours, theirs)
-    theirs = with_whole_years(theirs, ours)
+    ours = with_whole_years(ours, theirs, written)
+    theirs = with_whole_years(theirs, ours, other_written)
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
     if other_code(text, other) or other_letter(text, other) or other_number(written, other_written):
         return Numbers.OTHER
@@ -62,7 +65,7 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         if are_amounts_turned(written, other_written):
             return Numbers.SAME
         return Numbers.NOTHING if are_sides_turned(text, other) else Numbers.OTHER
-    if more and less:
+    if (more and less) or other_amounts(written, other_written):
         return Numbers.OTHER
     is_left = are_left(more, written, other) or are_left(less, other_written, text)
     return Numbers.LEFT if is_left else Numbers.NOTHING
@@ -186,7 +189,7 @@ def _directions(signs: list[str], text: str) -> set[str]:
     return {sign[0] for sign in signs} or said
 
 
-_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?: ([a-z]+))?")
+_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
 
 
 def other_code(text: str, other: str) -> bool:
@@ -201,18 +204,19 @@ def other_code(text: str, other: str) -> bool:
     >>> other_code("w12", "kw12"), other_code("of 2024", "in 2024"), other_code("no 5", "nr 5")
     (False, False, False)
 
-    So are one or two letters with a number, and the same without one.
+    A text with a code of one or two letters, and one with its letters alone, differ as well.
 
     >>> other_code("co ppm", "co2 ppm"), other_code("co 2", "co2")
     (True, False)
     """
     ours, theirs, shorts = _codes_of(text), _codes_of(other), short_forms()
-    in_both = {*text.split()}.intersection(other.split())
+    in_both, kinds = {*text.split()}.intersection(other.split()), table_of("kinds")
     for codes, numbers, words in ((ours, theirs, other.split()), (theirs, ours, text.split())):
         bare = {letters for number, letters in codes.items() if number not in words}
-        if not numbers and any(
-            len(one) < 3 and one in words and one not in in_both for one in bare
-        ):
+        bare = {one for one in bare if len(one) < 3 and "function" not in kinds.get(one, ())} - {
+            "i"
+        }
+        if not numbers and not bare.isdisjoint({*words} - in_both):
             return True
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
@@ -293,7 +297,7 @@ def amounts_of(text: str) -> list[Amount]:
 
 
 def _in_plain_numbers(text: str) -> str:
-    return with_plain_numbers(text if text.isascii() else compatible(text))
+    return with_plain_numbers(text if text.isascii() else compatible(with_points(text)))
 
 
 def in_units_of(text: str, other: str) -> str | None:
@@ -453,32 +457,72 @@ def may_be_one_date(text: str, other: str) -> bool:
     return years[0] != years[1] or any(len(some) not in sizes for some in numbers)
 
 
-def with_whole_years(numbers: list[str], others: list[str]) -> list[str]:
+# Two digits behind an apostrophe, a month, a quarter, or "FY".
+_SHORT_YEAR = re.compile(
+    r"(?i)(?:['\u2019]|\b(?:fy|[qh][1-4]|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)"
+    r"[ /'-]{0,2})([0-9]{2})(?![0-9])"
+)
+
+
+def with_whole_years(numbers: list[str], others: list[str], written: str) -> list[str]:
     """Return numbers with the years that others have in place of their last two digits.
 
-    >>> with_whole_years(["6", "22"], ["2022", "6"]), with_whole_years(["6", "22"], ["6", "22"])
-    (['6', '2022'], ['6', '22'])
+    Given is the text as written, too, which tells what may be a year.
+
+    >>> with_whole_years(["6", "22"], ["2022", "6"], "Jun-22")
+    ['6', '2022']
+    >>> with_whole_years(["22"], ["2022"], "gate 22")
+    ['22']
     """
     years = {one[2:]: one for one in others if _YEAR.fullmatch(one) and one not in numbers}
-    return [one if one in others else years.get(one, one) for one in numbers]
+    short = {*_SHORT_YEAR.findall(written)} if years else ()
+    return [years.get(one, one) if one in short and one not in others else one for one in numbers]
+
+
+def other_amounts(text: str, other: str) -> bool:
+    """Tell whether texts as written have no amount of a quantity in common that both have.
+
+    >>> other_amounts("paint 5 l", "paint 2.5 l"), other_amounts("oil 1 l, 900 g", "oil 1000 ml")
+    (True, False)
+    """
+    ours, theirs = (defaultdict[str, set[Fraction]](set) for _ in range(2))
+    for found, amounts in ((ours, amounts_of(text)), (theirs, amounts_of(other))):
+        for one in amounts:
+            found[one.value[1]].add(one.value[0])
+    return any(ours[one].isdisjoint(theirs[one]) for one in ours.keys() & theirs.keys())
 
 
 def are_amounts_turned(text: str, other: str) -> bool:
     """Tell whether texts as written have the same amounts, and beside these the same numbers.
 
+    The amounts are of different quantities, so that each can be told from the others.
+
     >>> are_amounts_turned("H7 12V 55W", "H7, 55 W, 12 V"), are_amounts_turned("5 3", "3 5")
     (True, False)
+    >>> are_amounts_turned("5 km to 10 km", "10 km to 5 km")
+    False
     """
-    ours, theirs = (Counter([one.value for one in amounts_of(one)]) for one in (text, other))
-    rest, their_rest = (numbers_of(plain(_AMOUNT.sub(" ", one))) for one in (text, other))
-    return bool(ours) and ours == theirs and rest == their_rest
+    ours, theirs = ({one.written: one.value for one in amounts_of(one)} for one in (text, other))
+    quantities = [base for _, base in ours.values()]
+    if not ours or len({*quantities}) < len(quantities) or {*ours.values()} != {*theirs.values()}:
+        return False
+    rest, their_rest = (_numbers_beside(one, some) for one, some in ((text, ours), (other, theirs)))
+    return rest == their_rest
 
 
-_SIDES = re.compile(r"[0-9]+(?: [0-9]+)?(?: x [0-9]+(?: [0-9]+)?)+")
+def _numbers_beside(text: str, amounts: Container[str]) -> list[str]:
+    """Return the numbers of a text as written that are not in some amounts."""
+    text = _in_plain_numbers(text)
+    return numbers_of(plain(_AMOUNT.sub(lambda one: "" if one[0] in amounts else one[0], text)))
+
+
+_SIDES = re.compile(
+    r"[0-9]+(?: [0-9]+)?(?: x [0-9]+(?: [0-9]+)?)+(?= (?:(?:milli|centi)?meter|inch|foot)\b)"
+)
 
 
 def are_sides_turned(text: str, other: str) -> bool:
-    """Tell whether plain texts differ in the order of sides, as "2 x 4" and "4 x 2" do."""
+    """Tell whether texts in first spellings differ in the order of sides, as "2 x 4 cm" may."""
 
     def in_order(sides: re.Match[str]) -> str:
         return " ".join(sorted(sides[0].split(" x ")))

@@ -144,7 +144,7 @@ _QUESTIONS = Path(__file__).parents[2] / "tools" / "everyday_questions.json"
 
 @pytest.mark.parametrize(
     ("options", "hits", "answered"),
-    [({}, 0.7, 0.25), ({"embedding": "english"}, 0.7, 0.25), ({"scorer": "spelling"}, 0.5, 0.1)],
+    [({}, 0.7, 0.25), ({"embedding": "english"}, 0.7, 0.25), ({"scorer": "spelling"}, 0.5, 0.12)],
     ids=["default", "english", "spelling"],
 )
 def test_the_answers_are_good(options: dict[str, Any], hits: float, answered: float) -> None:
