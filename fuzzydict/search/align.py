@@ -37,7 +37,7 @@ from fuzzydict.text.lexicon import (
     ONE,
     Part,
     abbreviates,
-    direction_in,
+    directions_in,
     first_writings,
     is_directed,
     is_other_compound,
@@ -666,8 +666,9 @@ def compare_wholes(block: Block) -> None:
                 if is_directed(keys.names[slots[i, j]], text):
                     rows = table.strengths[0, i, j, :count]
                     places = [(m, int(r.argmax())) for m, r in enumerate(rows) if r.max() > SAME]
-                    middles = direction_in(query.text), direction_in(text)
-                    X[i, j, TURNED] = are_turned(places, *middles)
+                    middles = product(directions_in(query.text), directions_in(text))
+                    of_one_word = [(m, k) for (m, one), (k, other) in middles if one == other]
+                    X[i, j, TURNED] = are_turned(places, of_one_word)
     as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
     for i, j in np.argwhere(own != counts).tolist():
         text, other = queries[i].text, keys.texts[slots[i, j]]
@@ -697,20 +698,23 @@ def compare_wholes(block: Block) -> None:
         X[i, j, INITIALS] = short in ("".join(letters), "".join(telling))
 
 
-def are_turned(places: Sequence[tuple[int, int]], middle: int, middle_of_key: int) -> bool:
+def are_turned(places: Sequence[tuple[int, int]], middles: Sequence[tuple[int, int]]) -> bool:
     """Tell whether words, at these places of a query and a key, change sides of a direction.
 
-    The middle is the place of the word of direction, or 0 if a sign tells it. Words change sides if
-    one comes from each side to the other, or if their order changes where a middle is 0.
+    The middles are the places of words of direction that both have. Words change sides if one comes
+    from each side of such a word to the other, or, where there is none, if their order changes.
 
-    >>> are_turned([(0, 2), (2, 0)], 1, 1), are_turned([(0, 3), (1, 0), (3, 2)], 2, 1)
+    >>> are_turned([(0, 2), (2, 0)], [(1, 1)]), are_turned([(0, 3), (1, 0), (3, 2)], [(2, 1)])
     (True, False)
     """
-    if not (middle and middle_of_key):
+    if not middles:
         order = [key for _, key in places]
         return order != sorted(order)
-    sides = {(query > middle, key > middle_of_key) for query, key in places if query != middle}
-    return {(False, True), (True, False)} <= sides
+    return any(
+        {(False, True), (True, False)}
+        <= {(m > middle, k > of_key) for m, k in places if m != middle}
+        for middle, of_key in middles
+    )
 
 
 def compare_numbers(

@@ -696,19 +696,19 @@ def is_directed(text: str, words: str) -> bool:
     [True, True, False]
     """
     by_sign = _ARROW.search(text) and _TURNED.search(_spelled_out(text))
-    return bool(by_sign or direction_in(words))
+    return bool(by_sign or directions_in(words))
 
 
-def direction_in(words: str) -> int:
-    """Return the place of the last word of direction that is inside a plain text, or 0.
+def directions_in(words: str) -> list[tuple[int, str]]:
+    """Return the words of direction that are inside a plain text, with their places.
 
-    >>> direction_in("usd to eur"), direction_in("from home")
-    (1, 0)
+    >>> directions_in("usd to eur"), directions_in("from home")
+    ([(1, 'to')], [])
     """
-    kinds, found = table_of("kinds"), 0
+    kinds, found = table_of("kinds"), list[tuple[int, str]]()
     for place, word in enumerate(words.split(" ")[1:-1], 1):
         if "direction" in kinds.get(word, ()):
-            found = place
+            found.append((place, word))
     return found
 
 
