@@ -102,9 +102,8 @@ FEATURES = tuple(
     NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, EDITS, BEGINNING, MEANT, MEANT_KEY, MATCHED,
     MATCHED_KEY, WORST, WORST_KEY, RELATED, INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
     SAME_AMOUNTS, OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD,
-    OTHER_KINDS,
-    ONE_HEAD, LEFT, LEFT_KEY, ALIKE_BESIDE, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY, KNOWN,
-    COUNT, LENGTH,
+    OTHER_KINDS, ONE_HEAD, LEFT, LEFT_KEY, ALIKE_BESIDE, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY,
+    KNOWN, COUNT, LENGTH,
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
@@ -661,14 +660,15 @@ def compare_wholes(block: Block) -> None:
     for i, query in enumerate(queries):
         count = len(query.words)
         if count > 1 and is_directed(query.asked, query.text):
+            ours = directions_in(query.text)
             for j in (counts[i] > 1).nonzero()[0].tolist():
                 text = keys.texts[slots[i, j]]
                 if is_directed(keys.names[slots[i, j]], text):
                     rows = table.strengths[0, i, j, :count]
                     places = [(m, int(r.argmax())) for m, r in enumerate(rows) if r.max() > SAME]
-                    middles = product(directions_in(query.text), directions_in(text))
-                    of_one_word = [(m, k) for (m, one), (k, other) in middles if one == other]
-                    X[i, j, TURNED] = are_turned(places, of_one_word)
+                    pairs = product(ours, directions_in(text))
+                    middles = [(m, k) for (m, one), (k, other) in pairs if one == other]
+                    X[i, j, TURNED] = are_turned(places, middles)
     as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
     for i, j in np.argwhere(own != counts).tolist():
         text, other = queries[i].text, keys.texts[slots[i, j]]

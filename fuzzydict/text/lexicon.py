@@ -285,7 +285,8 @@ def _units() -> tuple[dict[str, int], NDArray[np.bool_]]:
             found[name].add(number)
     for symbol, names in table_of("units").items():
         found[symbol] |= found.get(" ".join(names), set())
-    found["x"] = {number for numbers in found.values() for number in numbers}  # "6 x 330 ml"
+    # No unit is another than "x", as in "6 x 330 ml".
+    found["x"] = {number for numbers in found.values() for number in numbers}
     some = [frozenset[int](), *dict.fromkeys(frozenset(units) for units in found.values() if units)]
     others = [[bool(a and b) and a.isdisjoint(b) for b in some] for a in some]
     return {name: some.index(frozenset(units)) for name, units in found.items()}, np.array(others)

@@ -60,9 +60,8 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         return Numbers.SAME
     more, less = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
     if not (more or less):
-        if may_be_one_date(text, other) or are_at_one_word(text, other):
-            return Numbers.SAME
-        if are_amounts_turned(written, other_written):
+        are_same = may_be_one_date(text, other) or are_at_one_word(text, other)
+        if are_same or are_amounts_turned(written, other_written):
             return Numbers.SAME
         return Numbers.NOTHING if are_sides_turned(text, other) else Numbers.OTHER
     if (more and less) or other_amounts(written, other_written):
@@ -210,14 +209,11 @@ def other_code(text: str, other: str) -> bool:
     (True, False)
     """
     ours, theirs, shorts = _codes_of(text), _codes_of(other), short_forms()
-    in_both, kinds = {*text.split()}.intersection(other.split()), table_of("kinds")
-    for codes, numbers, words in ((ours, theirs, other.split()), (theirs, ours, text.split())):
-        bare = {letters for number, letters in codes.items() if number not in words}
-        bare = {one for one in bare if len(one) < 3 and "function" not in kinds.get(one, ())} - {
-            "i"
-        }
-        if not numbers and not bare.isdisjoint({*words} - in_both):
-            return True
+    in_both = {*text.split()}.intersection(other.split())
+    if not theirs and _are_letters_alone(ours, {*other.split()}, in_both):
+        return True
+    if not ours and _are_letters_alone(theirs, {*text.split()}, in_both):
+        return True
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
         if one in in_both and two in in_both:
@@ -225,6 +221,15 @@ def other_code(text: str, other: str) -> bool:
         if len(one) == len(two) and shorts.get(one, {one}).isdisjoint(shorts.get(two, {two})):
             return True
     return False
+
+
+def _are_letters_alone(codes: dict[str, str], words: set[str], in_both: set[str]) -> bool:
+    """Tell whether the letters of a code of one text are a word of another, without the number."""
+    return any(
+        len(letters) < 3 and letters in words - in_both and number not in words
+        for number, letters in codes.items()
+        if letters != "i" and "function" not in table_of("kinds").get(letters, ())
+    )
 
 
 _LETTERED = re.compile(r"\b0*([0-9]+)([a-z]?)\b")
@@ -297,6 +302,7 @@ def amounts_of(text: str) -> list[Amount]:
 
 
 def _in_plain_numbers(text: str) -> str:
+    """Return a text as written, in which amounts are sought."""
     return with_plain_numbers(text if text.isascii() else compatible(with_points(text)))
 
 
@@ -522,7 +528,11 @@ _SIDES = re.compile(
 
 
 def are_sides_turned(text: str, other: str) -> bool:
-    """Tell whether texts in first spellings differ in the order of sides, as "2 x 4 cm" may."""
+    """Tell whether texts in first spellings differ in the order of sides.
+
+    >>> are_sides_turned("board 2 x 4 inch", "board 4 x 2 inch"), are_sides_turned("2 x 4", "4 x 2")
+    (True, False)
+    """
 
     def in_order(sides: re.Match[str]) -> str:
         return " ".join(sorted(sides[0].split(" x ")))
