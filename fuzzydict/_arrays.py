@@ -310,8 +310,17 @@ def products(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray
     return found
 
 
+_RUN = 128  # values whose largest is sought first
+
+
 def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
     """Return the places of the largest of n values, (count,), rising; of equal ones the first."""
+    whole = len(values) // _RUN * _RUN
+    if whole > count * _RUN:  # so many runs have a value as large, which few others are
+        tops = np.maximum.reduce(values[:whole].reshape(-1, _RUN), axis=1)
+        few = (values >= np.partition(tops, -count)[-count]).nonzero()[0]
+        if len(few) < len(values):
+            return np.asarray(few[largest(values[few], count)])
     least = np.partition(values, -count)[-count]
     places: NDArray[np.intp] = (values >= least).nonzero()[0]
     if len(places) > count:

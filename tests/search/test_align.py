@@ -24,11 +24,14 @@ from tests.support.properties import examples
 ROWS = st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf]), min_size=6, max_size=6)
 
 
-@given(st.lists(ROWS, min_size=1, max_size=3), st.integers(1, 6))
-def test_of_equal_values_the_first_are_the_largest(rows: list[list[float]], count: int) -> None:
+@given(st.lists(ROWS, min_size=1, max_size=3), st.integers(1, 6), st.sampled_from([1, 200]))
+def test_of_equal_values_the_first_are_the_largest(
+    rows: list[list[float]], count: int, times: int
+) -> None:
     for row in rows:
-        expected = sorted(sorted(range(6), key=lambda place: -row[place])[:count])
-        assert largest(np.array(row, np.float32), count).tolist() == expected
+        longer = row * times
+        expected = sorted(range(len(longer)), key=lambda place: -longer[place])[:count]
+        assert largest(np.array(longer, np.float32), count).tolist() == sorted(expected)
 
 
 def test_slips_and_synonyms_are_worth_a_look() -> None:
