@@ -625,13 +625,13 @@ class Keys:
         "swaziland" shares no n-gram with the key "eswatini". It is 1 where one is the initials of
         the other.
         """
-        own, best = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
-        for query in queries:
+        own, best = np.empty((2, len(queries), len(self)), np.float32)
+        for i, query in enumerate(queries):
             rows = self.postings.likeness([*map(ngrams, [query.text, *query.names])])
-            own.append(rows[0])
-            best.append(rows.max(axis=0))
-            best[-1][self._by_initials(query)] = 1
-        return np.array(own), np.array(best)
+            own[i] = rows[0]
+            np.maximum.reduce(rows, axis=0, out=best[i])
+            best[i, self._by_initials(query)] = 1
+        return own, best
 
     def _by_initials(self, query: Query) -> NDArray[np.intp]:
         """Return the slots of keys that are the initials of a query, or whose initials it is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -30,10 +31,16 @@ def ngrams(text: str) -> list[int]:
     (11, 8)
     """
     codes = [32, *map(ord, text), 32]
-    each = [code * (code * (code * _THIRD + _SECOND) + _FIRST) for code in codes]
+    each = [*map(_mixed, codes)]
     twos = [one * _FIRST + two * _SECOND for one, two in pairwise(codes)]
     threes = [a + b + c for a, b, c in zip(each, each[1:], each[2:], strict=False)]
     return sorted({(mixed & 0xFFFFFFFF) >> 16 for mixed in twos + threes})
+
+
+@lru_cache(maxsize=1024)
+def _mixed(code: int) -> int:
+    """Return the number of a character that is added up in triples."""
+    return code * (code * (code * _THIRD + _SECOND) + _FIRST) & 0xFFFFFFFF
 
 
 def ngrams_of_each(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
