@@ -6,11 +6,12 @@ What looks alike is another thing here: one digit off, turned round, the next da
 from __future__ import annotations
 
 from datetime import date, timedelta
-from itertools import product
+from functools import cache
+from itertools import permutations, product
 from random import Random
 from string import ascii_uppercase
 
-from fuzzydict.text.words import plain
+from fuzzydict.text.words import plain, word_list
 
 from .rewriting import LISTS, listed, rows_of, table_of
 from .things import Thing, drawn_size, invented, places, some_of
@@ -24,7 +25,8 @@ _NO_SLIPS = (0, 0, 0)  # no slip can be made in digits
 
 def codes(rng: Random) -> list[Thing]:
     """Return numbers, codes, dates, versions or amounts: one digit off is another one."""
-    make = rng.choice([_amounts, _counted, _letters, _dates, _versions, _places_in_order, _times])
+    makers = [_amounts, _counted, _letters, _dates, _versions, _places_in_order, _times, _acronyms]
+    make = rng.choice(makers)
     kept, taken = [], set[str]()
     for thing in make(rng):  # those that have no way in common with one before
         ways = {plain(way) for way in (thing.name, *thing.ways)}
@@ -167,6 +169,30 @@ def _times(rng: Random) -> list[Thing]:
         other = "am" if half == "pm" else "pm"
         absent = (f"{hour}:{minute:02} {other}", f"{of_day:02}:{minute + 1:02}")
         made.append(_thing([forms.pop(kind), *forms], absent))
+    return made
+
+
+@cache
+def _short_and_long() -> list[tuple[str, str]]:
+    """Return acronyms, and what each is short for."""
+    lines = [" ".join(line).split(" = ") for line in word_list("terms")]
+    return [
+        (one.upper(), other)
+        for names in lines
+        for one, other in permutations(names, 2)
+        if one == "".join(word[0] for word in other.split()) and len(one) > 2
+    ]
+
+
+def _acronyms(rng: Random) -> list[Thing]:
+    """Return "DNS", "dns", "domain name system": a letter more, less or else is another one."""
+    made, is_long = [], rng.random() < 0.3
+    for short, long in rng.sample(_short_and_long(), 50):
+        i, letter = rng.randrange(len(short)), rng.choice(ascii_uppercase)
+        other = short[:i] + rng.choice([letter, letter + short[i], ""]) + short[i + 1 :]
+        forms = [long, short] if is_long else [short, long]
+        absent = () if other == short else (other, other.lower())
+        made.append(_thing([*forms, short.lower()], absent))
     return made
 
 

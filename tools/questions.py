@@ -390,6 +390,10 @@ def _everyday(rng: Random) -> _Made:
     others += [other for key in keys for other in things.opposed_to(key.lower())]
     others = sorted({*others} - {one for key in every for one in (key, key.lower())})
     asked += _absent(rng.sample(others, min(len(others), 3)), "contradicting")
+    if rng.random() < 0.2:  # as with a word that makes them another thing: "pro", "junior"
+        *before, last = plain(rng.choice(keys)).split() or [""]
+        other = " ".join([*before, rng.choice(things.varieties()), last])
+        asked += _absent([other], "contradicting")
     gone = sorted({*every} - here)
     asked += _absent(rng.sample(gone, min(len(gone), 2)), "misleading")
     # Questions, and seldom keys, of other fields that share no word with the keys.
@@ -537,17 +541,17 @@ def _gibberish(rng: Random) -> str:
 #: The share of the dicts that each kind has, and what makes one.
 KINDS: dict[str, tuple[float, Callable[[Random], _Made]]] = {
     "terms": (30, _terms),
-    "everyday": (220, _everyday),
+    "everyday": (280, _everyday),
     "singles": (40, _singles),
     "look-alikes": (9, _look_alikes),
-    "compounds": (36, _compounds),
+    "compounds": (46, _compounds),
     "spellings": (2, _spellings),
     "nested": (7, _nested),
     "shared words": (13, lambda rng: _of_things(rng, things.sharing_words(rng), 60)),
-    "negated": (10, lambda rng: _of_things(rng, things.negated(rng), 24)),
-    "codes": (14, lambda rng: _of_things(rng, codes.codes(rng), 60)),
-    "order": (5, lambda rng: _of_things(rng, codes.ordered(rng), 20)),
-    "closed": (5, lambda rng: _of_things(rng, codes.closed(rng), 40)),
+    "negated": (14, lambda rng: _of_things(rng, things.negated(rng), 24)),
+    "codes": (16, lambda rng: _of_things(rng, codes.codes(rng), 60)),
+    "order": (10, lambda rng: _of_things(rng, codes.ordered(rng), 20)),
+    "closed": (8, lambda rng: _of_things(rng, codes.closed(rng), 40)),
     "firms": (5, lambda rng: _of_things(rng, things.firms(rng), 60)),
     "titles": (16, _titles),
     "phrases": (10, lambda rng: _of_things(rng, things.phrases(rng), 40)),

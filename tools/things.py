@@ -24,7 +24,7 @@ from .rewriting import FILLERS, LISTS, kebab, listed, rows_of, snake, table_of
 from .terms import terms
 
 __all__ = ["Thing", "firms", "negated", "nesting", "opposed_to", "options"]
-__all__ += ["persons", "phrases", "sharing_words", "short_place", "titles"]
+__all__ += ["persons", "phrases", "sharing_words", "short_place", "titles", "varieties"]
 
 
 class Thing(NamedTuple):
@@ -302,6 +302,12 @@ def _opposites() -> dict[str, list[str]]:
 def opposed_to(text: str) -> list[str]:
     """Return a text with the opposite of one of its words in place of this."""
     return exchanged(text.split(), _opposites())
+
+
+@cache
+def varieties() -> list[str]:
+    """Return words that make a name that of another thing: "pro", "junior"."""
+    return [word for word, *kinds in word_list("kinds") if "variety" in kinds]
 
 
 def _sentences(rng: Random) -> list[Thing]:
