@@ -37,15 +37,17 @@ from fuzzydict.text.lexicon import (
     ONE,
     Part,
     abbreviates,
-    directions_in,
+    are_turned,
     first_writings,
     is_directed,
     is_other_compound,
+    last_preposition,
     look_up,
     other_units,
     other_writings,
     part_of,
     relations_of,
+    sides_in,
     stem_of,
 )
 from fuzzydict.text.numbers import (
@@ -89,6 +91,7 @@ _LISTED = (
     ("against", -1, "other kinds of one thing"),
     ("words", 1, "one head"),
     ("against", -1, "left over, of the query; left over, of the key; alike beside these"),
+    ("against", -1, "a word that makes another thing"),
     ("against", 1, "what is left over is near; what is left over of the query is near the key"),
     ("", 0, "words of the query; words of the key; share of known words; number of keys"),
     ("", 0, "length of the query"),
@@ -102,8 +105,8 @@ FEATURES = tuple(
     NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, EDITS, BEGINNING, MEANT, MEANT_KEY, MATCHED,
     MATCHED_KEY, WORST, WORST_KEY, RELATED, INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
     SAME_AMOUNTS, OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD,
-    OTHER_KINDS, ONE_HEAD, LEFT, LEFT_KEY, ALIKE_BESIDE, LEFT_NEAR, LEFT_NEAR_KEY, WORDS, WORDS_KEY,
-    KNOWN, COUNT, LENGTH,
+    OTHER_KINDS, ONE_HEAD, LEFT, LEFT_KEY, ALIKE_BESIDE, VARIETY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS,
+    WORDS_KEY, KNOWN, COUNT, LENGTH,
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
@@ -248,8 +251,11 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
 
     It is None if no key has any.
     """
-    are = None
-    for opposite in word.entry.opposites:
+    are, opposites = None, word.entry.opposites
+    is_none = keys.stems.keys().isdisjoint(opposites) and keys.numbers.keys().isdisjoint(opposites)
+    if is_none:
+        return None
+    for opposite in opposites:
         stem, number = keys.stems.get(opposite, -2), keys.numbers.get(opposite, -2)
         if max(stem, number) >= 0:
             are = np.zeros(len(flat), np.bool_) if are is None else are
@@ -591,7 +597,7 @@ def _cover(
     vectors of the words of the candidates, (L, C, W, E).
     """
     X, _, keys, _, theirs, table = block
-    X[..., DENIED], left, heads = 1, [], []
+    X[..., DENIED], left, heads, varieties = 1, [], [], []
     of_query, of_key = [_highest(table.strengths, axis) for axis in (4, 3)]  # (4, L, C, w), with W
     sides = [
         (asked.facts, asked.columns[:, None], share, of_query),
@@ -606,6 +612,7 @@ def _cover(
             X[..., DENIED] *= undenied(denies, best)
         left.append(shares * (~facts["filler"][words] & (best[2] < UNMATCHED)))
         X[..., LEFT + place] = left[place].sum(2)
+        varieties.append((left[place] * facts["variety"][words]).any(2))
     rows, columns = np.ogrid[: len(X), : X.shape[1]]
     X[..., ONE_HEAD] = table.strengths[2][rows, columns, *heads]
     X[..., RELATED] = (of_query[3] * share).sum(2)
@@ -614,6 +621,7 @@ def _cover(
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
     # "hide the menu" is not "show the menu", however many letters they share.
     both_left = (X[..., LEFT] > 0) & (X[..., LEFT_KEY] > 0)
+    X[..., VARIETY] = (varieties[0] | varieties[1]) & ~both_left
     X[..., ALIKE_BESIDE] = both_left * (X[..., EDITS] + X[..., BEGINNING]) / 2
     a = (left[0] @ asked.units[asked.columns])[:, :, None]  # (L, C, 1, E)
     b = np.stack([left[1], other], axis=2) @ units
@@ -651,7 +659,11 @@ def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
 
 
 def compare_wholes(block: Block) -> None:
-    """Set which of query and key abbreviates the other as a whole, and where words are turned."""
+    """Set what is told of whole texts.
+
+    That is which abbreviates the other, where words change sides of a direction, and which end in
+    other prepositions, as if they were of a class: "created_at", "created_by".
+    """
     X, queries, keys, slots, theirs, table = block
     own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]
     is_one, key_is_one = own == 1, counts == 1
@@ -660,15 +672,17 @@ def compare_wholes(block: Block) -> None:
     for i, query in enumerate(queries):
         count = len(query.words)
         if count > 1 and is_directed(query.asked, query.text):
-            ours = directions_in(query.text)
+            ours = sides_in(query.text)
             for j in (counts[i] > 1).nonzero()[0].tolist():
                 text = keys.texts[slots[i, j]]
                 if is_directed(keys.names[slots[i, j]], text):
                     rows = table.strengths[0, i, j, :count]
                     places = [(m, int(r.argmax())) for m, r in enumerate(rows) if r.max() > SAME]
-                    pairs = product(ours, directions_in(text))
-                    middles = [(m, k) for (m, one), (k, other) in pairs if one == other]
-                    X[i, j, TURNED] = are_turned(places, middles)
+                    X[i, j, TURNED] = are_turned(places, ours, sides_in(text))
+        if count > 1 and (end := last_preposition(query.text)):
+            for j in (counts[i] > 1).nonzero()[0].tolist():
+                if last_preposition(keys.texts[slots[i, j]]) not in ("", end):
+                    X[i, j, SIBLINGS] = 1
     as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
     for i, j in np.argwhere(own != counts).tolist():
         text, other = queries[i].text, keys.texts[slots[i, j]]
@@ -696,25 +710,6 @@ def compare_wholes(block: Block) -> None:
         letters = [word[0] for word in long.split(" ")]
         telling = [one for one, is_filler in zip(letters, fillers, strict=False) if not is_filler]
         X[i, j, INITIALS] = short in ("".join(letters), "".join(telling))
-
-
-def are_turned(places: Sequence[tuple[int, int]], middles: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether words, at these places of a query and a key, change sides of a direction.
-
-    The middles are the places of words of direction that both have. Words change sides if one comes
-    from each side of such a word to the other, or, where there is none, if their order changes.
-
-    >>> are_turned([(0, 2), (2, 0)], [(1, 1)]), are_turned([(0, 3), (1, 0), (3, 2)], [(2, 1)])
-    (True, False)
-    """
-    if not middles:
-        order = [key for _, key in places]
-        return order != sorted(order)
-    return any(
-        {(False, True), (True, False)}
-        <= {(m > middle, k > of_key) for m, k in places if m != middle}
-        for middle, of_key in middles
-    )
 
 
 def compare_numbers(

@@ -156,7 +156,7 @@ def _kind_of(entry: Entry, is_known: bool) -> int:
 # What is compared of a word beside its vector, and how it is kept.
 _NUMBERS = "stem member group unit first length"  # the first is the first letter
 _BITS = "letters, letters of the stem, hash"  # a bit for each letter; the hash of the word
-_FLAGS = "known sure common word abbreviation filler function digit number"
+_FLAGS = "known sure common word abbreviation filler function variety digit number"
 FACTS = np.dtype(
     [
         *((name, np.int32) for name in _NUMBERS.split()),
@@ -183,8 +183,8 @@ def facts_of(words: Sequence[Word], stems: Iterable[int], members: Iterable[int]
             *(letters_of(text), letters_of(entry.stem)),
             *(crc32(text.encode("utf-8", "surrogatepass")), word.weight),
             *(word.is_known, word.trust == 1, entry.is_common, is_word(word), is_short_form(text)),
-            *(entry.is_filler, entry.is_function, entry.has_digit, text.isdecimal()),
-            *(entry.denies, word.kind),
+            *(entry.is_filler, entry.is_function, entry.is_variety, entry.has_digit),
+            *(text.isdecimal(), entry.denies, word.kind),
         )
         for word, stem, member in zip(words, stems, members, strict=True)
         for text, entry in [(word.text, word.entry)]

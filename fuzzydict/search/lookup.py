@@ -314,8 +314,8 @@ class Lookup(ABC):
         best, left_out = list[Scored](), np.zeros(len(asked))
         for row, one in zip(scores, asked, strict=True):
             equal = None if self._is_named else keys.slot_of(one.asked)
-            if equal is not None:  # its value is its own
-                row += left_by_equal(temperature) - row.max()
+            if equal is not None:  # its value is its own: by any finite temperature next to nothing
+                row += _LEFT * min(max(temperature, 1.0), 1e30) - row.max()  # is left to others
                 row[equal] = 0.0
             best += self._best(keys, one.asked, row, 1)
         none: list[float | None] = [None] * len(asked)
@@ -344,11 +344,6 @@ class Lookup(ABC):
             query = self.meaning.of_texts([one.asked for one in asked])
         logits = scores.astype(np.float32, copy=False)
         return Attended(keys.living(), query, vectors, logits, temperature, best, left_out, none)
-
-
-def left_by_equal(temperature: float) -> float:
-    """Return the log-probability that an equal key leaves to the best other: next to nothing."""
-    return _LEFT * min(max(temperature, 1.0), 1e30)
 
 
 def best_of(attended: Attended, row: int, topn: int) -> Attended:

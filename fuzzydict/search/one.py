@@ -416,13 +416,14 @@ def _tell_whether(
     `_compare` tells of the pairs of words, (5, w, W).
     """
     entries, table, shares = [word.entry for word in words], told[2].tolist(), other.tolist()
-    told_of = facts[["filler", "digit", "function"]].tolist()
+    names = ("filler", "digit", "function", "variety")
+    fillers, digits, functions, varieties = [facts[name].tolist() for name in names]
     of_query = [(one.is_filler or one.has_digit, one.is_function) for one in entries]
-    of_key = [(one or digit, function) for one, digit, function in told_of]
+    no_heads = map(max, fillers, digits)
+    of_key = [*zip(no_heads, functions, strict=True)]
     x[a.ONE_HEAD] = table[_head_of(of_query, share)][
         _head_of(of_key[: np.count_nonzero(row)], shares)
     ]
-    fillers = [filler for filler, _, _ in told_of]
     ours = [
         0.0 if max(one) >= a.UNMATCHED or entry.is_filler else share_of
         for one, entry, share_of in zip(table, entries, share, strict=True)
@@ -434,6 +435,10 @@ def _tell_whether(
     x[a.LEFT], x[a.LEFT_KEY] = sum(ours), sum(theirs)
     if any(ours) and any(theirs):
         x[a.ALIKE_BESIDE] = (x[a.EDITS] + x[a.BEGINNING]) / 2
+    else:
+        left = [*zip(ours, [entry.is_variety for entry in entries], strict=True)]
+        left += zip(theirs, varieties, strict=True)
+        x[a.VARIETY] = any([share_of and is_variety for share_of, is_variety in left])
     if any(ours) and len(ours) == len(theirs) == 1:
         near = max(float(words[0].unit @ keys.word_units[row[0]]), 0.0)
         x[a.LEFT_NEAR], x[a.LEFT_NEAR_KEY] = near if theirs[0] else 0.0, near

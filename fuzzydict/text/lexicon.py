@@ -27,12 +27,13 @@ class Entry(NamedTuple):
     group: int  # the number of the closed class that it belongs to, or -1
     member: str  # which member of the class it is; "" outside
     unit: int  # the number of the unit that it stands for, as "s" may, or 0; see `other_units`
-    is_filler: bool  # whether it says little: a legal form of firms, or a function word
+    is_filler: bool  # whether it says little: a legal form, a function word, or a courtesy
     is_function: bool  # whether it is a function word, such as "of"
+    is_variety: bool  # whether a name that has it beside is that of another thing: "pro", "junior"
     denies: int  # what it denies: the words behind it (1), the one before it (-1), nothing (0)
     has_digit: bool
     is_common: bool  # whether it is a word that texts often have
-    opposites: frozenset[str]  # words that are, or whose stems are, its opposites; see `denials_of`
+    opposites: frozenset[str]  # words that are, or whose stems are, its opposites
 
     def by_spelling(self) -> Entry:
         """Return the same without what other names mean: terms, and names of other letters."""
@@ -57,18 +58,21 @@ def look_up(word: str) -> Entry:
     kinds, common = table_of("kinds").get(word, ()), table_of("common")
     classes, owner = _classes(), form.removesuffix("'s")  # "mary's" is of the class of "mary"
     group = classes.get(word) or classes.get(owner) or _terms()[0].get(form) or (-1, "")
-    is_filler = "legal" in kinds or "function" in kinds
+    is_function = "function" in kinds
+    is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
     return Entry(
         *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
         is_filler=is_filler,
-        is_function=is_filler and "legal" not in kinds,
+        is_function=is_function,
+        is_variety="variety" in kinds,
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,
-        opposites=frozenset(denials_of(word)).union(*opposites) - {stem},
+        opposites=frozenset(denials_of(word)).union(_with_opposite_prefix(word), *opposites)
+        - {stem},
     )
 
 
@@ -95,6 +99,7 @@ def _forms() -> dict[str, str]:
     return forms | {word: form for word, (form,) in table_of("variants", "numbers").items()}
 
 
+@lru_cache(maxsize=1 << 16)
 def stem_of(word: str) -> str:
     """Return the base of a plain word, or the base of that: of "payments" "payment", so "pay"."""
     forms, bases, last = _forms(), table_of("irregular", "forms"), ""
@@ -334,13 +339,13 @@ Term: TypeAlias = tuple[int, int, list[_Stems]]
 
 
 @cache
-def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[_Stems]]]:
-    """Return the class and the member of terms of one word; and of all, the others of their line.
+def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[list[_Stems]]]]:
+    """Return the class and the member of terms of one word; and the lines that have each, by stems.
 
-    Each line is a class, of which its terms are one member. The others are given by stems.
+    Each line is a class, of which its terms are one member.
     """
     forms, words = _forms(), dict[str, tuple[int, str]]()
-    others = defaultdict[_Stems, list[_Stems]](list)
+    lines = defaultdict[_Stems, list[list[_Stems]]](list)
     for number, line in enumerate(word_list("terms"), _TERM_CLASSES):
         split = [term.split() for term in " ".join(line).split(" = ")]
         terms = [[forms.get(word, word) for word in term] for term in split]
@@ -349,8 +354,8 @@ def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[_Stems]]]:
                 words.setdefault(term[0], (number, " ".join(terms[0])))
         stems = [tuple(map(stem_of, term)) for term in terms]
         for one in stems:
-            others[one] += [other for other in stems if other != one and len(one + other) > 2]
-    return words, others
+            lines[one].append(stems)
+    return words, lines
 
 
 def same_terms(entries: Sequence[Entry]) -> list[Term]:
@@ -359,12 +364,14 @@ def same_terms(entries: Sequence[Entry]) -> list[Term]:
     >>> same_terms([look_up(word) for word in ("my", "postal", "codes")])[0][:2]
     (1, 2)
     """
-    others_of, found, stems = _terms()[1], list[Term](), list[str]()
+    lines, found, stems = _terms()[1], list[Term](), list[str]()
     for entry in entries:  # "hr" is read as "hour", and a term, which "hours" is not
         stems.append(entry.word if entry.unit else entry.stem)
     for start in range(len(stems)):
         for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
-            if others := others_of.get(tuple(stems[start:end])):
+            one = tuple(stems[start:end])
+            same = [other for line in lines.get(one, ()) for other in line]
+            if others := [other for other in same if other != one and len(one + other) > 2]:
                 found.append((start, end - start, others))
     return found
 
@@ -418,6 +425,13 @@ def _opposites() -> dict[str, set[str]]:
                     found[name].add(b)
                     found[b].add(name)
     return found
+
+
+def _with_opposite_prefix(word: str) -> list[str]:
+    """Return a word with the opposite prefix: "outlet" of "inlet"; it need not be a word."""
+    ends = range(2, len(word) - 2)  # three letters or more stay
+    pairs = [(end, other) for end in ends for other in _opposites().get(f"{word[:end]}-", ())]
+    return [other.removesuffix("-") + word[end:] for end, other in pairs]
 
 
 #: What is denied by each prefix; "un", "de" and "dis" also undo what common words do.
@@ -540,13 +554,16 @@ _DIGIT = re.compile("[0-9]")
 _TIMES = re.compile(
     r"(?<=[0-9])(?: ?[x\u00d7] ?| X |X(?=[0-9.,]+ ?[A-Za-z]{1,2}(?![A-Za-z])))(?=\.?[0-9])"
 )
+_TIMES_BEHIND = re.compile(
+    r"(?i)\b([0-9.]+ ?(?:ml|cl|l|g|kg|oz)) ?[x\u00d7] ?([0-9]+)\b(?! ?[a-z])"
+)
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
-_ARROW = re.compile("[-/>→⇒\u2013]")
-_TURNED = re.compile(r"[^\W\d_](?:\s*(?:/|[-=]?>|→|⇒)\s*|\s[-\u2013]\s)[^\W\d_]")
+_ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
+_SIDES = re.compile(r"[^\W\d_](?:\s*[/>]\s*|\s[-\u2013]\s)[^\W\d_]")
 
 
 @cache
@@ -575,8 +592,10 @@ def with_plain_numbers(text: str) -> str:
 
     >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: 2x.5 mg")
     ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
+    >>> with_plain_numbers("cola 330ml x 6")
+    'cola 6 x 330ml'
     """
-    text = _TIMES.sub(" x ", text)
+    text = _TIMES.sub(" x ", _TIMES_BEHIND.sub(r"\2 x \1", text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _DECIMAL_COMMA.sub(r"\1.\2", text)
     return _BARE_POINT.sub("0.", text)
@@ -626,6 +645,7 @@ def _spelled_out(text: str) -> str:
         text = compatible(with_points(text))
     if _DIGIT.search(text):
         text = with_plain_numbers(text)
+    text = _ARROW.sub(" to ", text)
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
@@ -696,21 +716,62 @@ def is_directed(text: str, words: str) -> bool:
     >>> [is_directed(one, plain(one)) for one in ("usd to eur", "Bonn - Ulm", "from home")]
     [True, True, False]
     """
-    by_sign = _ARROW.search(text) and _TURNED.search(_spelled_out(text))
-    return bool(by_sign or directions_in(words))
+    kinds = table_of("kinds")
+    inside = [word for word in words.split(" ")[1:-1] if "direction" in kinds.get(word, ())]
+    return bool(inside or (_SIDES.search(text) and _SIDES.search(_spelled_out(text))))
 
 
-def directions_in(words: str) -> list[tuple[int, str]]:
-    """Return the words of direction that are inside a plain text, with their places.
+def sides_in(words: str) -> list[str]:
+    """Return the word of direction that each word of a plain text stands behind, or is.
 
-    >>> directions_in("usd to eur"), directions_in("from home")
-    ([(1, 'to')], [])
+    What stands before "to", where there is no "from", is from there, and the other way round.
+
+    >>> sides_in("train from bonn to ulm"), sides_in("usd to eur"), sides_in("ulm from bonn")
+    (['', 'from', 'from', 'to', 'to'], ['from', 'to', 'to'], ['to', 'from', 'from'])
     """
-    kinds, found = table_of("kinds"), list[tuple[int, str]]()
-    for place, word in enumerate(words.split(" ")[1:-1], 1):
+    kinds, side, sides = table_of("kinds"), "", list[str]()
+    for word in words.split(" "):
         if "direction" in kinds.get(word, ()):
-            found.append((place, word))
-    return found
+            side = "to" if word in ("into", "onto") else word
+        sides.append(side)
+    for one, other in (("to", "from"), ("from", "to")):
+        if one in sides and other not in sides:
+            sides = [side or other for side in sides]
+    return sides
+
+
+_PREPOSITIONS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
+_PREPOSITIONS |= dict.fromkeys(("to", "until", "till"), "to")
+_PREPOSITIONS |= {word: word for word in ("by", "for", "from", "of", "with")}
+
+
+def last_preposition(words: str) -> str:
+    """Return the preposition that a plain text ends in, one for those that may be exchanged; or "".
+
+    >>> last_preposition("created on"), last_preposition("created by"), last_preposition("created")
+    ('at', 'by', '')
+    """
+    return _PREPOSITIONS.get(words.rpartition(" ")[2], "")
+
+
+def are_turned(
+    places: Sequence[tuple[int, int]], ours: Sequence[str], theirs: Sequence[str]
+) -> bool:
+    """Tell whether words, at these places of a query and a key, change sides of a direction.
+
+    Given are the sides of the words of both, as of `sides_in`. Words change sides if one comes from
+    the side of another, which takes its place; or, if no side is in both, if their order changes.
+
+    >>> are_turned([(0, 2), (2, 0)], sides_in("usd to eur"), sides_in("eur to usd"))
+    True
+    >>> are_turned([(1, 4), (3, 2)], sides_in("to ulm from bonn"), sides_in("bus from bonn to ulm"))
+    False
+    """
+    if {*ours} & {*theirs} <= {""}:
+        order = [key for _, key in places]
+        return order != sorted(order)
+    moves = {(ours[m], theirs[k]) for m, k in places}
+    return any(one != other and (other, one) in moves for one, other in moves)
 
 
 @cache

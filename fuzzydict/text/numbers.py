@@ -335,11 +335,6 @@ def _months() -> dict[str, str]:
     return {word: str(number) for number, words in enumerate(lines, 1) for word in words}
 
 
-def month_of(word: str) -> str | None:
-    """Return the number of the month that a word names, if it names one."""
-    return _months().get(word)
-
-
 @lru_cache(maxsize=1 << 12)
 def numbers_of(text: str) -> list[str]:
     """Return the numbers in a plain text, without zeros before them.
@@ -368,7 +363,7 @@ def _with_months(words: list[str]) -> list[str]:
     for i, word in enumerate(words):
         beside = "".join([*words[max(i - 1, 0) : i], *words[i + 1 : i + 2]])
         is_other = word in ("may", "march") and not any(map(str.isdigit, beside))
-        found.append(word if is_other else month_of(word) or word)
+        found.append(word if is_other else _months().get(word, word))
     return found
 
 
@@ -485,17 +480,28 @@ def with_whole_years(numbers: list[str], others: list[str], written: str) -> lis
     return [years.get(one, one) if one in short and one not in others else one for one in numbers]
 
 
+_SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles, or sides
+
+
 def other_amounts(text: str, other: str) -> bool:
     """Tell whether texts as written have no amount of a quantity in common that both have.
 
+    Nor have they if one of them alone has it several times, in a pack.
+
     >>> other_amounts("paint 5 l", "paint 2.5 l"), other_amounts("oil 1 l, 900 g", "oil 1000 ml")
     (True, False)
+    >>> other_amounts("cola 6 x 330 ml", "cola 330 ml")
+    True
     """
     ours, theirs = (defaultdict[str, set[Fraction]](set) for _ in range(2))
     for found, amounts in ((ours, amounts_of(text)), (theirs, amounts_of(other))):
         for one in amounts:
             found[one.value[1]].add(one.value[0])
-    return any(ours[one].isdisjoint(theirs[one]) for one in ours.keys() & theirs.keys())
+    of_both, times = ours.keys() & theirs.keys(), map(_SEVERAL.search, (text, other))
+    return bool(of_both) and (
+        len({found is None for found in times}) > 1
+        or any(ours[one].isdisjoint(theirs[one]) for one in of_both)
+    )
 
 
 def are_amounts_turned(text: str, other: str) -> bool:
