@@ -310,13 +310,13 @@ def products(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray
     return found
 
 
-_RUN = 128  # values whose largest is sought first
+_RUN = 128  # values of which the top alone is compared first
 
 
 def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
     """Return the places of the largest of n values, (count,), rising; of equal ones the first."""
     whole = len(values) // _RUN * _RUN
-    if whole > count * _RUN:  # so many runs have a value as large, which few others are
+    if whole > count * _RUN:  # so many runs have a value as large as the top that is found here
         tops = np.maximum.reduce(values[:whole].reshape(-1, _RUN), axis=1)
         few = (values >= np.partition(tops, -count)[-count]).nonzero()[0]
         if len(few) < len(values):
