@@ -1,8 +1,6 @@
 """Match a column of a table in a file with the keys of a dict, or with another table.
 
-`clean_column` copies a table (`io.tables`) and adds three columns: the key, value and score that
-match each cell. `join_tables` adds the columns of another table, whose texts are the keys. What is
-written beside a cell is found when the cell comes for the first time, and remembered.
+What is written beside a cell is found when the cell comes for the first time, and remembered.
 """
 
 from __future__ import annotations
@@ -23,7 +21,8 @@ from fuzzydict.io.review import DecidedFile, Review, decided_keys
 from fuzzydict.io.tables import checked_format, open_table
 from fuzzydict.io.text_tables import Block, Reading, Table, is_same
 from fuzzydict.results.answers import Match
-from fuzzydict.stores.remote import AnyDict
+from fuzzydict.stores.base import Progress, untold
+from fuzzydict.stores.remote import AnyDict, RemoteDict
 from fuzzydict.text.words import plain, same_text
 
 #: The least score of a match that is not doubtful, if none is given.
@@ -33,8 +32,6 @@ _REMEMBERED = 2**17  # cells
 _CHARACTERS = 2**7  # of a cell on average, and of what is written beside it
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
 
-#: What is called with the amount done and the total amount.
-Progress: TypeAlias = "Callable[[int, int], None]"
 #: What finds the best keys of texts, as `best_keys`, and of how many rows at a time or more.
 Nearest: TypeAlias = "tuple[Callable[[list[str]], list[Match | None]], int]"
 
@@ -83,7 +80,7 @@ def clean_column(
     prefix: str | None = None,
     deciding: Deciding = Deciding(),  # noqa: B008
     nearest: Nearest | None = None,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = untold,
 ) -> Cleaned:
     """Write a table with the key, value and score that match each cell of a column.
 
@@ -96,7 +93,8 @@ def clean_column(
     or if decisions contradict each other or the dict, and OptionError if two files are the same.
     """
     check_apart(source.table, output, deciding)
-    matcher, added = ColumnMatcher(d, deciding, nearest), new_columns(source.column, prefix)
+    matcher = ColumnMatcher(d, deciding, nearest, _REMEMBERED)
+    added = new_columns(source.column, prefix)
     opened = open_table(source.table, source.reading)
     with _written(output, matcher.review) as file, opened as table:
         counts = matcher.copy(table, source.column, added, file, progress)
@@ -137,7 +135,7 @@ def join_tables(
     how: str = "left",
     add_score: bool = True,
     suffix: str = SUFFIX,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = untold,
     **options: Any,
 ) -> Cleaned:
     """Write the left table with the row of the right one that means the same beside each row.
@@ -199,13 +197,6 @@ def best_keys(d: AnyDict, queries: list[str]) -> list[Match | None]:
     return [best[text] for text in queries]
 
 
-def _keys_among(d: AnyDict, texts: Iterable[str]) -> list[str]:
-    """Return those of some texts that are keys; a store is asked once for all."""
-    if values_of := getattr(d, "values_of", None):
-        return list(values_of(list(texts)))
-    return [text for text in texts if text in d]
-
-
 class BlankCells:
     """The cells that ask a dict nothing: empty ones, and such as "n/a", unless a key says so.
 
@@ -216,12 +207,12 @@ class BlankCells:
 
     def __init__(self, d: AnyDict) -> None:
         self._d = d
-        if isinstance(d, dict):
-            keys: Iterable[str] = (key for key in d if isinstance(key, str))
-        else:  # of a store, those in the usual cases
+        keys: Iterable[Any] = d
+        if isinstance(d, RemoteDict):  # those in the usual cases
             usual = (str.lower, str.upper, str.title, str.capitalize)
-            keys = _keys_among(d, {write(text) for text in _BLANK_CELLS for write in usual})
-        self._texts = _BLANK_CELLS.difference(key.strip().casefold() for key in keys)
+            keys = d.values_of([*{write(text) for text in _BLANK_CELLS for write in usual}])
+        texts = (key for key in keys if isinstance(key, str))
+        self._texts = _BLANK_CELLS.difference(key.strip().casefold() for key in texts)
 
     def __contains__(self, cell: str) -> bool:
         text = cell.strip().casefold()
@@ -250,8 +241,8 @@ class ColumnMatcher:
         self._decided = decided_keys(d, files.values())
         self.review = Review(path, files.get(path)) if path else None
         self._d, self._blank = d, BlankCells(d)
-        here: Nearest = partial(best_keys, d), 0
-        self._nearest, self._rows_at_once = nearest or here
+        nearest = nearest or (partial(best_keys, d), 0)
+        self._nearest, self._rows_at_once = nearest
         #: Of each known cell the field of `Cleaned` that it counts in, its best key, and whether
         #: somebody should look at it.
         self._known: dict[str | None, tuple[str, Match | None, bool]] = {}
@@ -313,21 +304,21 @@ class ColumnMatcher:
             count[field] += times
             if is_doubtful and cell is not None:
                 count["doubtful"] += times * (field == "matched")
-                if self.review is not None:
+                if self.review:
                     self.review.add(cell, best, times)
 
     def _look_up(self, cells: list[str | None]) -> None:
-        """Look up cells that are not known yet."""
         d, texts, decided = self._d, [cell for cell in cells if cell is not None], self._decided
         # An equal key goes before what somebody said that a query finds.
         same = ((one, same_text(one)) for one in texts) if decided else ()
         decided = {one: decided[text] for one, text in same if text in decided and one not in d}
         queries = [query for query in texts if query in decided or query not in self._blank]
-        if self.review is not None:
+        if self.review:
             self.review.saw(queries)
         best: dict[str, Match | None] = dict.fromkeys(queries)
         keys = {query: key for query, key in decided.items() if key is not None}
-        keys |= {query: query for query in _keys_among(d, queries)}
+        stored = d.values_of(queries) if isinstance(d, RemoteDict) else d  # asked once for all
+        keys |= {query: query for query in queries if query in stored}
         found = d.nearest([*keys.values()], default=None)  # None: just removed
         for query, one in zip(keys, found, strict=True):
             is_new = one is not None and query in decided

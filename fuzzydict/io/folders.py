@@ -31,7 +31,6 @@ from fuzzydict.io.columns import (
     ColumnMatcher,
     Deciding,
     Nearest,
-    Progress,
     Source,
     best_keys,
     check_apart,
@@ -43,6 +42,7 @@ from fuzzydict.io.text_tables import Table, check_names, format_by_ending
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Match
 from fuzzydict.search.score import weights_digest
+from fuzzydict.stores.base import Progress, untold
 from fuzzydict.stores.remote import AnyDict, RemoteDict
 
 #: The formats of tables that a folder may have.
@@ -135,7 +135,7 @@ def map_parts(
     deciding: Deciding = Deciding(),  # noqa: B008
     workers: Workers = Workers(),  # noqa: B008
     basis: Mapping[str, Any] | None = None,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = untold,
 ) -> Cleaned:
     """Write all tables in a folder, or one, with the key, value and score that match each cell.
 
