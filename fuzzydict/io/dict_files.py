@@ -54,10 +54,8 @@ def open_dict(
     OptionError that the format is unknown, or has no columns or sheets to name; MissingExtraError
     that ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
     """
-    form = dict_format(path, reading)
-    if form != "fuzzydict":
-        content = read_dict(path, reading._replace(format=form))
-        return FuzzyDict(content, embedding=embedding, scorer=scorer)
+    if dict_format(path, reading) != "fuzzydict":
+        return FuzzyDict(read_dict(path, reading), embedding=embedding, scorer=scorer)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
     if scorer is not None:
         d.scorer = scorer
@@ -135,20 +133,16 @@ def _beginning(path: Path) -> bytes:
 # ---- JSON, TOML, YAML ---------------------------------------------------------------------
 
 
-def _content(
-    path: Path,
-    parse: Callable[[str, Path, str], Any],
-    expected: str,
-    encoding_of: Callable[[bytes], str] = lambda _: "utf-8",
-) -> dict[str, Any]:
+def _content(path: Path, parse: Callable[[str, Path, str], Any], expected: str) -> dict[str, Any]:
     """Return the dict in a text file, which must not be blank; without its byte-order mark."""
-    data = bytes_of(path)
-    text = decoded(data, path, encoding_of(data).removesuffix("-sig")).removeprefix(BYTE_ORDER_MARK)
+    data, is_json = bytes_of(path), parse is parse_json
+    encoding = json.detect_encoding(data).removesuffix("-sig") if is_json else "utf-8"
+    text = decoded(data, path, encoding).removeprefix(BYTE_ORDER_MARK)
     if not text.strip():
         raise FileFormatError(f"{path}: is empty; expected {expected}")
     try:
         content = parse(text, path, expected)
-        if parse is not parse_json:
+        if not is_json:
             repr(content)  # raises ValueError for an integer that has too many digits to be printed
     except FileFormatError:
         raise
@@ -162,7 +156,7 @@ def _content(
 
 def read_json(path: Path, *, example: str = _OBJECT) -> dict[str, Any]:
     """Return the object in a JSON file; errors show ``example`` as what was expected."""
-    return _content(path, parse_json, f"an object such as {example}", json.detect_encoding)
+    return _content(path, parse_json, f"an object such as {example}")
 
 
 _MAX_PARTS = 16  # of a key; `tomllib` takes the square of their number, in time and memory
@@ -296,11 +290,9 @@ def _check_yaml(root: Any, path: Path) -> None:
 
 # ---- CSV, TSV, JSON Lines, .xlsx -----------------------------------------------------------------
 
-Item = tuple[int, Any, Any]  # line number, key, value
 
-
-def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
-    """Return an item for each row of CSV or of a sheet. Values are as they are in it."""
+def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int, Any, Any]]:
+    """Return the line, the key and the value of each row of CSV or of a sheet."""
     if table.header is None:
         return iter(())
     rows, columns, first = [*table.rows()], table.names, table.header[0]
@@ -352,8 +344,8 @@ def _kind(cell: str) -> str:
     return "number"
 
 
-def _json_items(table: Table, path: Path, reading: Reading) -> Iterator[Item]:
-    """Yield an item for each line: an object with two fields, a pair, or an object of one field."""
+def _json_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int, Any, Any]]:
+    """Yield each line's number, and its item: an object of two fields or of one, or a pair."""
     names = reading.key or "key", reading.value or "value"
     for line, _, content in table.rows():
         if isinstance(content, dict) and set(names) <= content.keys():

@@ -1,8 +1,7 @@
 """Match a column of all tables in a folder, or of one table, by one process or several.
 
-The folder is mapped part by part: a part is written whole or not at all, and each different text is
-looked up once in a run. A file beside the parts says what the run depends on, and which parts are
-written: a run that was killed goes on after these when it is started again.
+A part of a folder is written whole or not at all. A file beside the parts says what the run depends
+on, and which parts are written: a run that was killed goes on after these.
 """
 
 from __future__ import annotations
@@ -88,15 +87,14 @@ def parts_in(source: Path, output: Path, format: str | None = None) -> list[Part
     if not names:
         raise OptionError(f"{source} has no tables in it; name a folder that has")
     forms = {name: format or format_by_ending(Path(name)) for name in names}
-    first, form = next(iter(forms.items()))
-    for name, other in forms.items():
-        if other not in FOLDER_FORMATS:
+    for name, form in forms.items():
+        if form not in FOLDER_FORMATS:
             raise OptionError(
                 f"{source / name}: expected a table of format {', '.join(FOLDER_FORMATS)}; move it "
                 f"elsewhere, or name the format of all files"
             )
-        if other != form:
-            several = f"tables of several formats, {first} and {name}"
+        if form != forms[names[0]]:
+            several = f"tables of several formats, {names[0]} and {name}"
             raise OptionError(f"{source} has {several}; map each format by itself")
     return [Part(name, source / name, output / name, _state(source / name)) for name in names]
 
@@ -159,7 +157,7 @@ def map_parts(
         nearest: Nearest | None = None
         if workers.scheduler is not None or workers.jobs not in (None, 1):
             place = output if folder.is_dir() else output.parent
-            nearest = _by_others(d, workers, place.absolute(), end), _HELD_ROWS
+            nearest = _by_others(d, workers, place.absolute(), end)
         if not folder.is_dir():
             return clean_column(d, source, output, nearest=nearest, **common)
         matcher = ColumnMatcher(d, deciding, nearest, _REMEMBERED)
@@ -237,9 +235,7 @@ def _check(part: Part, source: Source, added: Iterable[str]) -> None:
 # ---- who looks texts up -------------------------------------------------------------------------
 
 
-def _by_others(
-    d: AnyDict, workers: Workers, place: Path, end: ExitStack
-) -> Callable[[list[str]], list[Match | None]]:
+def _by_others(d: AnyDict, workers: Workers, place: Path, end: ExitStack) -> Nearest:
     """Return what looks texts up in other processes, from the first text to the ``end`` of the run.
 
     They ask a file of the dict, or a database. If nobody names one, the dict is saved in a folder
@@ -267,7 +263,7 @@ def _by_others(
             return found
         return [one and one._replace(value=dict.__getitem__(d, one.key)) for one in found]
 
-    return nearest
+    return nearest, _HELD_ROWS
 
 
 def _best(asked: Matcher | RemoteDict, texts: list[str]) -> list[Match | None]:

@@ -1,11 +1,7 @@
 """Examples and reviews: queries in a file, each with the key that it should find.
 
 A review lists the doubtful queries of a table. A row is undecided while its target begins with a
-question mark; a person replaces that by the right key, or by nothing if no key is right. Then it is
-a file of examples.
-
-Reviews are opened in spreadsheets, and their texts are from strangers: in CSV and TSV, one that
-begins as a formula gets a quote in front, which is taken away when the file is read.
+question mark; once a person replaced that by a key, or by nothing, it is an example.
 """
 
 from __future__ import annotations
@@ -40,6 +36,7 @@ from fuzzydict.text.words import same_text
 REVIEW_COLUMNS = ("query", "count", "key", "score", "target")
 _UNDECIDED = "?"  # begins a target that nobody has decided on
 #: What spreadsheets may take for a formula, with quotes before it or not; signs of full width, too.
+#: In CSV and TSV it gets a quote in front, for the texts are from strangers.
 _FORMULA = re.compile(r"'*(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
@@ -50,8 +47,6 @@ def is_undecided(target: str) -> bool:
 
 def without_formula(text: str) -> str:
     """Return a text as a cell that a spreadsheet shows and does not compute.
-
-    A text that begins as a formula, after quotes or not, gets a quote in front.
 
     >>> without_formula("=1+1"), without_formula("'=1+1"), without_formula("'tis")
     ("'=1+1", "''=1+1", "'tis")
@@ -128,7 +123,6 @@ class _Examples:
         ]
 
     def _of_json(self, line: int, content: Any) -> list[Example]:
-        """Return the examples of a line of JSON."""
         if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
             raise FileFormatError(
                 f'{self.path}: line {line}: expected {{"query": ..., "target": ...}}, where '
@@ -148,9 +142,8 @@ class _Examples:
         place = f"{self.path}: line {line}"
         for text in (query, "" if target is None else target):
             if not isinstance(text, str):
-                kind = JSON_TYPES[type(text)]
-                problem = "where a text is expected; put it in quotes"
-                raise FileFormatError(f"{place} has {kind} {problem}")
+                expected = "where a text is expected; put it in quotes"
+                raise FileFormatError(f"{place} has {JSON_TYPES[type(text)]} {expected}")
         if not query.strip():
             raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
         return Example(line, query, target if target and target.strip() else None, written or "")
@@ -298,18 +291,18 @@ def _file(
     dialect = before.dialect if before else Dialect(DELIMITERS.get(form, ""))
     columns = before.header[2] if before and before.header else REVIEW_COLUMNS
     parts, lines = [*filter(None, kept)], list[str]()
-    if before is None and form != "jsonl":
-        lines.append(csv_row(columns, dialect.delimiter))
-    # A quote before a target is read only where all columns of a review are.
-    quotes_targets = {*REVIEW_COLUMNS} <= {*columns}
-    for row in rows:
-        if form == "jsonl":
-            lines.append(as_json(row))
-            continue
-        cells = {name: as_cell(value) for name, value in row.items()}
-        for name in ("query", "key", "target") if quotes_targets else ("query", "key"):
-            cells[name] = without_formula(cells[name])
-        lines.append(csv_row((cells.get(column, "") for column in columns), dialect.delimiter))
+    if form == "jsonl":
+        lines += map(as_json, rows)
+    else:
+        if before is None:
+            lines.append(csv_row(columns, dialect.delimiter))
+        # A quote before a target is read only where all columns of a review are.
+        is_review = {*REVIEW_COLUMNS} <= {*columns}
+        for row in rows:
+            cells = {name: as_cell(value) for name, value in row.items()}
+            for name in ("query", "key", "target") if is_review else ("query", "key"):
+                cells[name] = without_formula(cells[name])
+            lines.append(csv_row((cells.get(column, "") for column in columns), dialect.delimiter))
     end = "\r\n" if any(line.endswith("\r\n") for line in parts) else "\n"
     if lines and parts and not parts[-1].endswith("\n"):
         parts.append(end)
