@@ -1,8 +1,7 @@
 """Tables in files: CSV, TSV, JSON Lines, Parquet and sheets of .xlsx workbooks.
 
-`open_table` opens a `Table`. Its rows come in blocks, with their cells of one column, so that
-memory does not grow with the table. The blocks are copied with new cells beside each row; all else
-stays as it is written. Parquet is read by pyarrow and .xlsx by openpyxl, which may be missing.
+The rows of a `Table` come in blocks, so that memory does not grow with it, and are copied with new
+cells beside each. Parquet is read by pyarrow and .xlsx by openpyxl, which may be missing.
 """
 
 from __future__ import annotations
@@ -89,7 +88,9 @@ def open_table(
             case "jsonl":
                 yield JsonLines(name, file, Dialect(""))
             case "parquet":
-                arrow = _pyarrow()
+                with needing("Parquet needs pyarrow", "pyarrow"):
+                    import pyarrow as arrow
+                    import pyarrow.parquet
                 kinds = arrow.ArrowException, ArithmeticError, OSError, ValueError
                 with _reading(name, "a Parquet file", kinds):
                     yield _Parquet(name, file, arrow)
@@ -124,10 +125,9 @@ def _reading(
     """
     try:
         yield
-    except (FuzzyDictError, MemoryError):
-        raise
     except kinds as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        is_of_disk = isinstance(error, OSError) and error.errno is not None
+        if is_of_disk or isinstance(error, FuzzyDictError | MemoryError):
             raise
         damage = f"{name} is damaged, or not {what}: {error}"
         raise FileFormatError(f"{damage}; save it again") from error
@@ -138,14 +138,6 @@ def _reading(
 _PARQUET_ROWS = 16_384  # that are read at once
 #: Of a block, which becomes a row group; it ends when it has so many rows, or so many bytes.
 _GROUP_ROWS, _GROUP_BYTES = 16 * _PARQUET_ROWS, 2**24
-
-
-def _pyarrow() -> Any:
-    """Return the module pyarrow, with its part that reads Parquet."""
-    with needing("Parquet needs pyarrow", "pyarrow"):
-        import pyarrow
-        import pyarrow.parquet
-    return pyarrow
 
 
 class _Parquet(Table):
@@ -277,10 +269,7 @@ _RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\s[^<>]*?\bref\s*=\s*[\"
 
 
 class _Archive(ZipFile):
-    """The parts of a workbook, of which none is too large; openpyxl may read all twice at most.
-
-    Many sheets may name one part.
-    """
+    """The parts of a workbook, none too large. All are read twice at most: sheets may share one."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         from openpyxl.utils import range_boundaries
@@ -295,7 +284,7 @@ class _Archive(ZipFile):
         if size > _MAX_BYTES:
             raise self.too_large
         self.left = 3 * size + 2**16  # bytes; all are read here, too
-        tags, cells = {True: 0, False: 0}, 0  # tags in the cells and their texts, or elsewhere
+        tags, cells = [0, 0], 0  # tags elsewhere, and in the cells and their texts
         for part in self.namelist():
             data = self.read(part)
             if not part.lower().endswith((".xml", ".rels", ".vml")):
@@ -311,7 +300,7 @@ class _Archive(ZipFile):
                     cells += (right - left + 1) * (bottom - top + 1)
                 except (TypeError, ValueError):  # as of a whole column
                     cells += _MAX_CELLS + 1 if b":" in reference else 0
-            if tags[True] > _MAX_TAGS or tags[False] > _MAX_OTHER_TAGS or cells > _MAX_CELLS:
+            if tags[1] > _MAX_TAGS or tags[0] > _MAX_OTHER_TAGS or cells > _MAX_CELLS:
                 raise self.too_large
 
     def open(self, name: Any, *given: Any, **options: Any) -> Any:
