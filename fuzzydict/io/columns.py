@@ -98,7 +98,7 @@ def clean_column(
     opened = open_table(source.table, source.reading)
     with _written(output, matcher.review) as file, opened as table:
         counts = matcher.copy(table, source.column, added, file, progress)
-    return matcher.with_undecided(counts)
+    return counts._replace(undecided=matcher.review.undecided()) if matcher.review else counts
 
 
 def new_columns(column: str, prefix: str | None) -> dict[str, list[Any]]:
@@ -292,10 +292,6 @@ class ColumnMatcher:
                     self._characters = 0
         self._count(rows, count)
         return Cleaned(**{name: count[name] for name in Cleaned._fields})
-
-    def with_undecided(self, counts: Cleaned) -> Cleaned:
-        """Return counts with the number of texts that the review leaves to decide on."""
-        return counts._replace(undecided=self.review.undecided()) if self.review else counts
 
     def _count(self, rows: Counter[str | None], count: Counter[str]) -> None:
         """Add the numbers of rows of known cells to the fields of `Cleaned`, and their doubts."""

@@ -101,7 +101,8 @@ def dict_format(path: Path, reading: Reading) -> str:
     """
     form = reading.format
     if form is None and path.is_file():  # a pipe can be read only once
-        begin = _beginning(path)
+        with open_to_read(path) as file:
+            begin = file.read(len(MAGIC))
         if _PARQUET.match(begin):
             raise FileFormatError(
                 f"{path}: is a Parquet file, which cannot be read as a dict; save its columns of "
@@ -122,12 +123,8 @@ def dict_format(path: Path, reading: Reading) -> str:
 
 def is_saved_dict(path: Path) -> bool:
     """Tell whether `FuzzyDict.save` wrote a file, by its first bytes."""
-    return _beginning(path) == MAGIC
-
-
-def _beginning(path: Path) -> bytes:
     with open_to_read(path) as file:
-        return file.read(len(MAGIC))
+        return file.read(len(MAGIC)) == MAGIC
 
 
 # ---- JSON, TOML, YAML ---------------------------------------------------------------------

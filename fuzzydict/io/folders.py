@@ -178,7 +178,7 @@ def map_parts(
         with replacing(output / _SUCCESS):
             pass
         notes.remove()  # as all is done
-    return matcher.with_undecided(counts)
+    return counts._replace(undecided=matcher.review.undecided()) if matcher.review else counts
 
 
 def _map_all(

@@ -58,9 +58,8 @@ def checked_format(table: Path | BinaryIO, format: str | None) -> str:  # noqa: 
     """Return the one of `TABLES` that is given, or that a file's ending names, or OptionError."""
     form = format or (format_by_ending(table) if isinstance(table, Path) else None)
     if form not in TABLES:
-        raise OptionError(
-            f"{_name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
-        )
+        expected = f"expected a table of format {', '.join(TABLES)}; name the format"
+        raise OptionError(f"{_name_of(table)}: {expected}")
     return form
 
 
@@ -340,12 +339,21 @@ class _Sheet(Table):
         with warnings.catch_warnings(record=True) as caught, _reading(name):
             warnings.simplefilter("always")
             self._book = _load(file, name, rich_text=True)
-            self._sheet = _sheet_of(self._book, name, sheet)
+            sheets = {one.title: one for one in self._book.worksheets}
+            if sheet is not None and sheet not in sheets:
+                raise OptionError(
+                    f"{name}: has no sheet {quoted(sheet)}{suggestion(sheet, sheets)}; its sheets "
+                    f"are {', '.join(map(quoted, sheets))}"
+                )
+            if not sheets:
+                raise FileFormatError(f"{name}: has no sheet of cells")
+            shown = (one for one in self._book.worksheets if one.sheet_state == "visible")
+            self._sheet = sheets.get(sheet) or next(shown, self._book.worksheets[0])
             self._place = f"{name}: sheet {quoted(self._sheet.title)}"
             self._values = self._read(file)
         for text in filter(_LOSS.search, dict.fromkeys(str(one.message) for one in caught)):
             warnings.warn(printable(f"{name}: {text}"), stacklevel=4)
-        self.header = 1, "", self._values[0] if self._values else []
+        self.header = 1, "", next(iter(self._values), [])
         self.names = [cell_text(value) or "" for value in self.header[2]]
         if not any(self.names):
             problem = "row 1 is empty; expected the names of the columns"
@@ -478,21 +486,6 @@ class _Sheet(Table):
         cell.value = value
         if isinstance(value, str):
             cell.data_type = "s"  # openpyxl takes "=..." for a formula
-
-
-def _sheet_of(book: Any, name: str, sheet: str | None) -> Any:
-    titles = {one.title: one for one in book.worksheets}
-    if sheet in titles:
-        return titles[sheet]
-    if sheet is not None:
-        raise OptionError(
-            f"{name}: has no sheet {quoted(sheet)}{suggestion(sheet, titles)}; its sheets are "
-            f"{', '.join(map(quoted, titles))}"
-        )
-    if not titles:
-        raise FileFormatError(f"{name}: has no sheet of cells")
-    shown = [one for one in book.worksheets if one.sheet_state == "visible"]
-    return (shown or book.worksheets)[0]
 
 
 def cell_value(cell: Any) -> Any:
