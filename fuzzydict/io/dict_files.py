@@ -257,28 +257,28 @@ def _check_yaml(root: Any, path: Path) -> None:
 
     def size_of(node: Any) -> float:  # an integer would grow as long as the file
         """Return how many values a node has, with those repeated by aliases."""
-        if id(node) not in sizes:
-            sizes[id(node)] = 0
-            parts = [] if node.id == "scalar" else node.value
-            lines: dict[str, int] = {}  # ruamel.yaml misses a key that comes twice beside a merge
-            for key, _ in parts if node.id == "mapping" else ():
-                line = key.start_mark.line + 1
-                if key.id != "scalar":
-                    problem = "has a key that is no text; use a text"
-                    raise FileFormatError(f"{path}: line {line} {problem}")
-                if key.value in lines:
-                    raise FileFormatError(
-                        f"{path}: the key {quoted(key.value)} comes twice in one mapping, "
-                        f"on lines {lines[key.value]} and {line}; keep one"
-                    )
-                lines[key.value] = line
-                if key.tag != f"{_YAML_TAG}merge":  # the key <<
-                    key.tag = f"{_YAML_TAG}str"
-            values = [value for _, value in parts] if node.id == "mapping" else parts
-            sizes[id(node)] = 1.0 + sum(map(size_of, values))
-        elif not sizes[id(node)]:
+        if id(node) in sizes:
+            if sizes[id(node)]:
+                return sizes[id(node)]
             line = node.start_mark.line + 1
             raise FileFormatError(f"{path}: line {line} holds itself by an alias; write it out")
+        sizes[id(node)] = 0
+        parts = [] if node.id == "scalar" else node.value
+        lines: dict[str, int] = {}  # ruamel.yaml misses a key that comes twice beside a merge
+        for key, _ in parts if node.id == "mapping" else ():
+            line = key.start_mark.line + 1
+            if key.id != "scalar":
+                raise FileFormatError(f"{path}: line {line} has a key that is no text; use a text")
+            if key.value in lines:
+                raise FileFormatError(
+                    f"{path}: the key {quoted(key.value)} comes twice in one mapping, on lines "
+                    f"{lines[key.value]} and {line}; keep one"
+                )
+            lines[key.value] = line
+            if key.tag != f"{_YAML_TAG}merge":  # the key <<
+                key.tag = f"{_YAML_TAG}str"
+        values = [value for _, value in parts] if node.id == "mapping" else parts
+        sizes[id(node)] = 1.0 + sum(map(size_of, values))
         return sizes[id(node)]
 
     if size_of(root) > max(_MAX_VALUES, 10 * len(sizes)):

@@ -343,7 +343,6 @@ class _Notes:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def remove(self) -> None:
-        """Remove the file."""
         self._log.close()  # for Windows
         self.path.unlink(missing_ok=True)
 

@@ -60,7 +60,7 @@ def with_formula(cell: str) -> str:
     >>> with_formula("'=1+1"), with_formula("=1+1"), with_formula("'tis")
     ('=1+1', '=1+1', "'tis")
     """
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+    return cell.removeprefix("'") if _FORMULA.match(cell) else cell
 
 
 # ---- examples in a file -------------------------------------------------------------------

@@ -179,9 +179,7 @@ class _Parquet(Table):
 
     def _block(self, batch: Any, column: str) -> Block:
         """Return rows with the texts of a column, each of which is made once."""
-        found = batch.column(column)
-        if not self._arrow.types.is_dictionary(found.type):
-            found = found.dictionary_encode()
+        found = batch.column(column).dictionary_encode()
         places = found.indices.fill_null(len(found.dictionary)).to_numpy()
         rows = np.bincount(places, minlength=len(found.dictionary) + 1)
         cells, of_value = dict[str | None, int](), list[int]()  # the numbers of the cells
@@ -310,7 +308,6 @@ class _Archive(ZipFile):
 
 
 def _load(file: BinaryIO, name: str, **options: bool) -> Any:
-    """Return a workbook as openpyxl reads it."""
     file.seek(0)
     if file.read(len(OLE)) == OLE:
         problem = "is an old .xls workbook, or encrypted; save it as .xlsx, without a password"

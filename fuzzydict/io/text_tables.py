@@ -1,8 +1,6 @@
 """What a table in a file is, and tables of lines: CSV, TSV and JSON Lines.
 
-A row keeps its text, at whose end new cells are put, so that all else stays as it is written. Files
-are read in blocks of lines, streams as they come in. A delimiter or encoding of CSV that nobody
-names is guessed; a UserWarning says so.
+A row keeps its text, at whose end new cells are put, so that all else stays as it is written.
 """
 
 from __future__ import annotations
