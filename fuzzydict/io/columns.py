@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -95,10 +95,14 @@ def clean_column(
     check_apart(source.table, output, deciding)
     matcher = ColumnMatcher(d, deciding, nearest, _REMEMBERED)
     added = new_columns(source.column, prefix)
-    opened = open_table(source.table, source.reading)
-    with _written(output, matcher.review) as file, opened as table:
-        counts = matcher.copy(table, source.column, added, file, progress)
-    return counts._replace(undecided=matcher.review.undecided()) if matcher.review else counts
+    with replacing(output) if isinstance(output, Path) else nullcontext(output) as file:
+        with open_table(source.table, source.reading) as table:
+            counts = matcher.copy(table, source.column, added, file, progress)
+        if matcher.review:
+            file.flush()  # so that a full disk is noticed before the review is written
+            matcher.review.save()
+            counts = counts._replace(undecided=matcher.review.undecided())
+    return counts
 
 
 def new_columns(column: str, prefix: str | None) -> dict[str, list[Any]]:
@@ -115,16 +119,6 @@ def check_apart(table: Path | BinaryIO, output: Path | BinaryIO, deciding: Decid
                 raise OptionError(
                     f"{path} is the table to be {use}; name another file for the {what}"
                 )
-
-
-@contextmanager
-def _written(output: Path | BinaryIO, review: Review | None) -> Iterator[BinaryIO]:
-    """Open the output to write it, and then the review; the output takes its place at the end."""
-    with replacing(output) if isinstance(output, Path) else nullcontext(output) as file:
-        yield file
-        if review:
-            file.flush()  # so that a full disk is noticed before the review is written
-            review.save()
 
 
 def join_tables(
@@ -163,7 +157,8 @@ def join_tables(
     except OptionError as error:
         raise FileFormatError(str(error)) from None
     d = dict_of({text: rows[row] for text, row in row_of.items()}, **options)
-    with _written(output, None) as file, open_table(left.table, left.reading) as table:
+    written = replacing(output) if isinstance(output, Path) else nullcontext(output)
+    with written as file, open_table(left.table, left.reading) as table:
         if how == "anti":
             names, add_score = [], False
         new = new_names(table.names, names, suffix, add_score=add_score)

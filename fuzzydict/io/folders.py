@@ -175,10 +175,11 @@ def map_parts(
         counts = _map_all(parts, source, added, matcher, notes, progress)
         if matcher.review:
             matcher.review.save()
+            counts = counts._replace(undecided=matcher.review.undecided())
         with replacing(output / _SUCCESS):
             pass
         notes.remove()  # as all is done
-    return counts._replace(undecided=matcher.review.undecided()) if matcher.review else counts
+    return counts
 
 
 def _map_all(
