@@ -237,11 +237,7 @@ def _check(part: Part, source: Source, added: Iterable[str]) -> None:
 
 
 def _by_others(d: AnyDict, workers: Workers, place: Path, end: ExitStack) -> Nearest:
-    """Return what looks texts up in other processes, from the first text to the ``end`` of the run.
-
-    They ask a file of the dict, or a database. If nobody names one, the dict is saved in a folder
-    of its own, made in ``place``.
-    """
+    """Return what looks texts up in other processes; a dict of no file is saved in ``place``."""
 
     @cache
     def started() -> Callable[[list[str]], list[Match | None]]:

@@ -118,13 +118,10 @@ def _state(file: BinaryIO) -> tuple[int, int] | None:
 def _reading(
     name: str, what: str = "an .xlsx workbook", kinds: tuple[type[Exception], ...] = (Exception,)
 ) -> Iterator[None]:
-    """Report what a library cannot read or write; errors of the disk pass through.
-
-    For a workbook, zipfile, the parser of XML, openpyxl and Pillow raise many kinds.
-    """
+    """Report what a library cannot read or write; errors of the disk pass through."""
     try:
         yield
-    except kinds as error:
+    except kinds as error:  # for a workbook zipfile, XML, openpyxl and Pillow raise many
         is_of_disk = isinstance(error, OSError) and error.errno is not None
         if is_of_disk or isinstance(error, FuzzyDictError | MemoryError):
             raise

@@ -389,10 +389,7 @@ class _Lines(Table):
 
 
 class Csv(_Lines):
-    """A table of CSV or TSV, whose first line names the columns.
-
-    All rows have as many cells as the first that is not blank.
-    """
+    """A table of CSV or TSV. Its first row names the columns, and all rows have as many cells."""
 
     def _parsed(self) -> Iterator[list[Row]]:
         raw, rows = self.blanks, list[Row]()  # raw has the lines of the row that is read, too
