@@ -61,10 +61,7 @@ FILE, FOLDER, TABLE = _File(), _File("a folder"), _File("-")
 
 
 def check_place(output: Path, *sources: Path | str) -> None:
-    """Check before any work that ``output`` can be written, and is no file that is read.
-
-    These are ``sources``, DICT, and what options say of how texts are compared.
-    """
+    """Check before any work that ``output`` can be written, and is no file that is read."""
     given = click.get_current_context().params
     read = [*sources, *map(given.get, ("dict_file", "embedding", "synonyms"))]
     with suppress(FileNotFoundError):
@@ -149,10 +146,7 @@ _READING = {
 
 
 def reading_options(file: str, side: str = "") -> list[Decorator]:
-    """Return the options that say how a table is read: its sheet, delimiter and encoding.
-
-    They begin with ``side``, if there are two tables.
-    """
+    """Return the options that say how a table is read, which begin with ``side`` if it has one."""
     return [
         option(
             f"--{side}{name} {'SIGN' if name == 'delimiter' else 'NAME'}",
@@ -208,11 +202,8 @@ def dict_command(
     beside_table: bool = False,
     scored_by: tuple[Decorator, ...] = (CUTOFF, SCORER),
 ) -> Callable[[Callable[..., None]], click.Command]:
-    """Return what makes a command of a function that gets the dict which DICT names.
-
-    The dict may be beside a table, which then has the options without a side.
-    """
-    side = "dict-" if beside_table else ""
+    """Return what makes a command of a function that gets the dict which DICT names."""
+    side = "dict-" if beside_table else ""  # a table has the options of reading without a side
     shared = [*scored_by, *_OF_DICT, EMBEDDING, SYNONYMS, *reading_options("dict", side)]
     shared += reading_options("table") if beside_table else []
 

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
+from pkgutil import resolve_name
 from threading import Timer
 from typing import Any, TextIO
 
@@ -194,10 +194,7 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """Commands that are imported when they are used, such as "fuzzydict.cli.fit:command".
-
-    ``kind`` is what errors call one.
-    """
+    """Commands of a ``kind``, imported when they are used, such as "fuzzydict.cli.fit:command"."""
 
     def __init__(
         self, *args: Any, members: dict[str, str], kind: str = "command", **kwargs: Any
@@ -210,8 +207,7 @@ class Group(Command, click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self._members:
-            module, _, name = self._members[cmd_name].partition(":")
-            command: click.Command = getattr(import_module(module), name)
+            command: click.Command = resolve_name(self._members[cmd_name])
             return command
         if not ctx.resilient_parsing:  # else a shell completes a command line
             meant, valid = suggestion(cmd_name, self._members), ", ".join(self._members)

@@ -110,11 +110,7 @@ def command(
 
 
 def _workers(d: AnyDict, jobs: int | None, engine: str | None, scheduler: str | None) -> Workers:
-    """Return who looks texts up, if an option says so.
-
-    Other processes open DICT by themselves, if it is a store, or a file of `FuzzyDict.save` as it
-    stands.
-    """
+    """Return who looks texts up; they open a store or a saved dict, as it stands, by themselves."""
     if scheduler is not None and engine != "dask":
         raise click.UsageError("--scheduler is of Dask; give --engine dask, too")
     if scheduler is not None and jobs is not None:

@@ -236,10 +236,7 @@ _PAIR_COLUMNS = ("pairs of words", "system", "pairs", "with a word never seen", 
 
 
 def report_tables(report: Report, table: Callable[..., str]) -> list[str]:
-    """Return a table of the retrieval sets and one of the pairs of words, if measured.
-
-    ``table`` is `text_table` or `markdown_table`.
-    """
+    """Return a table of the sets and one of the pairs, by `text_table` or `markdown_table`."""
     sets: list[list[object]] = []
     for row in report.retrieval:
         *cells, microseconds = asdict(row).values()

@@ -7,7 +7,8 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ from fuzzydict.mapping import FuzzyDict
 #: The sentence encoder that is used most often.
 ENCODER_NAME = "all-MiniLM-L6-v2"
 _LIKELY = 0.5  # a cutoff at which difflib is much faster
-
 
 Found = list[tuple[str, float]]  # keys with their scores, best first
 
@@ -151,49 +151,42 @@ def _difflib(keys: Sequence[str]) -> Ranker:
             found = difflib.get_close_matches(query, keys, topn, 0)
         return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
-    def best(query: str) -> str | None:
-        return next(iter(difflib.get_close_matches(query, keys, 1, 0)), None)
-
-    return _key_by_key(best, nearest)
+    return _key_by_key(
+        lambda query: next(iter(difflib.get_close_matches(query, keys, 1, 0)), None), nearest
+    )
 
 
 def _rapidfuzz(keys: Sequence[str]) -> Ranker:
     """Return ``rapidfuzz.fuzz.ratio``."""
     from rapidfuzz import fuzz, process
 
-    def best(query: str) -> str | None:
-        found = process.extractOne(query, keys, scorer=fuzz.ratio)
-        return None if found is None else str(found[0])
-
     def nearest(query: str, topn: int) -> Found:
         found = process.extract(query, keys, scorer=fuzz.ratio, limit=topn)
         return [(key, score / 100) for key, score, _ in found]
 
-    return _key_by_key(best, nearest)
+    return _key_by_key(
+        lambda query: (process.extractOne(query, keys, scorer=fuzz.ratio) or [None])[0], nearest
+    )
 
 
 def _gensim_defaults() -> System:
-    """Return word2vec with gensim's defaults, trained now on the Brown corpus, by cosine.
-
-    A phrase has the mean vector of its words as written; words outside the vocabulary have none.
-    """
+    """Return word2vec with gensim's defaults, trained now on the Brown corpus, by cosine."""
     sentences = brown_sentences()
     from gensim.models import Word2Vec
 
     vectors = Word2Vec(sentences, seed=1, workers=1).wv
 
-    class MeanOfWords:
-        def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-            encoded = np.zeros((len(texts), vectors.vector_size), np.float32)
-            for i, text in enumerate(texts):
-                if any(word in vectors for word in text.split()):
-                    encoded[i] = vectors.get_mean_vector(text.split())
-            return encoded
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:  # by the mean of words as written
+        encoded = np.zeros((len(texts), vectors.vector_size), np.float32)
+        for i, text in enumerate(texts):
+            if any(word in vectors for word in text.split()):
+                encoded[i] = vectors.get_mean_vector(text.split())
+        return encoded
 
     def never_seen(text: str) -> bool:
         return any(word not in vectors for word in text.split())
 
-    return by_cosine("gensim's defaults", MeanOfWords(), never_seen)
+    return by_cosine("gensim's defaults", SimpleNamespace(encode=encode), never_seen)
 
 
 @cache
@@ -210,12 +203,8 @@ def sentence_encoder() -> Remembering:
 
         model = load_model(device="cpu")
 
-    class Sentences:
-        def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-            vectors = model.encode(list(texts), batch_size=128, show_progress_bar=False)
-            return np.asarray(vectors, np.float32)
-
-    return Remembering(Sentences())
+    encode = partial(model.encode, batch_size=128, show_progress_bar=False)
+    return Remembering(SimpleNamespace(encode=encode))
 
 
 #: Makes each peer by its name on the command line. ``gensim`` raises a MissingCorpusError without

@@ -188,7 +188,7 @@ def match_column(d: Any, column: Any, score_cutoff: float | None, *, one_to_one:
     keys, values = ([None if match is None else match[i] for match in matches] for i in range(2))
     of_distinct = [
         nw.new_series("key", keys, nw.String(), backend=series.implementation),
-        _of_any_type("value", values, series),
+        _values_column(values, series),
     ]
     columns = [*(one[found.places] for one in of_distinct), score_column(found, series)]
     return series.alias("query").to_frame().with_columns(*columns).to_native()
@@ -202,16 +202,16 @@ def score_column(found: Found, like: nw.Series[Any]) -> Any:
     return column[found.places]
 
 
-def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> Any:
+def _values_column(values: list[Any], like: nw.Series[Any]) -> Any:
     """Return values as a column; as texts and JSON, if the library cannot hold them in one."""
-    new_series = partial(narwhals().new_series, name, backend=like.implementation)
+    new_series = partial(narwhals().new_series, "value", backend=like.implementation)
     some_are_large = any(map(is_large, values))
     if like.implementation.is_pandas_like():
         if not some_are_large or all(value is not None for value in values):
             return new_series(values)
         # Integers beside a null become floats, which do not hold large ones.
         pandas = like.implementation.to_native_namespace()
-        return as_column(pandas.Series(values, dtype=object), name).alias(name)
+        return as_column(pandas.Series(values, dtype=object, name="value"), "value")
     values = [v.tolist() if isinstance(v, np.ndarray | np.bool_) else v for v in values]
     with suppress(Exception):  # each library has errors of its own
         made = new_series(values)

@@ -1,7 +1,4 @@
-"""Pictures by matplotlib: bars, maps of keys, heat maps, and curves.
-
-Without matplotlib (extra ``plot``), all functions raise a MissingExtraError.
-"""
+"""Pictures by matplotlib (extra ``plot``): bars, maps of keys, heat maps, and curves."""
 
 from __future__ import annotations
 
@@ -226,7 +223,7 @@ def _label(text: str) -> str:
 
 
 def load_pyplot() -> Any:
-    """Return ``matplotlib.pyplot``."""
+    """Return ``matplotlib.pyplot``, or raise a MissingExtraError."""
     with needing("pictures need matplotlib", "matplotlib"):
         from matplotlib import pyplot
     return pyplot

@@ -1,7 +1,4 @@
-"""What a dict tells the page of ``fuzzydict explore``, of types that JSON has.
-
-It answers one query, several, and the texts of a column of a table that was uploaded.
-"""
+"""What a dict tells the page of ``fuzzydict explore``, of types that JSON has."""
 
 from __future__ import annotations
 
@@ -68,7 +65,7 @@ _LONGEST = 131_072  # characters of a text, as in CSV
 _MOST_TEXTS = 5_000  # different ones of a column
 _BEST = 6  # keys of each: the best, and others to choose from
 _TOGETHER = 256  # texts that are looked up at once
-_LINES = "text"  # the column of a file of lines
+_LIST, _LINES = ".txt", "text"  # the ending of a file of lines, and their column
 _COLOR = re.compile("#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
 
 
@@ -224,10 +221,13 @@ class Answers:
             spelling = "the keys are compared by spelling alone, so that they have no vectors"
             return {"points": [], "why": spelling}
         names, vectors, *_ = self._plane
-        colors = [self._color(dict.get(self.dict, name)) for name in names]
         points = [
-            {"key": name, "at": self._place(vector), "color": color}
-            for name, vector, color in zip(names, vectors, colors, strict=True)
+            {
+                "key": name,
+                "at": self._place(vector),
+                "color": self._color(dict.get(self.dict, name)),
+            }
+            for name, vector in zip(names, vectors, strict=True)
         ]
         return {"points": points, "total": len(self._names)}
 
@@ -278,7 +278,7 @@ class Answers:
         """
         d = self.dict
         with _opened(name, data) as (table, notes):
-            count = _counted(table, _LINES if _is_list(name) else column)
+            count = _counted(table, _LINES if name.lower().endswith(_LIST) else column)
             blank = BlankCells(d)
         texts = [t for t in count if t is not None and (t in d.aliases or t not in blank)]
         best: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
@@ -311,19 +311,16 @@ class Answers:
 
 @contextmanager
 def _opened(name: str, data: bytes) -> Iterator[tuple[Table, list[str]]]:
-    """Open what was uploaded as a table, by its name; of a list, each line is a row.
-
-    Beside it is a list that gets the warnings of how it was read, each once. One thread may.
-    """
+    """Open what was uploaded, by its name, with a list that gets warnings of how it was read."""
     form, notes = format_by_ending(Path(name)), list[str]()
-    if is_list := _is_list(name):
+    if is_list := name.lower().endswith(_LIST):
         text = decoded(data, name).removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
         lines = text.removesuffix("\n").split("\n") if text else []
         form, data = "jsonl", "".join(f"{as_json({_LINES: line})}\n" for line in lines).encode()
     if form is None:
         endings = ", ".join(f".{form}" for form in TABLES)
         raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught:  # as one thread may at a time
         warnings.simplefilter("always")
         with open_table(BytesIO(data), Reading(format=form, side=None), name=name) as table:
             table.may_be_empty = is_list
@@ -331,15 +328,11 @@ def _opened(name: str, data: bytes) -> Iterator[tuple[Table, list[str]]]:
     notes += dict.fromkeys(printable(str(one.message)) for one in caught)
 
 
-def _is_list(name: str) -> bool:
-    return name.lower().endswith(".txt")
-
-
 def _counted(table: Table, column: str) -> Counter[str | None]:
     """Return how many rows have each cell of a column; refuse too many, or too long ones."""
     if not column:
         raise OptionError("column: expected the name of a column")
-    count, total = Counter[str | None](), 0
+    count, total, where = Counter[str | None](), 0, f" in {quoted(column)}"
     for _, cells, counts in table.blocks(column, alone=True):
         for cell, rows in zip(cells, counts or repeat(1), strict=False):
             count[cell] += rows
@@ -347,16 +340,15 @@ def _counted(table: Table, column: str) -> Counter[str | None]:
             if total > _MOST_ROWS:
                 raise _too_much(table.name, f"more than {_MOST_ROWS:,} rows")
             if len(count) > _MOST_TEXTS:
-                what = f"more than {_MOST_TEXTS:,} different texts"
-                raise _too_much(table.name, what, column)
+                raise _too_much(table.name, f"more than {_MOST_TEXTS:,} different texts{where}")
             if cell is not None and len(cell) > _LONGEST:
-                raise _too_much(table.name, f"a text of more than {_LONGEST:,} characters", column)
+                what = f"a text of more than {_LONGEST:,} characters{where}"
+                raise _too_much(table.name, what)
     return count
 
 
-def _too_much(name: str, what: str, column: str | None = None) -> OptionError:
-    where = "" if column is None else f" in {quoted(column)}"
-    return OptionError(f"{name}: has {what}{where}; match it with the command fuzzydict map")
+def _too_much(name: str, what: str) -> OptionError:
+    return OptionError(f"{name}: has {what}; match it with the command fuzzydict map")
 
 
 # ---- what is asked, and what is shown -----------------------------------------------------

@@ -19,11 +19,7 @@ from urllib.parse import parse_qsl
 from fuzzydict._files import decoded
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import Answers
-from fuzzydict.io.explore.teaching import (
-    NotSavedError,
-    Teaching,
-    checked_decisions,
-)
+from fuzzydict.io.explore.teaching import NotSavedError, Teaching, checked_decisions
 from fuzzydict.io.review import review_of
 from fuzzydict.io.text_tables import as_json, parse_json
 from fuzzydict.mapping import FuzzyDict
@@ -46,8 +42,6 @@ _PARAMETERS = 10  # of the address of a file
 _CONNECTIONS = 64  # at a time, whose requests have not shown the token
 _PATIENCE = 30  # seconds for which a silent client is kept
 _DISCARDED, _LAST_WAIT = 2**26, 2  # bytes of a refused body, and the seconds they may take
-
-
 #: What each field may be, and what errors call that.
 _FIELDS: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(("query", "like", "name", "column"), (str, "a text")),
@@ -94,12 +88,7 @@ class ExploreServer(ThreadingHTTPServer):
     allow_reuse_address = os.name == "posix"  # elsewhere it lets two programs have one port
 
     def __init__(
-        self,
-        d: FuzzyDict[Any],
-        *,
-        title: str = "a dict",
-        port: int = 0,
-        output: Path | None = None,
+        self, d: FuzzyDict[Any], *, title: str = "a dict", port: int = 0, output: Path | None = None
     ) -> None:
         self.dict, self.title, self.token = d, title, secrets.token_urlsafe(16)
         self.teaching = teaching = Teaching(d, output)
@@ -120,7 +109,8 @@ class ExploreServer(ThreadingHTTPServer):
         }
         self.uploading = Lock()  # one table is matched at a time
         self._open, self._lock = dict[Any, None](), Lock()
-        self.token_for_once, self._is_used = secrets.token_urlsafe(16), False
+        self.token_for_once = secrets.token_urlsafe(16)
+        self.first_use = Lock()  # of that token: who acquires it is the first, and keeps it
         super().__init__((_HOST, port), _Handler)
         self.url = f"http://{_HOST}:{self.server_port}/{self.token}/"
         self.url_for_once = f"http://{_HOST}:{self.server_port}/{self.token_for_once}/"
@@ -136,12 +126,6 @@ class ExploreServer(ThreadingHTTPServer):
     def _decisions(self, decisions: list[Any]) -> bytes:
         """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads."""
         return review_of("csv", checked_decisions(self.dict, decisions))
-
-    def is_used_first(self) -> bool:
-        """Tell once that the address for once was not used before."""
-        with self._lock:
-            is_first, self._is_used = not self._is_used, True
-        return is_first
 
     def server_close(self) -> None:
         """Serve no more, once what is being saved is saved."""
@@ -198,29 +182,24 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
-        """Give a file of the page."""
-        self._respond(self._file)
-
-    def do_POST(self) -> None:
-        """Answer a question of the page."""
-        self._respond(self._answer)
-
-    def _respond(self, answer: Callable[[str], tuple[bytes, str]]) -> None:
-        """Send what a name gets, or tell why not as JSON."""
+        """Send a file of the page, or by POST the answer to a question of it; or tell why not."""
+        answer = self._answer if self.command == "POST" else self._file
         try:
             self._send(*answer(self._name()))
         except _RefusedError as error:
-            self._send_error(error.code, str(error), **error.headers)
+            self.send_error(error.code, str(error), **error.headers)
         except NotSavedError as error:
             told = {"error": str(error), "taught": len(self.server.teaching), "saved": None}
             self._send(*_as_json(told), HTTPStatus.INTERNAL_SERVER_ERROR)
         except FuzzyDictError as error:
-            self._send_error(HTTPStatus.BAD_REQUEST, str(error))
+            self.send_error(HTTPStatus.BAD_REQUEST, str(error))
         except (ConnectionError, TimeoutError):  # nobody waits for the answer
             pass
         except Exception as error:  # of an encoder, or a value, that is somebody else's
             message = f"this failed: {type(error).__name__}: {error}"
-            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, message)
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, message)
+
+    do_POST = do_GET  # noqa: N815
 
     def _name(self) -> str:
         """Return what is asked for, once the request is from the page."""
@@ -228,10 +207,14 @@ class _Handler(BaseHTTPRequestHandler):
         if host not in (f"{_HOST}:{port}", f"localhost:{port}"):  # a name that leads here
             raise _RefusedError(HTTPStatus.FORBIDDEN, "the Host is not this machine's")
         token, slash, name = self.path.partition("?")[0].removeprefix("/").partition("/")
-        if not _is_equal(token, self.server.token) or not slash:
-            if not _is_equal(token, self.server.token_for_once):
+        is_own, is_for_once = (
+            secrets.compare_digest(token.encode(), one.encode())
+            for one in (self.server.token, self.server.token_for_once)
+        )
+        if not is_own or not slash:
+            if not is_for_once:
                 raise _RefusedError(HTTPStatus.FORBIDDEN, "the address has no valid token")
-            if self.server.is_used_first():
+            if self.server.first_use.acquire(blocking=False):
                 page = f"/{self.server.token}/"
                 raise _RefusedError(HTTPStatus.SEE_OTHER, "the page is elsewhere", Location=page)
             raise _RefusedError(
@@ -310,13 +293,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     # ---- what is sent ---------------------------------------------------------------------
 
-    def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
-        """Send an error of the base class as JSON, too."""
-        self._send_error(code, message or HTTPStatus(code).phrase)
-
-    def _send_error(self, code: int, message: str, **headers: str) -> None:
+    def send_error(
+        self, code: int, message: str | None = None, explain: Any = None, **headers: str
+    ) -> None:
+        """Send an error, also one that the base class explains, as JSON."""
         with suppress(OSError):
-            body, kind = _as_json({"error": message})
+            body, kind = _as_json({"error": message or explain or HTTPStatus(code).phrase})
             self._send(body, kind, code, **headers)
             # Who is still sending a refused body would not read why before it is read.
             self.connection.shutdown(socket.SHUT_WR)
@@ -336,10 +318,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Print nothing: the terminal is the command's."""
-
-
-def _is_equal(token: str, other: str) -> bool:
-    return secrets.compare_digest(token.encode(), other.encode())
 
 
 def _as_json(told: Any) -> tuple[bytes, str]:

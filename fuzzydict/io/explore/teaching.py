@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -64,7 +65,7 @@ class Teaching:
 
     def taught(self) -> dict[str, Any]:
         """Return what was taught since the start, in its order."""
-        taught = list(self._taught.values())
+        taught = list(self._taught.values())  # at once: others may teach meanwhile
         return {"taught": [{"query": query, "key": key} for query, key, _ in taught]}
 
     def taught_as(self, query: str) -> str | None:
@@ -170,11 +171,11 @@ class Teaching:
 
     def _found(self) -> tuple[int, ...] | None:
         """Return what tells one state of the file from another; None if there is no file."""
-        try:
-            state = None if self.output is None else self.output.stat()
-        except FileNotFoundError:
-            return None
-        return state and (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
+        with suppress(FileNotFoundError):
+            if self.output is not None:
+                state = self.output.stat()
+                return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+        return None
 
 
 def _check_cells(*texts: str | None) -> None:
