@@ -36,13 +36,16 @@ def command(
     """
     if topn is not None and click.get_current_context().params["score_cutoff"] is None:
         d.score_cutoff = -math.inf  # the best keys, whatever their scores
-    missed = 0
+    missed, topn = 0, topn or 1
     queries = () if queries == ("-",) else queries
-    mixed = len(queries) != 1 and (topn or 1) > 1  # a line's query cannot be counted
+    mixed = len(queries) != 1 and topn > 1  # a line's query cannot be counted
     for query in queries or _lines():
         matches: list[Match | None] = [None]
         try:
-            matches = _matches(d, query, topn or 1)
+            nearest = d.nearest(query)
+            best = d.most_similar(query, topn=topn) if topn > 1 and plain(query) else []
+            others = [one for one in best if one.key != nearest.key][: topn - 1]
+            matches = [nearest, *(one for one in others if one.matches)]
         except NoMatchError as error:
             missed, problem = 1, reason(error)
             if error.key is not None:
@@ -62,15 +65,6 @@ def command(
                 line = "\t".join(as_json(one) if "\t" in one else one for one in fields)
             echo(line)
     sys.exit(missed)
-
-
-def _matches(d: AnyDict, query: str, topn: int) -> list[Match | None]:
-    """Return up to ``topn`` keys that reach the cutoff, best first."""
-    nearest: Match = d.nearest(query)
-    if topn == 1 or not plain(query):
-        return [nearest]
-    others = [match for match in d.most_similar(query, topn=topn) if match.key != nearest.key]
-    return [nearest, *(match for match in others[: topn - 1] if match.matches)]
 
 
 def _lines() -> Iterator[str]:

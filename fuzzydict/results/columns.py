@@ -48,8 +48,7 @@ def narwhals() -> ModuleType:
 
 def as_column(column: Any, name: str) -> nw.Series[Any]:
     """Return a column in memory as narwhals has it; ArgumentTypeError for anything else."""
-    series = _read(column)
-    if series is not None:
+    if (series := _read(column)) is not None:
         return series
     advice = "choose one of its columns: frame['name']"
     if hasattr(type(column), "collect"):

@@ -158,8 +158,7 @@ class Explanation:
         """Return a header, a row for each key, and rows for ``none`` and the margin."""
         names = _PARTS if self.best_parts else ()
         rows = [["", "score", *names]]
-        both = ((self.best, self.best_parts), (self.runner_up, self.runner_up_parts))
-        for match, parts in both:
+        for match, parts in ((self.best, self.best_parts), (self.runner_up, self.runner_up_parts)):
             if match:
                 told = [_number(getattr(parts, name, None), "+z.2f") for name in names]
                 rows.append([label(match.key), _number(match.score), *told])

@@ -200,8 +200,7 @@ class Answers:
             raise OptionError(f"queries: expected a list of 1 to {_MOST_QUERIES} texts")
         for query in queries:
             check_query(query)
-        rows = self.dict.attend(queries)
-        rows = [_at_temperature(one, temperature) if one.names else one for one in rows]
+        rows = [_at_temperature(one, temperature) for one in self.dict.attend(queries)]
         in_turn = zip_longest(*(one.top(_MOST_COLUMNS) for one in rows))
         best = dict.fromkeys(item[0] for some in in_turn for item in some if item)
         if not best:
@@ -414,11 +413,11 @@ def _is_number(value: Any) -> bool:
 
 
 def _at_temperature(attention: Attention, temperature: Any) -> Attention:
-    """Return an attention with its weights at another temperature, unless it is None."""
-    if temperature is None:
+    """Return an attention with its weights at another temperature, unless that is None."""
+    if temperature is None or not attention.names:
         return attention
-    weights = softmax(attention.scores.astype(np.float64), temperature)
-    return replace(attention, weights=weights.astype(np.float64, copy=False))
+    weights: Any = softmax(attention.scores.astype(np.float64), temperature)
+    return replace(attention, weights=weights)
 
 
 def _spread(names: Sequence[str], most: int) -> list[str]:
