@@ -113,9 +113,8 @@ def check_limits(scorer: Any) -> None:
     for name in ("score_cutoff", "sure"):
         number = ctx.params.get(name)
         if number is not None and not (low <= number <= high or math.isinf(number)):
-            hint = f"'--{name.replace('_', '-')}'"
             expected = f"expected a number from {low} to {high}, got {number:g}"
-            raise click.BadParameter(expected, ctx, param_hint=hint)
+            raise click.BadParameter(expected, ctx, param_hint=f"'--{name.replace('_', '-')}'")
 
 
 CUTOFF = option("--score-cutoff", "Lowest score that counts as a match; by default 0.5.", float)
@@ -158,8 +157,7 @@ def reading_options(file: str, side: str = "") -> list[Decorator]:
 
 def taken(given: dict[str, Any], side: str = "") -> dict[str, Any]:
     """Take what `reading_options` of a side say out of the options that are given."""
-    prefix = side.replace("-", "_")
-    return {name: given.pop(f"{prefix}{name}") for name in _READING}
+    return {name: given.pop(f"{side.replace('-', '_')}{name}") for name in _READING}
 
 
 def embedding_of(embedding: Path | None) -> WordVectors | None:
@@ -220,7 +218,7 @@ def dict_command(
                     d.nearest(["first of all"], default=None)
             asked(d, **given)
 
-        command = click.command(name, cls=Command, example=example)(run)
+        command = click.command(name, cls=Command, example=f"fuzzydict {name} {example}")(run)
         for add in shared:  # at the end of its own
             add(command)
         return command

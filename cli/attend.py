@@ -22,12 +22,7 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-@dict_command(
-    "attend",
-    "fuzzydict attend data/car.json performance -n 3",
-    takes_store=True,
-    scored_by=(SCORER,),
-)
+@dict_command("attend", "data/car.json performance -n 3", takes_store=True, scored_by=(SCORER,))
 @click.argument("query")
 @option("-n --topn N", "Show the N keys with the largest weights.", click.IntRange(1), default=10)
 @option("--temperature", "Divide the scores by this before the softmax.", float)

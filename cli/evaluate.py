@@ -93,8 +93,7 @@ def command(
     shown = [Path(word).name or word if os.path.exists(word) else word for word in words]  # noqa: PTH110
     made_by, machine = shlex.join(["fuzzydict", "evaluate", *shown]), environment("rapidfuzz")
     if form == "json":
-        about = {"command": made_by, "environment": machine}
-        echo_text(as_json(about | asdict(report), indent=2))
+        echo_text(as_json({"command": made_by, "environment": machine, **asdict(report)}, indent=2))
         return
     for table in report_tables(report, _TABLES[form]):
         echo_text(f"{table}\n")

@@ -15,7 +15,7 @@ from ._output import echo, echo_text, reason
 _SHOWN = ("query", "matches", "equal", "synonyms", "tells_words", "none", "margin", "cutoff")
 
 
-@dict_command("explain", "fuzzydict explain data/car.json colour", takes_store=True)
+@dict_command("explain", "data/car.json colour", takes_store=True)
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @option("--json in_json", "Print all numbers as JSON, one object per query.", is_flag=True)
 def command(d: AnyDict, queries: tuple[str, ...], in_json: bool) -> None:

@@ -20,7 +20,7 @@ from ._output import echo
 _MOST = 100_000  # keys of a store that are read into memory
 
 
-@dict_command("explore", "fuzzydict explore data/car.json", takes_store=True)
+@dict_command("explore", "data/car.json", takes_store=True)
 @option("--port", "Where to serve; by default any free port.", click.IntRange(1024, 65535))
 @option("--no-browser", "Print the address, and open nothing.", is_flag=True)
 @option("--title TEXT", "What the page is called; by default as its file.")

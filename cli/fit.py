@@ -16,11 +16,7 @@ from ._options import FILE, SCORER, check_ending, check_place, dict_command, opt
 from ._output import echo, echo_text, progress_bar
 
 
-@dict_command(
-    "fit",
-    "fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
-    scored_by=(SCORER,),
-)
+@dict_command("fit", "data/car.json data/car-questions.csv -o car.fuzzydict", scored_by=(SCORER,))
 @click.argument("examples_file", metavar="EXAMPLES", type=FILE)
 @option("-o --output FILE", "File to write (.fuzzydict).", required=True)
 @option("--remember/--no-remember", "Whether each example is answered as shown.", default=True)

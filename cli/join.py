@@ -70,10 +70,9 @@ def command(
     place = place_of(of_left, output, right)
     given["embedding"] = embedding_of(given["embedding"])
     given["synonyms"] = synonyms_of(given["synonyms"])
+    given["add_score"] = not no_score
     with progress_bar("joining", shown=isinstance(place, Path) or not place.isatty()) as progress:
-        counts = join_tables(
-            of_left, of_right, place, add_score=not no_score, progress=progress, **given
-        )
+        counts = join_tables(of_left, of_right, place, progress=progress, **given)
     finish(place, counts, SURE, fails=fail_unmatched)
 
 

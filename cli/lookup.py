@@ -17,7 +17,7 @@ from ._options import dict_command, option
 from ._output import echo, is_watched, reason
 
 
-@dict_command("lookup", "fuzzydict lookup data/car.json colour", takes_store=True)
+@dict_command("lookup", "data/car.json colour", takes_store=True)
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @option(
     "-n --topn N", "Print N keys per query, best first, whatever their scores.", click.IntRange(1)

@@ -34,7 +34,7 @@ def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> A
 
 @dict_command(
     "map",
-    "fuzzydict map data/countries.csv data/orders.csv --column country -o orders.csv",
+    "data/countries.csv data/orders.csv --column country -o orders.csv",
     takes_store=True,
     beside_table=True,
 )

@@ -21,9 +21,7 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
 
 
 @dict_command(
-    "push",
-    "fuzzydict push data/countries.csv 'postgresql://localhost/names?table=countries'",
-    scored_by=(),
+    "push", "data/countries.csv 'postgresql://localhost/names?table=countries'", scored_by=()
 )
 @click.argument("url", callback=_address)
 @option("--index", "Then build PostgreSQL's index of keys, which may take minutes.", is_flag=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher, get_close_matches
 from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -146,27 +146,24 @@ def _difflib(keys: Sequence[str]) -> Ranker:
     """Return ``difflib.get_close_matches``."""
 
     def nearest(query: str, topn: int) -> Found:
-        found = difflib.get_close_matches(query, keys, topn, _LIKELY)
+        found = get_close_matches(query, keys, topn, _LIKELY)
         if len(found) < topn:
-            found = difflib.get_close_matches(query, keys, topn, 0)
-        return [(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
+            found = get_close_matches(query, keys, topn, 0)
+        return [(key, SequenceMatcher(None, key, query).ratio()) for key in found]
 
-    return _key_by_key(
-        lambda query: next(iter(difflib.get_close_matches(query, keys, 1, 0)), None), nearest
-    )
+    return _key_by_key(lambda text: next(iter(get_close_matches(text, keys, 1, 0)), None), nearest)
 
 
 def _rapidfuzz(keys: Sequence[str]) -> Ranker:
     """Return ``rapidfuzz.fuzz.ratio``."""
-    from rapidfuzz import fuzz, process
+    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.process import extract, extractOne
 
     def nearest(query: str, topn: int) -> Found:
-        found = process.extract(query, keys, scorer=fuzz.ratio, limit=topn)
+        found = extract(query, keys, scorer=ratio, limit=topn)
         return [(key, score / 100) for key, score, _ in found]
 
-    return _key_by_key(
-        lambda query: (process.extractOne(query, keys, scorer=fuzz.ratio) or [None])[0], nearest
-    )
+    return _key_by_key(lambda text: (extractOne(text, keys, scorer=ratio) or [None])[0], nearest)
 
 
 def _gensim_defaults() -> System:

@@ -264,8 +264,7 @@ class Attention:
         if not self.names:
             raise NoMatchError(self.text, f"{quoted(self.text)} attends to no key")
         values, weights = StackedValues(self.names, self.values, self.embedding), self.weights
-        found = pooled(self.scores[None], [weights[None]], values, self.projections)[0]
-        return as_output(found)
+        return as_output(pooled(self.scores[None], [weights[None]], values, self.projections)[0])
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
         """Return the ``n`` keys with the largest weights as (key, weight, value), best first."""

@@ -63,13 +63,11 @@ def as_column(column: Any, name: str) -> nw.Series[Any]:
 def _read(column: Any) -> nw.Series[Any] | None:
     """Return a column as narwhals has it; None if it is none."""
     nw = narwhals()
-    pandas, pyarrow = nw.dependencies.get_pandas(), nw.dependencies.get_pyarrow()
-    if pyarrow is not None and isinstance(column, pyarrow.Array):
-        column = pyarrow.chunked_array([column])
-    elif pandas is not None and isinstance(
-        column, pandas.Index | pandas.api.extensions.ExtensionArray
-    ):
-        column = pandas.Series(column)
+    pd, pa = nw.dependencies.get_pandas(), nw.dependencies.get_pyarrow()
+    if pa is not None and isinstance(column, pa.Array):
+        column = pa.chunked_array([column])
+    elif pd is not None and isinstance(column, pd.Index | pd.api.extensions.ExtensionArray):
+        column = pd.Series(column)
     found = nw.from_native(column, series_only=True, pass_through=True)
     return found if isinstance(found, nw.Series) else None
 
@@ -185,12 +183,10 @@ def match_column(d: Any, column: Any, score_cutoff: float | None, *, one_to_one:
     if not (found.places == len(matches) - 1).any():
         matches = matches[:-1]  # integers would become floats in pandas beside a null
     keys, values = ([None if match is None else match[i] for match in matches] for i in range(2))
-    of_distinct = [
-        nw.new_series("key", keys, nw.String(), backend=series.implementation),
-        _values_column(values, series),
-    ]
-    columns = [*(one[found.places] for one in of_distinct), score_column(found, series)]
-    return series.alias("query").to_frame().with_columns(*columns).to_native()
+    of_distinct = nw.new_series("key", keys, nw.String(), backend=series.implementation)
+    columns = [one[found.places] for one in (of_distinct, _values_column(values, series))]
+    frame = series.alias("query").to_frame()
+    return frame.with_columns(*columns, score_column(found, series)).to_native()
 
 
 def score_column(found: Found, like: nw.Series[Any]) -> Any:

@@ -19,7 +19,7 @@ from fuzzydict.text.words import shortened
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
 # One hue from light to dark, which keeps its order in print and for colour-blind people.
 _SHADES: dict[str, Any] = {"cmap": "Blues", "vmin": 0}
-_LABEL = 32  # characters of a key
+_LABEL, _BLANK = 32, "\N{OPEN BOX}"  # characters of a key; what shows a blank one
 _NUMBERED = 150  # squares of a heat map with room for their numbers
 _COLUMNS, _POINTS = 4, 200  # regressions side by side, and points of the curve of each
 # Positions of a name relative to its point, in points, in the order in which they are tried.
@@ -122,16 +122,12 @@ def plot_heatmap(
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
         shape = f"(L, S) = {(len(rows), len(columns))}, not empty, as there are names"
         raise ShapeError(f"weights must have shape {shape}; got {matrix.shape}")
-    names = [
-        [_label(name) if name.strip() else "\N{OPEN BOX}" for name in side]
-        for side in (rows, columns)
-    ]
+    names = [[_label(n) if n.strip() else _BLANK for n in side] for side in (rows, columns)]
     tall, wide = (max(map(len, side)) for side in names)  # the longest name of each side
     if axes is None:
         width = max(1.4 + 0.3 * len(columns) + 0.08 * tall, 4.0)
         height = max(1.1 + 0.3 * len(rows) + 0.08 * wide, 2.5)
-        figure = load_pyplot().figure(figsize=(width, height), layout="constrained")
-        axes = figure.add_subplot()
+        axes = load_pyplot().figure(figsize=(width, height), layout="constrained").add_subplot()
     image = axes.imshow(matrix, aspect="equal", **_SHADES)
     axes.set_yticks(range(len(rows)), names[0])
     axes.set_xticks(range(len(columns)), names[1], rotation=90 if wide > 2 else 0)

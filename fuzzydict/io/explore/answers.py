@@ -7,7 +7,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
@@ -79,9 +79,7 @@ class Answers:
     (True, ['red', 'blue'])
     """
 
-    def __init__(
-        self, d: FuzzyDict[Any], changing: AbstractContextManager[Any] | None = None
-    ) -> None:
+    def __init__(self, d: FuzzyDict[Any], changing: Lock | None = None) -> None:
         self.dict, self._changing = d, changing or Lock()
         values = list(dict.values(d))
         self._are_numbers = all(map(_is_number, values))
@@ -296,9 +294,7 @@ class Answers:
             cell = {"query": text, "count": count[text], "keys": keys, "taught": taught}
             doubtful = matches and not taught and is_doubtful(found[0])
             cells.append({**cell, "matches": matches, "doubtful": doubtful})
-        cells.sort(
-            key=lambda one: (not one["doubtful"], one["matches"] or one["taught"], -one["count"])
-        )
+        cells.sort(key=lambda c: (not c["doubtful"], c["matches"] or c["taught"], -c["count"]))
         rows, asked = count.total(), sum(one["count"] for one in cells)
         matched = sum(one["count"] for one in cells if one["matches"])
         numbers = {"rows": rows, "matched": matched, "unmatched": asked - matched}
@@ -341,8 +337,7 @@ def _counted(table: Table, column: str) -> Counter[str | None]:
             if len(count) > _MOST_TEXTS:
                 raise _too_much(table.name, f"more than {_MOST_TEXTS:,} different texts{where}")
             if cell is not None and len(cell) > _LONGEST:
-                what = f"a text of more than {_LONGEST:,} characters{where}"
-                raise _too_much(table.name, what)
+                raise _too_much(table.name, f"a text of more than {_LONGEST:,} characters{where}")
     return count
 
 

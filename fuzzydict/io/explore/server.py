@@ -120,8 +120,7 @@ class ExploreServer(ThreadingHTTPServer):
         return {"title": self.title, **self.answers.about(), **saving}
 
     def _answer(self, query: str, temperature: float | None) -> dict[str, Any]:
-        told = self.answers.answer(query, temperature)
-        return told | {"forget": self.teaching.taught_as(query)}
+        return self.answers.answer(query, temperature) | {"forget": self.teaching.taught_as(query)}
 
     def _decisions(self, decisions: list[Any]) -> bytes:
         """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads."""

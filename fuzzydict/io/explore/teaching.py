@@ -115,12 +115,11 @@ class Teaching:
     def _teach(self, query: str, key: str | None) -> None:
         self._check_open()
         check_query(query)
+        told = f"query: {quoted(query)}"
         if not plain(query):
-            raise OptionError(f"query: {quoted(query)} has no letters or digits to be taught")
+            raise OptionError(f"{told} has no letters or digits to be taught")
         if dict.__contains__(self.dict, query):
-            raise OptionError(
-                f"query: {quoted(query)} is a key of the dict, and always finds itself"
-            )
+            raise OptionError(f"{told} is a key of the dict, and always finds itself")
         if key is not None and not dict.__contains__(self.dict, key):
             names = [name for name in dict.keys(self.dict) if isinstance(name, str)]
             raise OptionError(
