@@ -1,8 +1,6 @@
 """What Dask does: its workers look texts up, and its columns and frames are matched and joined.
 
-What a call on a column or frame computes at once is the distinct texts, on the cluster, and what
-matches them: on its workers if there is a client of one, otherwise in this process. The rest is
-lazy, a task for each partition.
+A call on a column or frame looks its distinct texts up at once; the rest is lazy, by partition.
 """
 
 from __future__ import annotations
@@ -145,9 +143,8 @@ def _answer(texts: list[str], sent: _Sent, score_cutoff: float | None) -> list[M
 
 def is_dask(data: Any) -> bool:
     """Tell whether something is a column or frame of Dask."""
-    frames = sys.modules.get("dask.dataframe")
-    kinds = ("Series", "Index", "DataFrame")
-    return frames is not None and isinstance(data, tuple(getattr(frames, one) for one in kinds))
+    dd = sys.modules.get("dask.dataframe")
+    return dd is not None and isinstance(data, (dd.Series, dd.Index, dd.DataFrame))
 
 
 def match_dask(
@@ -169,7 +166,7 @@ def match_dask(
             f"column: expected a Series of Dask, got {type(column).__name__}; choose one of its "
             f"columns: frame['name']; or make an Index one: index.to_series()"
         )
-    distinct = _distinct(column)
+    distinct = column.drop_duplicates(split_out=1).compute()  # those of each partition travel
     looked_up = _looked_up(d, _texts(distinct), score_cutoff, answer)
     table = match_column(looked_up, distinct, score_cutoff, one_to_one=one_to_one)
     frame, rows = column.rename("query").to_frame(), table.drop(columns="query")
@@ -191,7 +188,8 @@ def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) 
         return find_each(found, texts, score_cutoff, one_to_one=one_to_one)
 
     names = join_frame(make_meta(left)).columns  # or raise
-    distinct, kind = _distinct(left[column]), "left" if how == "left" else "inner"
+    distinct = left[column].drop_duplicates(split_out=1).compute()  # as in `match_dask`
+    kind = "left" if how == "left" else "inner"
     table = join_frame(distinct.to_frame(column), how=kind, find=find)
     added = table.iloc[:, 1:]
     if how != "anti":
@@ -200,11 +198,6 @@ def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) 
 
 
 # ---- what is computed at once -----------------------------------------------------------------
-
-
-def _distinct(column: Any) -> Any:
-    """Return the distinct values of a column of Dask as one of pandas, a null among them."""
-    return column.drop_duplicates(split_out=1).compute()  # those of each partition travel
 
 
 def _texts(column: Any) -> list[str | None]:
@@ -251,7 +244,8 @@ def _lazy(frame: Any, distinct: Any, found: Any, rows: Any, column: Any, how: st
 
     place_of = dict.fromkeys(_texts(distinct), -1)
     place_of.update((text, place) for place, text in enumerate(_texts(found)))
-    meta, known = _beside(make_meta(frame), (place_of, rows), column, how), (place_of, rows)
+    known = place_of, rows
+    meta = _beside(make_meta(frame), known, column, how)
     return frame.map_partitions(_beside, delayed(known, traverse=False), column, how, meta=meta)
 
 

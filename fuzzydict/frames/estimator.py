@@ -90,8 +90,7 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             ValueError: X is no table; the message is scikit-learn's.
         """
         columns = self._columns(X, reset=True)
-        options = {name: getattr(self, name) for name in _OPTIONS}
-        given = {name: value for name, value in options.items() if value is not None}
+        given = {name: one for name in _OPTIONS if (one := getattr(self, name)) is not None}
         shared = None if self.keys is None else as_dict(self.keys, given).copy()
         self.dicts_ = []
         for name, values, _ in columns:
@@ -138,10 +137,7 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return tags
 
     def _columns(self, X: Any, *, reset: bool) -> list[tuple[str, list[Any], NDArray[np.intp]]]:  # noqa: N803
-        """Return each column's name, different values, and the place of each cell's value, (n,).
-
-        What is missing is no value; its place is -1.
-        """
+        """Return each column's name, different values, and the places of n cells in these, or -1."""
         if not isinstance(self.output, str) or self.output not in OUTPUTS:
             expected = ", ".join(OUTPUTS)
             raise OptionError(f"output: expected one of {expected}, got {quoted(self.output)}")
@@ -213,9 +209,6 @@ def _weights(d: FuzzyDict[Any], values: list[Any]) -> NDArray[np.float64]:
 def _attended(d: FuzzyDict[Any], texts: list[str]) -> Sequence[Attention | None]:
     """Return the attention of each text; None if every key is farther than the scorer's width."""
     try:
-        found: list[Attention | None] = d.attend(texts)
+        return list(d.attend(texts))
     except NoMatchError:
-        if len(texts) == 1:
-            return [None]
-        found = [one for text in texts for one in _attended(d, [text])]
-    return found
+        return [None] if len(texts) == 1 else [_attended(d, [text])[0] for text in texts]

@@ -1,8 +1,4 @@
-"""Match a column with keys, and join two frames on texts that mean the same.
-
-Columns and frames are those of pandas, polars, pyarrow and whatever else narwhals reads (extra
-``frames``); what is returned is of the same library.
-"""
+"""Match a column with keys, and join two frames on texts, in whatever library narwhals reads."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
 """`pool_shards`: pooling over files and dicts as over the one dict that has the items of all.
 
-Each shard is asked twice: what it is, for the statistics of all keys; and what it has for the
-queries: those of its keys that are most worth a look, of which the best of all shards are judged in
-this process, and the sums of all others by their nearness, merged as (max, sum, weighted sum).
-
-    L queries, n keys, E numbers of a vector, Ev of a value
+Arrays: L queries, n keys, E numbers of a vector, Ev of a value.
 """
 
 from __future__ import annotations
@@ -26,20 +22,14 @@ from fuzzydict._arrays import largest, require_finite, slices
 from fuzzydict.embedding.encoder import are_same
 from fuzzydict.embedding.projections import as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, PoolingError, quoted
+from fuzzydict.frames.match import dict_of
 from fuzzydict.frames.workers import Matcher
 from fuzzydict.mapping import FuzzyDict, items_of
 from fuzzydict.nn.attention import Partial, merge, partial
 from fuzzydict.options import as_cutoff, as_temperature
 from fuzzydict.results.answers import NO_KEY, as_queries, no_match, require_texts
 from fuzzydict.results.pooling import StackedValues, shaped
-from fuzzydict.search.keys import (
-    USUAL,
-    Keys,
-    Query,
-    Statistics,
-    exact_text,
-    usual_of,
-)
+from fuzzydict.search.keys import USUAL, Keys, Query, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
@@ -101,7 +91,15 @@ def pool_shards(
     if is_one or not isinstance(shards, Iterable):
         got = f"{type(shards).__name__} {quoted(shards)}"
         raise ArgumentTypeError(f"shards: expected a list of files and dicts, got {got}")
-    opened = [_as_shard(*one, embedding) for one in enumerate(shards)]
+    opened = list[Shard]()
+    for number, shard in enumerate(shards):
+        if not isinstance(shard, str | os.PathLike | FuzzyDict | RemoteDict):
+            raise ArgumentTypeError(
+                f"shards[{number}]: expected a path, an address, a FuzzyDict or a RemoteDict, "
+                f"got {type(shard).__name__} {quoted(shard)}"
+            )
+        is_path = isinstance(shard, str | os.PathLike)
+        opened.append(Matcher(shard, embedding=embedding) if is_path else shard)
     if not opened:
         raise OptionError("shards: expected one or more, got none")
     if not asked:
@@ -112,25 +110,12 @@ def pool_shards(
 # ---- what a shard holds --------------------------------------------------------------------------
 
 
-def _as_shard(number: int, shard: Any, embedding: Any) -> Shard:
-    if isinstance(shard, str | os.PathLike):
-        return Matcher(shard, embedding=embedding)
-    if isinstance(shard, FuzzyDict | RemoteDict):
-        return shard
-    raise ArgumentTypeError(
-        f"shards[{number}]: expected a path, an address, a FuzzyDict or a RemoteDict, "
-        f"got {type(shard).__name__} {quoted(shard)}"
-    )
-
-
 def _opened(shard: Shard) -> tuple[Any, FuzzyDict[Any]]:
     """Return the dict itself; and it again, or of one in a store an empty one with its options."""
     d: Any = shard.open() if isinstance(shard, Matcher) else shard
     if isinstance(d, FuzzyDict):
         return d, d
-    options: FuzzyDict[Any] = FuzzyDict(**{name: getattr(d, name) for name in _OPTIONS})
-    options.synonyms = d.synonyms
-    return d, options
+    return d, dict_of((), synonyms=d.synonyms, **{name: getattr(d, name) for name in _OPTIONS})
 
 
 def _parts(d: Any, options: FuzzyDict[Any]) -> Iterator[tuple[Keys, StackedValues]]:
@@ -338,11 +323,7 @@ class _Pooled(NamedTuple):
 
 
 class _AllShards(FuzzyDict[Any]):
-    """A dict that pools as if it had the items of all shards, which are asked for what they have.
-
-    Raises:
-        OptionError: two shards would score a key in two ways, or have the same key.
-    """
+    """A dict that pools as if it had the items of all shards, which it asks for what they have."""
 
     def __init__(self, shards: list[Shard], run: Map, queries: list[Any]) -> None:
         options = _opened(shards[0])[1]

@@ -100,7 +100,7 @@ class Matcher:
             self.path = self.place = str(Path(self.path).absolute())
             digest = digest_of(self.path)
         self._key = self.path, digest, of_embedding
-        self._made_in = _this_process()
+        self._made_in = platform.node(), os.getpid()
 
     def __call__(self, texts: Any) -> Any:
         """Return what matches each text: a list for a list, a frame for a column.
@@ -144,7 +144,8 @@ class Matcher:
         """Return the dict, which a process opens once; nobody may write into it."""
         from multiprocessing import parent_process
 
-        if parent_process() is not None or self._made_in != _this_process():
+        # Processes of Spark and Ray name no parent, but are others than where it was made.
+        if parent_process() is not None or self._made_in != (platform.node(), os.getpid()):
             _limit_threads()
         if (d := _opened.get(self._key)) is not None:  # without waiting for who opens another
             return d
@@ -186,11 +187,6 @@ class Matcher:
 _opened: dict[tuple[str, str, str], remote.AnyDict] = {}
 atexit.register(_opened.clear)  # while connections can be closed
 _opening = RLock()
-
-
-def _this_process() -> tuple[str, int]:
-    """Return what tells this process from others; Spark's and Ray's name no parent."""
-    return platform.node(), os.getpid()
 
 
 @cache
@@ -235,7 +231,7 @@ def answering(
         WorkerError: a process ended before it answered; or the scheduler cannot be reached.
         MissingExtraError: Dask is not installed (extra ``dask``).
     """
-    jobs = None if jobs is None else whole_number("jobs", jobs, 1)
+    jobs = None if jobs is None else whole_number("jobs", jobs)
     if jobs is not None and scheduler not in (None, LOCAL):
         raise OptionError(
             f"jobs: the cluster of {quoted(scheduler)} has its own number of workers; leave it out"

@@ -223,7 +223,7 @@ class Store(Protocol):
 
     def alias_of(self, number: Any, words: Any, written: Any, key: Any) -> Alias | None:
         """Return an alias, or None and warn if `teach` writes no such."""
-        texts = [words, written, *([] if key is None else [key])]
+        texts = [words, written] if key is None else [words, written, key]
         if all(isinstance(one, str) and is_storable(one) for one in texts):
             return Alias(words, written, key)
         self._leave_out(f"the alias {quoted(written)} (id {number})", "it is no text")

@@ -209,9 +209,9 @@ class PostgresStore(base.Store):
     def _run(
         self, text: str, values: Any = (), *, binary: bool = True, **parts: Any
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of one statement, which is a transaction of its own.
+        """Return the rows of one statement; without ``binary`` and values they may be several.
 
-        Without ``binary`` and values they may be several, which are one transaction.
+        They are a transaction of their own.
         """
         query, places, sound = SQL(text).format(**self._parts, **parts), self._places, None
         try:
@@ -351,10 +351,7 @@ class PostgresStore(base.Store):
                 connection.execute(SQL(f"ANALYZE {table}"))
 
     def _unindexed(self, connection: Session) -> dict[str, int]:
-        """Return the tables without a graph, in SQL, and the dimensions of their vectors.
-
-        Those graphs that were not finished are dropped.
-        """
+        """Drop unfinished graphs; return the tables without one, in SQL, and their dimensions."""
         table, missing = {"table": self._parts["keys"].as_string(connection)}, dict[str, int]()
         for leaf, graph, is_valid, size in connection.execute(_GRAPHS, table).fetchall():
             if is_valid is False:
@@ -476,11 +473,10 @@ class PostgresStore(base.Store):
         found = self._found(searches, where, scans=scans)
         if where and not scans:
             # The index gives up before it has found those few that satisfy the conditions.
-            pairs = enumerate(zip(searches, found, strict=True))
             few = [
                 i
-                for i, (one, hits) in pairs
-                if one.vector is not None and len(hits.near) < one.near
+                for i, one in enumerate(searches)
+                if one.vector is not None and len(found[i].near) < one.near
             ]
             again = self._found([searches[i] for i in few], where, scans=True) if few else []
             for i, hits in zip(few, again, strict=True):

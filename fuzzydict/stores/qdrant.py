@@ -1,10 +1,7 @@
 """`QdrantStore`: keys in a collection of Qdrant, found by two vectors (extra ``qdrant``).
 
-The collection holds a point for each key, with its value as payload. The dense vector "meaning" is
-the key's own; the sparse vector "spelling" has ``1/sqrt(m)`` in each of its m n-grams, so that an
-inner product is the cosine of two sets of n-grams. Aliases and the meta are points without vectors
-in the same collection, so that one request asks for keys, aliases and the version of the keys,
-which is part of the meta.
+Each key is a point with two vectors, and its value as payload. Aliases, the meta and the counts are
+points without vectors beside them, so that one request asks for all of these.
 """
 
 from __future__ import annotations
@@ -17,10 +14,11 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
+from secrets import randbits
 from threading import RLock
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import numpy as np
 
@@ -40,7 +38,9 @@ with needing("Qdrant needs qdrant-client", "qdrant-client"):
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
 _KIND, _ALIAS, _META = "kind", "alias", "meta"  # a field that only points have that are no keys
 _OF = "of"  # the id of an alias's key
-# In the meta, numbers by chance: others with the keys of a sample, and with the counts.
+# In the meta, numbers by chance, of as many bits as all servers keep: others with the keys of a
+# sample, and with the counts.
+_BITS = 53
 _VERSION, _COUNTED = "version", "counted"
 _META_ID, _COUNTS_ID = str(id_of("\0meta")), str(id_of("\0counts"))
 
@@ -54,7 +54,6 @@ _NEIGHBOURS = 128  # kept while the graph is searched: more find more, and take 
 _FURTHER = 8  # times as many are asked for if too few of those found satisfy ``where``
 
 _KEYS = models.Filter(must=[models.IsEmptyCondition(is_empty=models.PayloadField(key=_KIND))])
-_IS_ALIAS = models.FieldCondition(key=_KIND, match=models.MatchValue(value=_ALIAS))
 _FLAG, _NUMBER = ("[01]", "0 or 1"), ("[1-9][0-9]{0,3}|10000", "a number from 1 to 10000")
 #: The options of an address: what each is like, and how that is told.
 _OPTIONS = {
@@ -129,8 +128,7 @@ class QdrantStore(base.Store):
     def _connected(self) -> QdrantClient:
         host, port, options = self._host, self._port, self._options
         is_rest = options.get("rest", str(int(port == _REST_PORT))) == "1"
-        with warnings.catch_warnings():  # of an api_key over a plain connection
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):  # of an api_key over a plain connection
             return QdrantClient(
                 host=host,
                 port=port if is_rest else _REST_PORT,
@@ -176,7 +174,7 @@ class QdrantStore(base.Store):
                 match = models.MatchValue(value=self._last[1])
                 meta.must_not = [models.FieldCondition(key=_VERSION, match=match)]
             names = [_VERSION, _COUNTED] if recounted else [_VERSION]
-            told = models.SetPayload(payload={one: _by_chance() for one in names}, filter=meta)
+            told = models.SetPayload(payload={one: randbits(_BITS) for one in names}, filter=meta)
             operations.append(models.SetPayloadOperation(set_payload=told))
         # Two that write the same keys at once leave all replicas alike.
         order = models.WriteOrdering.MEDIUM
@@ -209,8 +207,8 @@ class QdrantStore(base.Store):
         if self.meta() is None:
             for field in (_KIND, _OF):  # so that aliases are found without reading all points
                 self._ask("create_payload_index", field, models.PayloadSchemaType.KEYWORD)
-            told = {"json": json.dumps(meta), _KIND: _META, _VERSION: _by_chance()}
-            self._update([_point(_META_ID, told)])
+            told = {"json": json.dumps(meta), _KIND: _META, _VERSION: randbits(_BITS)}
+            self._update([models.PointStruct(id=_META_ID, vector={}, payload=told)])
 
     def _create_collection(self, dimensions: int) -> None:
         on_disk = self._options.get("on_disk") == "1"
@@ -258,14 +256,15 @@ class QdrantStore(base.Store):
         points = self._ask("retrieve", new, **wanted) if new else []
         hits = [row for point in points if (row := self._row(point))]
         total = self.count() if is_part else len(ids)
-        counts = None
-        if kept != counted:
-            counts = self.counts_of((self._stored(_COUNTS_ID) or {}).get("json"))
+        if kept == counted:
+            return Sample(version, total, ids, hits, False, kept)
+        counts = self.counts_of((self._stored(_COUNTS_ID) or {}).get("json"))
         return Sample(version, total, ids, hits, False, kept, counts)
 
     def keep_counts(self, counts: Counts) -> None:
         told = {"json": json.dumps(counts), _KIND: "counts"}
-        self._update([_point(_COUNTS_ID, told)], recounted=True)
+        counted = models.PointStruct(id=_COUNTS_ID, vector={}, payload=told)
+        self._update([counted], recounted=True)
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
@@ -279,10 +278,11 @@ class QdrantStore(base.Store):
             # About how many bytes it has in a request, at most.
             needed = 16 * len(vectors.get(_MEANING, ())) + 64 * len(row.words) + 6 * len(row.key)
             needed += len(json.dumps(row.value)) + 200
-            if not parts or needed > room:
+            if needed > room:  # as for the first
                 parts.append([])
                 room = _LARGEST
-            parts[-1].append(_point(str(id_of(row.key)), _payload(row), vectors))
+            number, payload = str(id_of(row.key)), _payload(row)
+            parts[-1].append(models.PointStruct(id=number, vector=vectors, payload=payload))
             room -= needed
         for part in parts:
             self._update(part, changed=[str(point.id) for point in part])
@@ -345,7 +345,8 @@ class QdrantStore(base.Store):
         for alias in aliases:
             of = None if alias.key is None else str(id_of(alias.key))
             told = {_KIND: _ALIAS, _OF: of, **alias._asdict()}
-            points.append(_point(_alias_id(alias.words), told))
+            number = _alias_id(alias.words)
+            points.append(models.PointStruct(id=number, vector={}, payload=told))
         if points:
             self._update(points)
 
@@ -357,7 +358,8 @@ class QdrantStore(base.Store):
         return len(found)
 
     def aliases(self) -> Iterator[Alias]:
-        points = chain.from_iterable(self._scrolled(models.Filter(must=[_IS_ALIAS]), _POINTS))
+        is_alias = models.FieldCondition(key=_KIND, match=models.MatchValue(value=_ALIAS))
+        points = chain.from_iterable(self._scrolled(models.Filter(must=[is_alias]), _POINTS))
         return (alias for point in points if (alias := self._alias(point)))
 
     def _alias(self, point: models.Record) -> Alias | None:
@@ -417,20 +419,9 @@ def _alias_id(words: str) -> str:
     return str(id_of(f"\0alias\0{words}"))
 
 
-def _point(
-    number: str, payload: dict[str, Any], vectors: dict[str, Any] | None = None
-) -> models.PointStruct:
-    return models.PointStruct(id=number, vector=vectors or {}, payload=payload)
-
-
 def _number(payload: Mapping[str, Any], name: str) -> int:
     found = payload.get(name)
     return found if isinstance(found, int) else 0
-
-
-def _by_chance() -> int:
-    """Return a number of 53 bits, as large as all servers keep."""
-    return uuid4().int >> 75
 
 
 def _payload(row: Row) -> dict[str, Any]:
@@ -452,6 +443,7 @@ def _payload(row: Row) -> dict[str, Any]:
 
 
 def _sparse(words: str) -> models.SparseVector:
+    """Return what multiplied by another's is the cosine of two sets of n-grams."""
     found = ngrams(words)
     return models.SparseVector(indices=found, values=[1 / math.sqrt(len(found))] * len(found))
 
@@ -498,8 +490,7 @@ def _filter(condition: Condition) -> models.Filter:
         if scalar is None:
             either.append(models.IsNullCondition(is_null=models.PayloadField(key=path)))
         elif isinstance(scalar, bool):
-            match = models.MatchValue(value=scalar)
-            either.append(models.FieldCondition(key=path, match=match))
+            either.append(models.FieldCondition(key=path, match=models.MatchValue(value=scalar)))
         elif not isinstance(scalar, str):
             ranges.append({"gte": scalar, "lte": scalar})
     for bounds in ranges:

@@ -90,8 +90,14 @@ class Sampling:
         self.keys, self.total = own, len(found.ids) if self._is_whole else found.total
         times = self.total / max(len(self._names), 1)
         self.with_words = round(own.count * times)
-        if not self._is_whole:
-            self.keys = own.with_statistics(self._of_all(own.statistics, times))
+        if not self._is_whole:  # the sample tells of the others
+            of_sample, stems = own.statistics, self._counts.stems
+            if not self.total / 2 <= self._counts.keys <= self.total * 2:
+                # Most words are rare, so that those in a sample are there by chance: a word each.
+                stems = {one: round((n - 1) * times + 1) for one, n in of_sample.stems.items()}
+            ngrams = np.rint(of_sample.ngrams * times).astype(np.int64)
+            of_all = Statistics(self.with_words, stems, ngrams, of_sample.background)
+            self.keys = own.with_statistics(of_all)
         if found.scans and not self._has_warned:
             self._has_warned = True
             warnings.warn(
@@ -101,15 +107,6 @@ class Sampling:
                 stacklevel=2,
             )
         self._version = found.version
-
-    def _of_all(self, own: Statistics, times: float) -> Statistics:
-        """Return the statistics of all keys, of which there are so many times those of a sample."""
-        stems = self._counts.stems
-        if not self.total / 2 <= self._counts.keys <= self.total * 2:
-            # Most words are rare, so that those in a sample are there by chance: a word each.
-            stems = {stem: round((one - 1) * times + 1) for stem, one in own.stems.items()}
-        ngrams = np.rint(own.ngrams * times).astype(np.int64)
-        return Statistics(self.with_words, stems, ngrams, own.background)
 
 
 def size_of(meaning: Meaning) -> int:
@@ -167,10 +164,7 @@ class StoreLookup(Lookup):
         return map(self._listing, asked, found)
 
     def _listing(self, one: Query, found: Mapping[str, Row]) -> Listing:
-        """Return the keys that were found for a query, in the order of their texts.
-
-        If none was found, a few keys of the sample are returned.
-        """
+        """Return the keys found for a query, ordered by text; or some of the sample."""
         sample = self._sample
         names = sorted(filter(plain, found))
         vectors = stacked([found[name].vector for name in names], sample.vectors.shape[1])
