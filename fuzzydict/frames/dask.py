@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: Answers a list of texts by a list of as many, on a worker as well.
-Answer = Callable[[list[str]], "list[Match | None]"]
+#: Answers a list of texts by a list of as many, in another process as well.
+Ask = Callable[[list[str]], list[T]]
 #: The ``scheduler`` that stands for a cluster of Dask on this machine.
 LOCAL = "local"
 _MOST, _FEWEST = 1024, 16  # texts of a chunk
@@ -153,7 +153,7 @@ def match_dask(
     score_cutoff: float | None,
     *,
     one_to_one: bool,
-    answer: Answer | None = None,
+    answer: Ask[Any] | None = None,
 ) -> Any:
     """Return a lazy frame with the partitions of a column: query, key, value and score.
 
@@ -181,11 +181,8 @@ def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) 
     """
     from dask.dataframe.dispatch import make_meta
 
-    def find(
-        d: Any, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
-    ) -> Found:
-        found = _looked_up(d, texts, score_cutoff)
-        return find_each(found, texts, score_cutoff, one_to_one=one_to_one)
+    def find(d: Any, texts: Sequence[str | None], cutoff: float | None, **how: Any) -> Found:
+        return find_each(_looked_up(d, texts, cutoff), texts, cutoff, **how)
 
     names = join_frame(make_meta(left)).columns  # or raise
     distinct = left[column].drop_duplicates(split_out=1).compute()  # as in `match_dask`
@@ -205,7 +202,7 @@ def _texts(column: Any) -> list[str | None]:
 
 
 def _looked_up(
-    d: Any, texts: Sequence[str | None], score_cutoff: float | None, answer: Answer | None = None
+    d: Any, texts: Sequence[str | None], score_cutoff: float | None, answer: Ask[Any] | None = None
 ) -> Any:
     """Return a dict, or if there is a cluster, whose workers match the texts, what was found."""
     distributed, client = sys.modules.get("distributed"), None

@@ -137,7 +137,7 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return tags
 
     def _columns(self, X: Any, *, reset: bool) -> list[tuple[str, list[Any], NDArray[np.intp]]]:  # noqa: N803
-        """Return each column's name, different values, and the places of n cells in these, or -1."""
+        """Return each column's name, different values, and where in these each cell is, or -1."""
         if not isinstance(self.output, str) or self.output not in OUTPUTS:
             expected = ", ".join(OUTPUTS)
             raise OptionError(f"output: expected one of {expected}, got {quoted(self.output)}")

@@ -328,11 +328,8 @@ def _rows_of(frame: nw.DataFrame[Any], rows: NDArray[np.intp]) -> list[nw.Series
             native = native.astype(dict.fromkeys(large, object))
         return list(nw.from_native(native.reindex(rows), eager_only=True).iter_columns())
     if not len(frame):
-        nulls = [None] * len(rows)
-        return [
-            nw.new_series(column.name, nulls, column.dtype, backend=backend)
-            for column in frame.iter_columns()
-        ]
+        kinds, nulls = frame.schema.items(), [None] * len(rows)
+        return [nw.new_series(name, nulls, kind, backend=backend) for name, kind in kinds]
     taken = frame[np.maximum(rows, 0)]
     if is_found.all():
         return list(taken.iter_columns())

@@ -93,13 +93,14 @@ def pool_shards(
         raise ArgumentTypeError(f"shards: expected a list of files and dicts, got {got}")
     opened = list[Shard]()
     for number, shard in enumerate(shards):
-        if not isinstance(shard, str | os.PathLike | FuzzyDict | RemoteDict):
+        if isinstance(shard, str | os.PathLike):
+            shard = Matcher(shard, embedding=embedding)
+        elif not isinstance(shard, FuzzyDict | RemoteDict):
             raise ArgumentTypeError(
                 f"shards[{number}]: expected a path, an address, a FuzzyDict or a RemoteDict, "
                 f"got {type(shard).__name__} {quoted(shard)}"
             )
-        is_path = isinstance(shard, str | os.PathLike)
-        opened.append(Matcher(shard, embedding=embedding) if is_path else shard)
+        opened.append(shard)
     if not opened:
         raise OptionError("shards: expected one or more, got none")
     if not asked:

@@ -8,7 +8,7 @@ import os
 import pickle
 import platform
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from hashlib import blake2b
@@ -27,7 +27,7 @@ from fuzzydict.errors import (
     WorkerError,
     quoted,
 )
-from fuzzydict.frames.dask import LOCAL, ask_workers, chunks_of, cluster, is_dask, match_dask
+from fuzzydict.frames.dask import LOCAL, Ask, ask_workers, chunks_of, cluster, is_dask, match_dask
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
@@ -213,11 +213,8 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def answering(
-    matcher: Callable[[list[str]], list[T]],
-    *,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-) -> Iterator[Callable[[list[str]], list[T]]]:
+    matcher: Ask[T], *, jobs: int | None = None, scheduler: str | None = None
+) -> Iterator[Ask[T]]:
     """Give a function that lets other processes answer texts as ``matcher`` does.
 
     ``matcher`` answers a list of texts by a list of as many, and is pickled for other processes:
@@ -247,9 +244,7 @@ def answering(
 
 
 @contextmanager
-def _processes(
-    matcher: Callable[[list[str]], list[T]], jobs: int
-) -> Iterator[Callable[[list[str]], list[T]]]:
+def _processes(matcher: Ask[T], jobs: int) -> Iterator[Ask[T]]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context

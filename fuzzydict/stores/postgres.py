@@ -22,7 +22,7 @@ from scipy.fft import dct, idct
 
 from fuzzydict.errors import OptionError, StoreError, needing, quoted
 from fuzzydict.stores import base
-from fuzzydict.stores.base import SAMPLE, Alias, Counts, Hits, Known, Row, Sample, id_of
+from fuzzydict.stores.base import SAMPLE, Alias, Counts, Hits, Known, Row, Sample, Search, id_of
 from fuzzydict.stores.values import Condition
 
 with needing("PostgreSQL needs psycopg", "'psycopg[binary]'"):
@@ -466,9 +466,7 @@ class PostgresStore(base.Store):
 
     # ---- search -------------------------------------------------------------------------------
 
-    def search(
-        self, searches: Sequence[base.Search], where: Sequence[Condition] = ()
-    ) -> list[Hits]:
+    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
         scans = not self._has_graphs
         found = self._found(searches, where, scans=scans)
         if where and not scans:
@@ -484,7 +482,7 @@ class PostgresStore(base.Store):
         return found
 
     def _found(
-        self, searches: Sequence[base.Search], where: Sequence[Condition], *, scans: bool
+        self, searches: Sequence[Search], where: Sequence[Condition], *, scans: bool
     ) -> list[Hits]:
         """Return what is found for each search, by the index or as one ``scans`` all keys."""
         values = _sent([one.vector for one in searches]) | {

@@ -25,7 +25,7 @@ import numpy as np
 from fuzzydict._arrays import slices
 from fuzzydict.errors import OptionError, StoreError, needing, quoted
 from fuzzydict.stores import base
-from fuzzydict.stores.base import SAMPLE, Alias, Counts, Hits, Known, Row, Sample, id_of
+from fuzzydict.stores.base import SAMPLE, Alias, Counts, Hits, Known, Row, Sample, Search, id_of
 from fuzzydict.stores.values import Condition, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 
@@ -368,9 +368,7 @@ class QdrantStore(base.Store):
 
     # ---- search ------------------------------------------------------------------------------
 
-    def search(
-        self, searches: Sequence[base.Search], where: Sequence[Condition] = ()
-    ) -> list[Hits]:
+    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
         # One round trip for 32 queries, and another if a filter passes too many others.
         filters = [_filter(one) for one in where if '"' not in "".join(one.field)]
         results, times = [Hits([], [], {}) for _ in searches], 1

@@ -587,9 +587,8 @@ def connect(
             written with other synonyms.
         MissingExtraError: the package that speaks to the database is not installed.
     """
-    d = RemoteDict(
-        open_store(url), embedding=embedding, projections=projections, synonyms=synonyms, url=url
-    )
+    store = open_store(url)
+    d = RemoteDict(store, embedding=embedding, projections=projections, synonyms=synonyms, url=url)
     return d.open(create=create)
 
 

@@ -30,9 +30,8 @@ def is_storable(text: str) -> bool:
 def as_key(key: Any) -> str:
     """Return a key as a plain text, or raise ArgumentTypeError if no store can hold it."""
     if not isinstance(key, str):
-        raise ArgumentTypeError(
-            f"the keys of a store are texts, got {type(key).__name__} {quoted(key)}"
-        )
+        got = f"{type(key).__name__} {quoted(key)}"
+        raise ArgumentTypeError(f"the keys of a store are texts, got {got}")
     if not is_storable(key):
         raise ArgumentTypeError(
             f"no store can hold the key {quoted(key)}: it has a NUL or a lone surrogate; remove it"
@@ -120,10 +119,8 @@ def satisfies(value: Any, conditions: Sequence[Condition]) -> bool:
         for name in names:
             found = found.get(name, _ABSENT) if isinstance(found, dict) else _ABSENT
         kind = _kind(found)
-        is_within = (
-            bounds and kind is float and all(_BOUNDS[n](found, b) for n, b in bounds.items())
-        )
-        if not (is_within or any(_kind(one) is kind and one == found for one in one_of)):
+        within = bounds and kind is float and all(_BOUNDS[n](found, b) for n, b in bounds.items())
+        if not (within or any(_kind(one) is kind and one == found for one in one_of)):
             return False
     return True
 
