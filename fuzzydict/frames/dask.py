@@ -110,16 +110,6 @@ def ask_workers(
     return found
 
 
-def _file_of(d: FuzzyDict[Any]) -> bytes:
-    """Return the file of the keys of a dict, without its values."""
-    keys = d.copy()
-    keys.update(dict.fromkeys(d))
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "sent.fuzzydict")
-        keys.save(path)
-        return path.read_bytes()
-
-
 class _Sent:
     """A dict that travels as its file: a worker that gets it encodes no key again."""
 
@@ -215,9 +205,12 @@ def _looked_up(
     if answer is not None:
         found = ask_workers(client, answer, distinct)
     else:
-        with warnings.catch_warnings(action="ignore"):  # of a dict of many keys
-            # Is sent again if workers end.
-            sent = client.submit(_Sent, _file_of(d), d.embedding, pure=False)
+        with TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore"):
+            keys, path = d.copy(), Path(folder, "sent.fuzzydict")
+            keys.update(dict.fromkeys(d))  # without the values
+            keys.save(path)
+            # Dask warns if there are many keys; they are sent again if workers end.
+            sent = client.submit(_Sent, path.read_bytes(), d.embedding, pure=False)
         found = ask_workers(client, _answer, distinct, sent, score_cutoff)
         found = [match and match._replace(value=dict.__getitem__(d, match.key)) for match in found]
     match_of = dict(zip(distinct, found, strict=True))

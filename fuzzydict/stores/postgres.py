@@ -187,12 +187,9 @@ class PostgresStore(base.Store):
         self._begin()
         self._server, self._table, self._partitions, self.place = _parsed(url)
         *schema, name = self._table
+        tables = {"keys": name, "aliases": f"{name}_aliases", "meta": f"{name}_meta"}
         #: What stands in braces in statements.
-        self._parts: dict[str, Any] = {
-            "keys": Identifier(*schema, name),
-            "aliases": Identifier(*schema, name + "_aliases"),
-            "meta": Identifier(*schema, name + "_meta"),
-        }
+        self._parts: dict[str, Any] = {one: Identifier(*schema, t) for one, t in tables.items()}
         version = SQL(_VERSION).format(twice=2 * SAMPLE, **self._parts)
         self._parts |= {"version": version, "graphs": _GRAPHS, "vector": _NUMBERS, "room": _ROOM}
 
@@ -286,11 +283,9 @@ class PostgresStore(base.Store):
                         f"this database: CREATE EXTENSION {name}"
                     ) from None
         *schema, name = self._table
-        partition = partial(SQL(_PARTITION).format, of=self._partitions, **self._parts)
-        partitions = [
-            partition(part=Identifier(*schema, f"{name}_{i}"), number=i)
-            for i in range(self._partitions)
-        ]
+        parts = [Identifier(*schema, f"{name}_{i}") for i in range(self._partitions)]
+        partition = partial(SQL(_PARTITION).format, of=len(parts), **self._parts)
+        partitions = [partition(part=part, number=i) for i, part in enumerate(parts)]
         given = {
             "size": Literal(dimensions),
             "content": Literal(_dumped(meta)),
@@ -361,20 +356,18 @@ class PostgresStore(base.Store):
         return missing
 
     @contextmanager
-    def _telling(
-        self, builder: Session, tables: list[str], progress: base.Progress
-    ) -> Iterator[None]:
+    def _telling(self, builder: Session, tables: list[str], tell: base.Progress) -> Iterator[None]:
         """Tell meanwhile how far the graphs of some tables are, in thousandths of each."""
         end, number, total = Event(), builder.info.backend_pid, 1000 * len(tables)
 
-        def tell() -> None:
+        def look() -> None:
             with suppress(StoreError, psycopg.Error), self._connect() as other:
                 while not end.wait(_TOLD_EACH):
                     for table, done, of in other.execute(_PROGRESS, [number]):
                         if table in tables:
-                            progress(int(1000 * (tables.index(table) + done / of)), total)
+                            tell(int(1000 * (tables.index(table) + done / of)), total)
 
-        thread = Thread(target=tell, daemon=True)
+        thread = Thread(target=look, daemon=True)
         thread.start()
         try:
             yield
@@ -382,7 +375,7 @@ class PostgresStore(base.Store):
             end.set()
             thread.join()
         if tables:
-            progress(total, total)
+            tell(total, total)
 
     # ---- rows ---------------------------------------------------------------------------------
 
@@ -450,10 +443,8 @@ class PostgresStore(base.Store):
     # ---- aliases ------------------------------------------------------------------------------
 
     def teach(self, aliases: Sequence[Alias]) -> None:
-        rows = sorted(
-            (id_of(a.words), *a, None if a.key is None else id_of(a.key))
-            for a in {a.words: a for a in aliases}.values()
-        )
+        last = {a.words: a for a in aliases}.values()  # of those with equal words
+        rows = sorted((id_of(a.words), *a, None if a.key is None else id_of(a.key)) for a in last)
         self._run(_TEACH, [list(column) for column in zip(*rows, strict=True)] or [[]] * 5)
 
     def forget(self, words: Sequence[str]) -> int:
@@ -471,11 +462,8 @@ class PostgresStore(base.Store):
         found = self._found(searches, where, scans=scans)
         if where and not scans:
             # The index gives up before it has found those few that satisfy the conditions.
-            few = [
-                i
-                for i, one in enumerate(searches)
-                if one.vector is not None and len(found[i].near) < one.near
-            ]
+            wanted = [0 if one.vector is None else one.near for one in searches]
+            few = [i for i, hits in enumerate(found) if len(hits.near) < wanted[i]]
             again = self._found([searches[i] for i in few], where, scans=True) if few else []
             for i, hits in zip(few, again, strict=True):
                 found[i] = hits
