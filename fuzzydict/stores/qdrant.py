@@ -371,6 +371,9 @@ class QdrantStore(base.Store):
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
         # One round trip for 32 queries, and another if a filter passes too many others.
         filters = [_filter(one) for one in where if '"' not in "".join(one.field)]
+        how = dict[str, Any](with_payload=True if where else ["key"], with_vector=[_MEANING])
+        if filters:
+            how["filter"] = models.Filter(must=[*filters])
         results, times = [Hits([], [], {}) for _ in searches], 1
         # What each vector is to find by its name: so many keys, which go into a list.
         wanted = list[tuple[Any, str, int, list[Row]]]()
@@ -381,14 +384,7 @@ class QdrantStore(base.Store):
                 wanted.append((_sparse(search.words), _SPELLING, search.spelled, hits.spelled))
         while wanted:
             requests = [
-                models.QueryRequest(
-                    query=query,
-                    using=using,
-                    limit=number * times,
-                    filter=models.Filter(must=[*filters]) if filters else None,
-                    with_payload=True if where else ["key"],
-                    with_vector=[_MEANING],
-                )
+                models.QueryRequest(query=query, using=using, limit=number * times, **how)
                 for query, using, number, _ in wanted
             ]
             blocks = [requests[some] for some in slices(len(requests), _TOGETHER)]
