@@ -27,10 +27,7 @@ _T = TypeVar("_T")
 
 
 def ignore_invalid(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Let a function of finite numbers compute without warnings of invalid ones.
-
-    BLAS flags the product of some finite numbers as invalid once in a while.
-    """
+    """Hide warnings of invalid numbers, which BLAS gives for finite ones once in a while."""
 
     @wraps(function)
     def quiet(*args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -46,11 +43,22 @@ def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
     It is that of the floating arguments, from float32 to float64; without any it is float64. What
     holds no real numbers raises ArgumentTypeError, and a ragged list ShapeError.
     """
-    arrays = {name: _as_numbers(name, argument) for name, argument in arguments.items()}
-    widths = [array.itemsize for array in arrays.values() if array.dtype.kind == "f"]
+    arrays = list[NDArray[Any]]()
+    for name, argument in arguments.items():
+        array = as_array(name, argument)
+        if array.dtype == object and all(isinstance(one, Real | Decimal) for one in array.flat):
+            numbers = [real_number(name, one, "real numbers") for one in array.flat]
+            array = np.array(numbers, np.float64).reshape(array.shape)
+        if array.dtype.kind not in "fiub":
+            raise ArgumentTypeError(
+                f"{name} must be an array of real numbers, "
+                f"got {type(argument).__name__} of dtype {array.dtype}"
+            )
+        arrays.append(array)
+    widths = [array.itemsize for array in arrays if array.dtype.kind == "f"]
     dtype = np.float32 if widths and max(widths) <= 4 else np.float64
     with np.errstate(over="ignore"):  # infinity is refused later, with its place
-        return tuple(array.astype(dtype, copy=False) for array in arrays.values())
+        return tuple(array.astype(dtype, copy=False) for array in arrays)
 
 
 def as_array(name: str, argument: ArrayLike) -> NDArray[Any]:
@@ -63,19 +71,6 @@ def as_array(name: str, argument: ArrayLike) -> NDArray[Any]:
         raise ArgumentTypeError(
             f"{name} must be an array of real numbers, got {quoted(argument)}"
         ) from error
-
-
-def _as_numbers(name: str, argument: ArrayLike) -> NDArray[Any]:
-    array = as_array(name, argument)
-    if array.dtype == object and all(isinstance(one, Real | Decimal) for one in array.flat):
-        numbers = [real_number(name, one, "real numbers") for one in array.flat]
-        return np.array(numbers, np.float64).reshape(array.shape)
-    if array.dtype.kind not in "fiub":
-        raise ArgumentTypeError(
-            f"{name} must be an array of real numbers, "
-            f"got {type(argument).__name__} of dtype {array.dtype}"
-        )
-    return array
 
 
 def check_matrices(query: Array, key: Array, *, same_size: bool = True) -> None:
@@ -201,11 +196,8 @@ def as_bool(name: str, answer: Any) -> bool:
 
 
 def as_divisor(number: float, dtype: np.dtype[Any]) -> float:
-    """Return the normal number of a dtype that is nearest to a number above 0.
-
-    Others may be 0 or infinite in 32 bits, which makes 0 / 0 of equal scores.
-    """
-    limits = np.finfo(dtype)
+    """Return the normal number of a dtype that is nearest to a number above 0."""
+    limits = np.finfo(dtype)  # others may be 0 or infinite, which makes 0 / 0 of equal scores
     return min(max(number, float(limits.tiny)), float(limits.max))
 
 
@@ -256,11 +248,8 @@ def inverse_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
-    """Return ``x W' + b`` for x (..., N, I), weight (J, I) and bias (J,): (..., N, J).
-
-    The dtype is that of x. Overflow gives infinity, without a warning.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
+    """Return ``x W' + b``, (..., N, J) as x, for x (..., N, I), weight (J, I), bias (J,)."""
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow gives infinity
         y: Array = x @ weight.T.astype(x.dtype, copy=False)
     return y if bias is None else y + bias.astype(x.dtype, copy=False)
 

@@ -50,50 +50,16 @@ if TYPE_CHECKING:
     from fuzzydict.frames.shards import pool_shards
     from fuzzydict.stores.remote import RemoteDict, connect
 
-__all__ = [
-    "Additive",
-    "ArgumentTypeError",
-    "Attention",
-    "Bilinear",
-    "Boxcar",
-    "Brown",
-    "Concat",
-    "Cosine",
-    "Dot",
-    "DoubtfulPoolWarning",
-    "EmptyRowWarning",
-    "Epanechnikov",
-    "Explanation",
-    "FileFormatError",
-    "FuzzyDict",
-    "FuzzyDictError",
-    "Gaussian",
-    "KernelRegression",
-    "Match",
-    "Matcher",
-    "MissingCorpusError",
-    "MissingExtraError",
-    "MultiHeadAttention",
-    "NoMatchError",
-    "NotFittedError",
-    "OptionError",
-    "PoolingError",
-    "ReadOnlyError",
-    "RemoteDict",
-    "ScaledDot",
-    "ShapeError",
-    "StoreError",
-    "StoreWarning",
-    "Triangular",
-    "UnknownOptionError",
-    "WordVectors",
-    "WorkerError",
-    "attention",
-    "connect",
-    "join",
-    "match",
-    "pool_shards",
-]
+__all__ = ["Brown", "FuzzyDict", "Matcher", "WordVectors", "join", "match"]
+__all__ += ["RemoteDict", "connect", "pool_shards"]
+__all__ += ["Attention", "Explanation", "Match"]
+__all__ += ["KernelRegression", "MultiHeadAttention", "attention"]
+__all__ += ["Additive", "Bilinear", "Concat", "Cosine", "Dot", "ScaledDot"]
+__all__ += ["Boxcar", "Epanechnikov", "Gaussian", "Triangular"]
+__all__ += ["ArgumentTypeError", "FileFormatError", "FuzzyDictError", "MissingCorpusError"]
+__all__ += ["MissingExtraError", "NoMatchError", "NotFittedError", "OptionError", "PoolingError"]
+__all__ += ["ReadOnlyError", "ShapeError", "StoreError", "UnknownOptionError", "WorkerError"]
+__all__ += ["DoubtfulPoolWarning", "EmptyRowWarning", "StoreWarning"]
 if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise MissingExtraError
     __all__ += ["FuzzyKeyEncoder"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from operator import is_
 from types import FunctionType
 from typing import Any
@@ -19,18 +20,17 @@ from fuzzydict.errors import (
     UnknownOptionError,
     quoted,
 )
-from fuzzydict.search.neighbours import EXACT, check_engine
+from fuzzydict.search.neighbours import EXACT, GRAPH
 from fuzzydict.search.score import Meaning, as_score, is_probability, is_spelling
 from fuzzydict.search.taught import SynonymRules, Synonyms
 
 MODES = ("nearest", "pool")
 
 
-def _check_mode(mode: Any) -> None:
-    if not isinstance(mode, str) or mode not in MODES:
-        raise OptionError(
-            f"mode: expected one of {', '.join(map(repr, MODES))}, got {quoted(mode)}"
-        )
+def _require_one_of(option: str, names: Sequence[str], value: Any) -> None:
+    if not isinstance(value, str) or value not in names:
+        expected = ", ".join(map(repr, names))
+        raise OptionError(f"{option}: expected one of {expected}, got {quoted(value)}")
 
 
 def as_temperature(temperature: Any) -> float | None:
@@ -62,18 +62,16 @@ def check_reachable(cutoff: float, scorer: Any) -> None:
 #: The options by name, and what checks each: it raises, or returns what a value stands for, as the
 #: float of a number. The constructor, attributes, copies, pickles and files all go by this table.
 OPTIONS: Mapping[str, Callable[[Any], Any]] = {
-    "mode": _check_mode,
+    "mode": partial(_require_one_of, "mode", MODES),
     "embedding": as_embedding,
     "scorer": as_score,
     "temperature": as_temperature,
     "score_cutoff": as_cutoff,
     "projections": as_projections,
-    "index": check_engine,
+    "index": partial(_require_one_of, "index", (EXACT, GRAPH)),
 }
 #: The options that `fit` sets.
 LEARNED = ("scorer", "temperature", "score_cutoff", "projections")
-
-
 _UNSET: Any = object()
 
 
@@ -139,8 +137,7 @@ class Configured:
             given = self.embedding
             if self._adapted[0] is not given:
                 super().__setattr__("_adapted", (given, as_embedding(given)))
-            adapted: Embedding = self._adapted[1]
-        return adapted
+            return self._adapted[1]  # type: ignore[no-any-return]
 
     def _current_meaning(self) -> Meaning:
         """Return what compares keys and queries; an OptionError if Q and K are of another one."""
@@ -182,16 +179,13 @@ class Configured:
             super().__setattr__("_meaning", None)
 
     def _options_before_fit(self) -> dict[str, Any]:
-        """Return the options as they would be without `fit`; those that were set since then stay.
-
-        For a dict from a file, which does not record a fit, projections that name an embedding
-        were learned, and there were none before.
-        """
+        """Return the options as they were before `fit`, but for those that were set since then."""
         options, before = {name: getattr(self, name) for name in LEARNED}, self._before_fit
-        if before is None:
-            now = options["projections"]
-            before = {"projections": None} if isinstance(now, Projections) and now.embedding else {}
-        return options | before
+        now = options["projections"]
+        # A file does not record a fit, but projections that name an embedding were learned.
+        if before is None and isinstance(now, Projections) and now.embedding:
+            before = {"projections": None}
+        return options | (before or {})
 
     def _set_learned(self, options: Mapping[str, Any]) -> None:
         """Set options, and remember what they were; the caller holds the lock."""

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict.errors import MissingExtraError, OptionError, needing, quoted
+from fuzzydict.errors import MissingExtraError, needing
 from fuzzydict.search.keys import Keys
 
 #: What ``index=`` takes: whether all keys are compared with a query, or those that a graph finds.
@@ -24,12 +24,6 @@ _IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose
 _LARGEST = 127  # number that a graph keeps
 _MOST = 1 << 53  # labels that a graph can ever give out
 _threads = os.cpu_count() or 1
-
-
-def check_engine(name: Any) -> None:
-    """Raise OptionError unless ``index=`` takes this."""
-    if not isinstance(name, str) or name not in (EXACT, GRAPH):
-        raise OptionError(f"index: expected one of {EXACT!r}, {GRAPH!r}, got {quoted(name)}")
 
 
 def use_threads(count: int) -> None:
@@ -63,10 +57,7 @@ class Neighbours:
         return new
 
     def near(self, keys: Keys, queries: NDArray[np.float32], count: int) -> list[NDArray[np.intp]]:
-        """Return the slots of the ``count`` keys nearest to each query (L, E), nearest first.
-
-        There are fewer only if the keys are.
-        """
+        """Return the slots of the ``count`` keys, if so many, nearest to each query (L, E)."""
         self.update(keys)
         wanted, size = min(count, keys.count), len(self._graph)
         # Their lengths decide nothing, and those of large numbers may be beyond 32 bits.
@@ -138,13 +129,12 @@ class Neighbours:
 def _rounded(points: NDArray[np.float32]) -> NDArray[np.int8]:
     """Return numbers between -1 and 1 as the graph keeps them."""
     scaled = np.clip(points * np.float32(_LARGEST), -_LARGEST, _LARGEST)
-    return np.asarray(np.rint(scaled), np.int8)
+    return np.rint(scaled).astype(np.int8)
 
 
 def _empty(size: int) -> Any:
     """Return a graph without vectors, which are to have so many numbers."""
-    instead = "usearch, or set the dict's index to 'exact'"
-    with needing("index='usearch' needs usearch", instead):
+    with needing("index='usearch' needs usearch", "usearch, or set the dict's index to 'exact'"):
         from usearch import index
     wide: Any = {"expansion_add": _WIDTH, "expansion_search": _WIDTH}
     return index.Index(ndim=size, metric="ip", dtype="i8", connectivity=_CONNECTIVITY, **wide)
@@ -222,5 +212,4 @@ def _inside(
 
 def _gathered(head: NDArray[np.uint8], starts: NDArray[np.int64], length: int) -> NDArray[np.uint8]:
     """Return so many bytes from each start on, (n, length)."""
-    windows = np.lib.stride_tricks.sliding_window_view(head, length)
-    return np.ascontiguousarray(windows[starts])
+    return np.ascontiguousarray(np.lib.stride_tricks.sliding_window_view(head, length)[starts])

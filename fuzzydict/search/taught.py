@@ -12,6 +12,7 @@ from collections.abc import (
     Mapping,
     MutableMapping,
 )
+from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from hashlib import blake2b
 from typing import Any, Self
@@ -27,14 +28,11 @@ Given = Mapping[str, Any] | Iterable[tuple[str, Any]]
 class _Taught(MutableMapping[str, Any]):
     """A mapping whose names are found however they are written, and are listed as at first."""
 
+    _words: staticmethod[[str], Any]  # what names are equal by
     _entries: Mapping[Any, tuple[str, Any]]  # by the words of each name: as it is listed, its value
 
     def __init__(self, owner: Any) -> None:
         self._owner = owner  # the dict, which has the lock: another one after a fork
-
-    @abstractmethod
-    def _words(self, name: str) -> Any:
-        """Return what names are equal by."""
 
     @abstractmethod
     def replace(self, taught: Given) -> None:
@@ -116,12 +114,11 @@ class Aliases(_Taught):
     ('10115', Aliases({'Postal-Code': 'zip'}))
     """
 
+    _words = staticmethod(same_text)
+
     def __init__(self, owner: Any) -> None:
         super().__init__(owner)
         self._entries: dict[str, tuple[str, Any]] = {}
-
-    def _words(self, name: str) -> str:
-        return same_text(name)
 
     def _holds(self, value: Any) -> bool:
         """Tell whether an alias is of None, or of a key that no method of `dict` removed."""
@@ -164,12 +161,10 @@ class Aliases(_Taught):
         return mine == theirs
 
     def _require_key(self, alias: str, key: Any) -> None:
-        try:
-            is_key = self._holds(key)
-        except TypeError:  # it cannot be hashed
-            is_key = False
-        if not is_key:
-            raise no_such_key(alias, key)
+        with suppress(TypeError):  # it cannot be hashed
+            if self._holds(key):
+                return
+        raise no_such_key(alias, key)
 
     def _require_new(self, alias: str, key: Any) -> None:
         """Refuse a text that is another key, unless it was taught before it became one."""
@@ -379,13 +374,12 @@ class Synonyms(_Taught):
     (4711, Synonyms({'KST': 'cost center'}))
     """
 
+    _words = staticmethod(phrase_of)
+
     @property
     def _entries(self) -> dict[Phrase, tuple[str, str]]:  # type: ignore[override]
         rules: SynonymRules | None = self._owner._synonyms
         return {} if rules is None else rules.entries
-
-    def _words(self, name: str) -> Phrase:
-        return phrase_of(name)
 
     def __delitem__(self, name: str) -> None:
         with self._owner._lock:
