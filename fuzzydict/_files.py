@@ -105,10 +105,9 @@ def write_arrays(
 
 
 def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] = ()) -> Stored:
-    """Open a file of this ``kind`` that `write_arrays` made; its arrays are mapped, not copied.
+    """Map the arrays of a file of this ``kind``, or raise FileFormatError.
 
-    Those named in ``later`` are returned without being read, as `Unchecked`. A FileFormatError says
-    that the file is damaged, of another kind, or of another version.
+    Those named in ``later`` are returned without being read, as `Unchecked`.
     """
     data, header, end = _opened(path, kind)
     mapped = dict[str, Unchecked]()
@@ -225,10 +224,9 @@ def json_of(array: NDArray[Any], *, of_texts: bool = False) -> list[Any]:
 def array_of(
     arrays: Mapping[str, NDArray[Any]], name: str, dtypes: str, *shape: int | None
 ) -> NDArray[Any]:
-    """Return an array of a file, once it is what it should be, or raise KeyError or ValueError.
+    """Return an array of a file, or raise KeyError or ValueError if its numbers are not finite.
 
-    It has one of the ``dtypes``, such as "f4 f8", this shape, where None stands for any number, and
-    finite numbers.
+    Its dtype must be one of ``dtypes``, such as "f4 f8"; None in its shape is any number.
     """
     array = arrays[name]
     if array.dtype.str[1:] not in dtypes.split():

@@ -47,9 +47,7 @@ from fuzzydict.search.score import Meaning, is_probability, is_spelling
 from fuzzydict.search.taught import Aliases
 
 if TYPE_CHECKING:
-    from fuzzydict.learning.fit import DictState
     from fuzzydict.learning.report import FitReport
-
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -451,20 +449,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         >>> report.remembered, d["hue"], d["Maker"]
         (3, 'black', 'Porsche')
         """
-        from fuzzydict.learning.fit import Plan, learn_from
-
-        plan = Plan(remember, learn, rank, epochs, learning_rate, validation, seed, progress)
-        report, aliases = learn_from(self._state(warm_start=warm_start), queries, targets, plan)
-        with self._lock:
-            self.aliases.update(aliases)  # or raise, before anything is set
-            if report.kept:
-                restored = {} if warm_start else self._options_before_fit()
-                self._set_learned(restored | report.options)
-        return report
-
-    def _state(self, *, warm_start: bool) -> DictState:
-        """Return the dict as it learns: as it is, or as it was before it was fitted."""
-        from fuzzydict.learning.fit import DictState
+        from fuzzydict.learning.fit import DictState, Plan, learn_from
 
         with self._lock:
             keys = self._current_reader().lookup.keys
@@ -474,7 +459,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             before = self._options_before_fit()
             options = {name: getattr(self, name) for name in LEARNED} if warm_start else before
             by_letters = is_spelling(options["scorer"])  # so that no vectors are needed
-            return DictState(
+            state = DictState(
                 every=frozenset(self),
                 found=keys,
                 is_current=options["projections"] is self.projections,
@@ -483,6 +468,14 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 options=options,
                 synonyms=self._synonyms,
             )
+        plan = Plan(remember, learn, rank, epochs, learning_rate, validation, seed, progress)
+        report, aliases = learn_from(state, queries, targets, plan)
+        with self._lock:
+            self.aliases.update(aliases)  # or raise, before anything is set
+            if report.kept:
+                restored = {} if warm_start else self._options_before_fit()
+                self._set_learned(restored | report.options)
+        return report
 
     # ---- files ----------------------------------------------------------------------------
 
@@ -549,11 +542,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         *,
         at_once: bool = False,
     ) -> list[T]:
-        """Return what is read of the queries, a block at a time, each from a snapshot.
-
-        The lock is taken if the lookup needs it, or to read again after a key that was found has
-        gone, or an option has changed.
-        """
+        """Return what is read of the queries, a block at a time, each from a snapshot."""
         found, reader = list[T](), self._current_reader()
         step = max(len(queries), 1) if at_once else reader.lookup.at_once
         for start in range(0, max(len(queries), 1), step):
@@ -565,7 +554,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             if not reader.lookup.needs_lock:
                 with suppress(_GoneError):
                     block = read(some, reader)
-            if block is None or not reader.has_options_of(self):
+            if block is None or not reader.has_options_of(self):  # a key is gone
                 with self._lock:
                     block = read(some, self._current_reader())
             found += block
@@ -690,14 +679,11 @@ _dicts: WeakValueDictionary[int, FuzzyDict[Any]] = WeakValueDictionary()
 
 
 def _after_fork() -> None:
-    """Make new locks in a forked process, where the threads that held them are gone.
-
-    What another thread was changing is made again by the next read.
-    """
+    """Make new locks in a forked process, where the threads that held them are gone."""
     for d in list(_dicts.values()):
         was_free = d._lock.acquire(blocking=False)
         d.__dict__["_lock"] = RLock()
-        if not was_free:
+        if not was_free:  # what another thread was changing is made again by the next read
             d._kept.reader = d._kept.neighbours = None
             d._kept.is_encoding = False
     modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]

@@ -494,16 +494,12 @@ class Reads(Configured, Generic[V, ReaderT]):
     def _compared(
         self, queries: list[Any], reader: ReaderT, *, is_list: bool, with_keys: bool = True
     ) -> tuple[list[Any], dict[int, str]]:
-        """Return what each query is read as, and by the places of some the texts to compare.
-
-        A key without words is not compared, if such are found ``with_keys``; and of a list no text
-        without words, which otherwise is refused.
-        """
+        """Return what each query is read as, and by the places of some the texts to compare."""
         names, compared = [self._read_as(query, reader) for query in queries], dict[int, str]()
         for place, (query, name) in enumerate(zip(queries, names, strict=True)):
             text = query if name is NO_KEY else name
-            is_alone = with_keys and self._is_key(name, reader)
-            may_be_left_out = is_alone or (is_list and isinstance(text, str))
+            is_found = with_keys and self._is_key(name, reader)
+            may_be_left_out = is_found or (is_list and isinstance(text, str))  # without words
             if not may_be_left_out or has_words(text):
                 (compared[place],) = require_texts([text])
         return names, compared

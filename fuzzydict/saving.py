@@ -110,10 +110,7 @@ def write_saved(
 def read_saved(
     path: str | os.PathLike[str], *, mapped: bool, trust: bool
 ) -> tuple[dict[Any, Any], dict[str, Any], dict[str, dict[str, Any]], SavedKeys]:
-    """Return the items, the options, what was taught by its name, and the keys, or raise.
-
-    See `FuzzyDict.load`.
-    """
+    """Return the items, the options, what was taught by its name, and the keys; or raise."""
     meta, arrays, unchecked = read_arrays(path, _KIND, later=("vectors", "graph"))
     with as_format_errors(path):
         names, values = arrays.pop("keys"), arrays.pop("values")
@@ -210,10 +207,7 @@ class SavedKeys(NamedTuple):
     at_once: bool  # whether the vectors are read at once; otherwise they stay in the file
 
     def open(self, meaning: Meaning) -> Neighbours | None:
-        """Return the engine with its graph, if the file has one.
-
-        Another embedding is an OptionError, and vectors of another length a FileFormatError.
-        """
+        """Return the engine with its graph, if the file has one; raise if vectors are others."""
         require_same(self.embedding, meaning)
         first = list(islice(filter(has_words, self.keys), 1))
         found = self.vectors.array.shape[1]
@@ -230,7 +224,6 @@ class SavedKeys(NamedTuple):
             )
         if (graph := self.graph) is None:
             return None
-
         whole, neighbours = np.array(graph.checked()) if self.at_once else None, Neighbours()
         neighbours.restore(
             self.generation,
@@ -357,11 +350,6 @@ class _Reader:
     """Reads what a `_Writer` with these groups wrote, in the order of writing.
 
     Each row is taken once, so that a small file cannot ask for a large array many times.
-
-    Unless the file is trusted, the keys of a dict are counted as if each were compared with all
-    others, for whoever writes a file can choose numbers or tuples of one hash (S. Crosby and D.
-    Wallach, 2003, "Denial of service via algorithmic complexity attacks"). The hash of a text is
-    another in each process.
     """
 
     def __init__(
@@ -418,6 +406,9 @@ class _Reader:
 
     def count(self, keys: list[Any], among: list[Any]) -> None:
         """Count what it takes to look up keys among some; raise FileFormatError if it is much."""
+        # Each as if it were compared with all others: whoever writes a file can choose numbers or
+        # tuples of one hash (S. Crosby and D. Wallach, 2003, "Denial of service via algorithmic
+        # complexity attacks"). The hash of a text is another in each process.
         if self._trust or set(map(type, keys)) <= {str}:
             return
         others = sum(type(key) is not str for key in among)

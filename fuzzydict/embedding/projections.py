@@ -32,10 +32,7 @@ Projection = Array | Factors | None
 def project_forward(
     x: Array, projection: Projection, role: str = "query"
 ) -> tuple[Array, Callable[[Array], Projection]]:
-    """Return projected vectors (..., r) of vectors x (..., E), and the backward function.
-
-    That one takes the gradient for the projected vectors to that for the projection.
-    """
+    """Return projected vectors (..., r) of vectors x (..., E), and the backward function."""
     if projection is None:
         return x, lambda _: None
     expected = len(projection.left if isinstance(projection, Factors) else projection)
@@ -59,11 +56,11 @@ def _composed(first: Projection, second: Projection) -> Projection:
         return second if first is None else first
     if not isinstance(first, Factors):
         return project_forward(first, second)[0]
-    if isinstance(second, Factors):  # (I + A B') (I + C D') = I + A (B + D C' B)' + C D'
-        turned = first.right + second.right @ (second.left.T @ first.right)
-        return Factors(np.hstack([first.left, second.left]), np.hstack([turned, second.right]))
-    # B + A (B' M) for the matrix M
-    return second + first.left @ (first.right.T @ second)
+    if not isinstance(second, Factors):  # M + A (B' M) for the matrix M
+        return second + first.left @ (first.right.T @ second)
+    # (I + A B') (I + C D') = I + A (B + D C' B)' + C D'
+    turned = first.right + second.right @ (second.left.T @ first.right)
+    return Factors(np.hstack([first.left, second.left]), np.hstack([turned, second.right]))
 
 
 def _checked(name: str, given: Any, largest: float) -> Array:
@@ -114,21 +111,20 @@ class Projections:
         *,
         embedding: str | None = None,
     ) -> None:
-        arrays, most = dict[str, Array](), _LARGEST
+        arrays = dict[str, Array]()
         self.__dict__.update(embedding=embedding, _arrays=arrays)
         for role, given in zip(ROLES, (query, key, value), strict=True):
             made: Projection = None
             if isinstance(given, Factors):
-                left = arrays[f"{role}.left"] = _checked(f"{role}.left", given.left, most**0.5)
-                right = arrays[f"{role}.right"] = _checked(f"{role}.right", given.right, most**0.5)
-                if left.shape != right.shape:
-                    got = f"{left.shape} and {right.shape}"
-                    raise ShapeError(
-                        f"the factors of {role} must be of one shape (E, r), got {got}"
-                    )
-                made = Factors(left, right)
+                for part, array in given._asdict().items():
+                    name = f"{role}.{part}"
+                    arrays[name] = _checked(name, array, _LARGEST**0.5)
+                made = Factors(arrays[f"{role}.left"], arrays[f"{role}.right"])
+                if made.left.shape != made.right.shape:
+                    what = f"the factors of {role} must be of one shape (E, r)"
+                    raise ShapeError(f"{what}, got {made.left.shape} and {made.right.shape}")
             elif given is not None:
-                made = arrays[role] = _checked(role, given, most)
+                made = arrays[role] = _checked(role, given, _LARGEST)
             self.__dict__[role] = made
         both = [one for one in (self.query, self.key) if one is not None]
         sizes = [len(p.left) if isinstance(p, Factors) else p.shape[1] for p in both]
@@ -160,10 +156,8 @@ class Projections:
 
     def then(self, others: Projections) -> Projections:
         """Return the projections that apply these, and then others, to the same embedding."""
-        roles: dict[str, Any] = {
-            role: _composed(getattr(self, role), getattr(others, role)) for role in ROLES
-        }
-        return Projections(**roles, embedding=self.embedding)
+        roles = [_composed(getattr(self, role), getattr(others, role)) for role in ROLES]
+        return Projections(*roles, embedding=self.embedding)
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that a file holds, by name; none for the identity."""

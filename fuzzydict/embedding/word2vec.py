@@ -28,9 +28,6 @@ def read_sentences(paths: Iterable[Path]) -> list[str]:
     return [one for text in texts for part in _END.split(text) if (one := part.strip())]
 
 
-_OF_GENSIM = ("sg", "window", "vector_size", "epochs", "sample", "negative")
-
-
 @dataclass(frozen=True)
 class Model:
     """A word2vec model of a recipe; the first attributes are as in gensim."""
@@ -68,10 +65,7 @@ def train(
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64]]:
-    """Train the models of a recipe; return V words, their vectors by `combine`, (V, E), and counts.
-
-    The arguments are those of `WordVectors.train`.
-    """
+    """Return V words, their vectors by `combine`, (V, E), and counts; see `WordVectors.train`."""
     runs = [(model, (seed + copy) % 2**32) for model in recipe for copy in range(model.copies)]
     if not runs or min_count < 1 or not 0 <= seed < 2**32 or (size is not None and size < 1):
         got = f"{len(runs)} models, {size=}, {min_count=}, {seed=}"
@@ -105,10 +99,7 @@ def _of_models(
     min_count: int,
     progress: Callable[[int, int], None] | None,
 ) -> list[NDArray[np.float32]]:
-    """Return what models make of words, (V, E) each, given their seeds, sentences and words.
-
-    The models are trained at the same time, each by one worker: more would update in random order.
-    """
+    """Return what models make of words, (V, E) each, given their seeds, sentences and words."""
     from concurrent.futures import ThreadPoolExecutor
 
     from gensim.models import Word2Vec
@@ -132,10 +123,12 @@ def _of_models(
 
     def vectors(run: tuple[Model, int, Sequence[Sequence[str]], list[str]]) -> NDArray[np.float32]:
         model, seed, text, words = run
-        options = {name: getattr(model, name) for name in _OF_GENSIM}
+        names = ("sg", "window", "vector_size", "epochs", "sample", "negative")
+        options = {name: getattr(model, name) for name in names}
         more = {"min_count": min_count, "seed": seed, "workers": 1, "callbacks": [Tell()]}
         return units(Word2Vec(text, **options, **more).wv[words])
 
+    # At the same time, each by one worker: more would update in random order.
     with ThreadPoolExecutor() as pool:
         try:
             return list(pool.map(vectors, runs))

@@ -219,21 +219,20 @@ class WordVectors:
     # ---- words -----------------------------------------------------------------------------------
 
     def find(self, word: str) -> Found:
-        """Return the row of a word, as it is spelled here or plain, or of what stands in for it.
-
-        That is a word of which it is a form, or another form of that word, one slip away:
-        "committing" for "commiting". Or else it is the most frequent word that one slip after the
-        first letter makes of it. What the lexicon lists in a class, as "sulfite", is no slip.
-        No two numbers mean the same, though their vectors are alike.
-        """
+        """Return the row of a word, as it is spelled here or plain, or of what stands in for it."""
         row = self._rows.get(word)
-        if row is not None:
+        if row is not None:  # no two numbers mean the same, though their vectors are alike
             return Found(row, float(self._weights[row]), True, 0.0 if word.isdecimal() else 1.0)
         row, trust = self._stand_in(word)
         return Found(row, float(self._weights[-1]), False, trust)
 
     def _nearest_word(self, word: str) -> tuple[int, float]:
-        """Return the row of what a word never seen is a form or a slip of, and how sure that is."""
+        """Return the row of what a word never seen is a form or a slip of, and how sure that is.
+
+        That is a word of which it is a form, or another form of that word, one slip away:
+        "committing" for "commiting". Or else it is the most frequent word that one slip after the
+        first letter makes of it. What the lexicon lists in a class, as "sulfite", is no slip.
+        """
         if " " in word:
             return -1, 0.0
         entry = look_up(word)
@@ -272,21 +271,15 @@ class WordVectors:
 
     @cached_property
     def _weights(self) -> NDArray[np.float64]:
-        """The weight of each word, and at last that of a word never seen, (V + 1,).
-
-        It is near 1 if the word is rare, 0.03 for "of": ``a / (a + p)``, with the relative
-        frequency ``p`` of the word (Arora, Liang and Ma, 2017, "A Simple but Tough-to-Beat Baseline
-        for Sentence Embeddings", equation 1). One never seen weighs as much as the rarest.
-        """
+        """The weight of each word, and at last that of a word never seen, (V + 1,)."""
+        # Near 1 if it is rare, 0.03 for "of": ``a / (a + p)`` for a relative frequency p (Arora,
+        # Liang and Ma, 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+        # equation 1). One never seen weighs as much as the rarest.
         shares = np.append(self.counts, self.counts.min()) / max(int(self.counts.sum()), 1)
         return np.asarray(_SMOOTHING / (_SMOOTHING + shares), np.float64)
 
     def tokens(self, text: str) -> list[str]:
-        """Return the tokens of a text: the text itself if it is a word of these, or its words.
-
-        Phrases that are written with underscores ("new_york") are one token. Only the beginning of
-        a long text is read.
-        """
+        """Return the tokens of a text: the text itself if it is a word of these, or its words."""
         text = text[:LONGEST]
         if " " in text and not self._has_phrases:
             return plain(text).split()
@@ -294,7 +287,7 @@ class WordVectors:
             if whole in self._rows:
                 return [whole]
         words = plain(text).split()
-        joined = "_".join(words)
+        joined = "_".join(words)  # phrases are often written so: "new_york"
         return [joined] if len(words) > 1 and joined in self._rows else words
 
     def word(self, word: str) -> KnownWord:
@@ -539,11 +532,8 @@ def _opened(name: str) -> _Table:
 def side_by_side(
     first: WordVectors | _Table, second: WordVectors | _Table, ships_as: str | None = None
 ) -> WordVectors:
-    """Return one table of the words of both: the numbers of the first, then of the second, or 0.
-
-    A word of both is as frequent as the first has it; the counts of the second are scaled.
-    """
-    known = set(first.words)
+    """Return one table of the words of both: the numbers of the first, then of the second, or 0."""
+    known = set(first.words)  # the counts of the others are scaled
     new = [row for row, word in enumerate(second.words) if word not in known]
     share = first.counts.sum() / second.counts.sum()
     counts = np.concatenate([first.counts, np.rint(second.counts[new] * share).astype(np.int64)])

@@ -1,11 +1,6 @@
 """What `FuzzyDict.fit` does: from examples to options that are kept, and a report.
 
-The examples are checked, and their queries encoded once. If there are enough, some are held out, or
-each in turn. Q and K are trained without these, which are asked before and after, without what is
-remembered; `Answers.verdict` says whether to keep what was learned. If each was held out in turn,
-or none, Q and K are trained on all.
-
-    L queries, S keys, E numbers of a vector, Ev of a value
+L queries, S keys, E numbers of a vector, Ev of a value
 """
 
 from __future__ import annotations
@@ -104,10 +99,7 @@ Example: TypeAlias = tuple[str, frozenset[int]]
 def _checked(
     queries: Any, targets: Any, state: DictState
 ) -> list[Example] | tuple[list[str], NDArray[np.float64]]:
-    """Return the examples, or queries and what each should pool, (L, *shape).
-
-    A query without letters or digits that should find no key is left out: it finds none anyway.
-    """
+    """Return the examples, or queries and what each should pool, (L, *shape)."""
     if isinstance(queries, Mapping):
         if targets is not None:
             raise ArgumentTypeError(
@@ -137,7 +129,7 @@ def _checked(
             raise OptionError(f"queries: {quoted(query)} has no letters or digits; leave it out")
         if wanted and not any(isinstance(key, str) for key in wanted):
             numbers.append((query, target))
-        elif plain(query):
+        elif plain(query):  # another finds no key anyway
             examples.append((query, _right_keys(query, target, wanted, places, state)))
     if numbers and examples:
         (query, number), (other, _) = numbers[0], examples[0]
@@ -176,10 +168,7 @@ def _right_keys(
 def _together(
     examples: Sequence[Example], names: Sequence[str], *, remember: bool
 ) -> dict[str, frozenset[int]]:
-    """Return each query once, with the keys that any of its examples has.
-
-    To remember, it is each text, as `same_text` has it, with the keys that all its examples have.
-    """
+    """Return each query once, with the keys of any of its examples; to remember, those of all."""
     found: dict[str, Example] = {}
     for query, right in examples:
         text = same_text(query) if remember else query
@@ -284,10 +273,9 @@ class _Valued:
 def _scores(
     state: DictState, learned: Learned, asked: Sequence[Query], rights: Sequence[Collection[int]]
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield of some queries at a time, to bound memory, what is known of each key, (l, S).
+    """Yield of some queries at a time whether keys are right, and their scores or logs, (l, S).
 
-    This is whether it is right, and its score, or the logarithm of its probability. At last comes
-    the score of the best key if those that are right were not in the dict, (l,).
+    At last comes the score of the best key if those that are right were not in the dict, (l,).
     """
     layer, keys = learned.projections, state.keys
     if not layer.is_identity:
@@ -392,7 +380,9 @@ def learn_from(
 def _learn(task: Any, plan: Plan, why_not: str) -> tuple[FitReport, Learned]:
     """Return the report, and how the dict answers afterwards; learn nothing if there is a why not.
 
-    Each part that is held out is asked before, and after training on all but this part.
+    Each part that is held out is asked before, and after training on all but this part; then the
+    verdict is whether to keep what was learned. If each was held out in turn, or none, the last
+    training is on all. Nothing is asked of what is remembered.
     """
     held = share("validation", 0.2 if plan.validation is None else plan.validation, 0.5)
     state, every, settings = task.state, np.arange(len(task.texts)), _settings(task, plan)
@@ -453,17 +443,13 @@ def _learn(task: Any, plan: Plan, why_not: str) -> tuple[FitReport, Learned]:
 def _parts(
     task: Any, held: float, random: np.random.Generator, most: int
 ) -> list[NDArray[np.intp]]:
-    """Return the rows to hold out, part by part; each part has its share of those without a key.
-
-    Of ``task.many`` examples or more one part is held out, the share ``held`` or ``most`` of them;
-    of fewer each in one of five parts; with a share of 0, none.
-    """
+    """Return the rows to hold out, part by part; each part has its share of those without a key."""
     count, have_none = len(task.texts), task.have_none
     if count < 4 or not held:
         return []
     kinds = [random.permutation(np.flatnonzero(have_none == kind)) for kind in (False, True)]
     rows, folds = np.concatenate(kinds), min(count, _FOLDS)
-    if count < task.many:
+    if count < task.many:  # each is held out once
         return [rows[place::folds] for place in range(folds)]
     size = int(np.clip(round(held * count), 1, most))
     return [rows[np.arange(size) * count // size]]

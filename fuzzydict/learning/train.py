@@ -1,4 +1,4 @@
-"""Learn Q, K and V by gradient descent: from examples to projections, losses, steps.
+"""Learn Q, K and V by gradient descent.
 
 L queries, S keys, E numbers of a vector, Ev of a value, B examples of a step
 """
@@ -61,10 +61,9 @@ class Learned(NamedTuple):
 def fit_retrieval(
     queries: ArrayLike, keys: ArrayLike, pairs: ArrayLike, settings: Settings
 ) -> Learned:
-    """Learn Q and K from pairs of a query and its key, from the identity on.
+    """Learn Q and K by `retrieval_loss`, from the identity on.
 
-    Minimizes `retrieval_loss` over all keys (S, E), or over ``settings.candidates`` of them.
-    ``pairs`` (n, 2) are the examples: the row of a query (L, E), and that of its key.
+    ``pairs`` (n, 2) are the examples: the row of a query (L, E), and that of its key (S, E).
     """
     axes: Any = None
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
@@ -107,10 +106,7 @@ def fit_retrieval(
 def fit_pooling(
     queries: ArrayLike, keys: ArrayLike, values: ArrayLike, targets: ArrayLike, settings: Settings
 ) -> Learned:
-    """Learn Q and K (and V, if ``settings.roles`` has it) from what queries (L, E) should pool.
-
-    Minimizes the mean squared error of attention, for keys (S, E), values (S, Ev), targets (L, Ev).
-    """
+    """Learn Q and K (and V) by the mean squared error of what queries (L, E) pool, (L, Ev)."""
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # In units of a third of the spread, an error as large as the spread weighs as much as a key
     # that is hard to find, and the identity penalty means the same for both losses.
@@ -221,10 +217,9 @@ _HELD_OUT = 512  # examples in the held-out loss, at most
 def descend(
     parameters: Mapping[str, Array], count: int, losses: Losses, settings: Settings
 ) -> tuple[Epoch, ...]:
-    """Minimize the loss of ``count`` examples until it stops falling on those held out.
+    """Change parameters in place until the loss stops falling on examples that are held out.
 
-    ``parameters`` are changed in place. In the end they are those of the pass with the least loss
-    on the examples held out, or of the last pass if none are.
+    In the end they are those of the pass with the least such loss, or of the last if there is none.
     """
     random = np.random.default_rng(settings.seed)
     order = random.permutation(count)

@@ -1,7 +1,4 @@
-"""Attention on arrays: ``softmax((score(query, key) + mask) / temperature) @ value``.
-
-Without weights to return, long rows are computed in blocks of keys, in bounded memory.
-"""
+"""Attention on arrays: ``softmax((score(query, key) + mask) / temperature) @ value``."""
 
 from __future__ import annotations
 
@@ -43,7 +40,8 @@ class AttentionGradients(NamedTuple):
 
 #: From the gradient for the output (..., L, Ev) to those for the inputs.
 AttentionBackward: TypeAlias = Callable[[Array], AttentionGradients]
-
+#: From the scores (..., rows, keys) of some queries and keys to those with -inf for a key left out.
+_Masked: TypeAlias = Callable[[Array, slice, slice], Array]
 
 # Block sizes by measurement: smaller blocks cost calls, larger ones do not fit into the cache.
 _ROWS, _KEYS, _SCORES = 256, 1 << 15, 1 << 21
@@ -135,11 +133,7 @@ def attention_forward(
     normalizer: str = "softmax",
     **options: Any,
 ) -> tuple[Array, Array, AttentionBackward]:
-    """Compute ``attention``, which has the same options, without blocks.
-
-    Return the output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
-    loss for the output to its ``AttentionGradients``.
-    """
+    """Return the output (..., L, Ev) of ``attention``, the weights (..., L, S), and backward."""
     scorer, (q, k, v), masked = _checked(query, key, value, **options)
     scores, scorer_backward = scorer.forward(q, k)
     whole = masked(scores, slice(0, None), slice(0, None))
@@ -155,10 +149,6 @@ def attention_forward(
         return AttentionGradients(d_query, d_key, d_value, d_parameters, d_temperature)
 
     return output, weights, backward
-
-
-#: From the scores (..., rows, keys) of some queries and keys to those with -inf for a key left out.
-_Masked: TypeAlias = Callable[[Array, slice, slice], Array]
 
 
 def _checked(

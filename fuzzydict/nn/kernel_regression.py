@@ -128,10 +128,9 @@ class KernelRegression:
         """Return query, key (both less the mean of examples, for small rounding errors), value."""
         if not hasattr(self, "X_"):
             raise NotFittedError(f"{self!r} has seen no examples yet; call fit(X, y) first")
-        query = _matrix(X)
-        if query.shape[1] != self.n_features_in_:
-            columns = f"{self.n_features_in_} columns"
-            raise ShapeError(f"X must have {columns}, as in fit, got shape {query.shape}")
+        query, size = _matrix(X), self.n_features_in_
+        if query.shape[1] != size:
+            raise ShapeError(f"X must have {size} columns, as in fit, got shape {query.shape}")
         value = self.y_.reshape(len(self.y_), -1)
         with np.errstate(over="ignore"):  # the kernel refuses infinity
             return query - self._centre, self.X_ - self._centre, value
@@ -170,11 +169,7 @@ _FINER, _ROUNDS = 8, 3  # widths between the neighbours of the best one, and how
 
 
 def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
-    """Return the width with the least leave-one-out error, for x (N, E) and y (N, Ev), N > 1.
-
-    The error has several minima and jumps, so a search over all sensible widths comes first, and
-    then finer ones between the neighbours of the best. If all x are equal, it is 1.
-    """
+    """Return the width with the least leave-one-out error, for x (N, E) and y (N, Ev), N > 1."""
     gaps, extent = [], 0.0
     for rows in slices(len(x), _ROWS):
         squared = squared_distances(x[rows], x)  # (rows, N)
@@ -182,9 +177,10 @@ def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
         gaps.append(np.where(squared > 0, squared, np.inf).min(-1))
     nearest = np.concatenate(gaps)  # (N,)
     nearest = nearest[np.isfinite(nearest)]
-    if not nearest.size:
+    if not nearest.size:  # all are equal
         return 1.0
-    # From a quarter of the usual gap between examples to twice their extent.
+    # The error has several minima and jumps: a search from a quarter of the usual gap between
+    # examples to twice their extent comes first, then finer ones between the best one's neighbours.
     widths = np.geomspace(np.median(nearest) ** 0.5 / 4, 2 * extent**0.5, _WIDTHS)
     errors: dict[float, float] = {}
     for _ in range(1 + _ROUNDS):
@@ -197,16 +193,13 @@ def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
 
 
 def leave_one_out(kernel: Kernel, x: Array, y: Array) -> float:
-    """Return the mean squared error of predicting each y (N, Ev) of x (N, E) from all others.
-
-    One with no other inside the kernel is predicted by the mean of all others, so that a narrow
-    kernel is not rewarded for predicting nothing.
-    """
+    """Return the mean squared error of predicting each y (N, Ev) of x (N, E) from all others."""
     error = 0.0
     for rows in slices(len(x), _ROWS):
         self_pairs = (np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop))
         others = kernel(x[rows], x)  # (rows, N)
         others[self_pairs] = -np.inf
+        # Where none is inside the kernel, all others count, so that a narrow one gains nothing.
         others[np.isneginf(others).all(-1)] = 0
         others[self_pairs] = -np.inf
         error += float(((pool(softmax(others), y) - y[rows]) ** 2).sum())

@@ -1,9 +1,6 @@
 """The scorers: products, kernels of the distance, and hidden layers.
 
-``scorer(query, key)`` maps queries (..., L, E) and keys (..., S, E) to scores (..., L, S),
-which are logarithms of weights, so that one softmax serves all scorers.
-``scorer.forward(query, key)`` returns the backward function too. A constructor raises an
-OptionError or ShapeError if its arguments are out of range or do not fit together.
+A constructor raises an OptionError or ShapeError if its arguments do not fit together.
 """
 
 from __future__ import annotations
@@ -46,7 +43,7 @@ ScorerBackward: TypeAlias = Callable[[Array], ScorerGradients]
 
 
 class Scorer(ABC):
-    """The logarithm of the weight of each key for each query, by `_forward` of a subclass."""
+    """The logarithm of the weight of each key for each query, so that one softmax serves all."""
 
     same_size = True  # whether queries and keys must have the same last axis
     is_finite = False  # whether a score is never infinite, unless its products overflow
@@ -60,10 +57,7 @@ class Scorer(ABC):
         return self.forward(query, key)[0]
 
     def forward(self, query: ArrayLike, key: ArrayLike) -> tuple[Array, ScorerBackward]:
-        """Return the scores (..., L, S), and the backward function.
-
-        That one ignores the gradient at scores of -inf, because these are constant.
-        """
+        """Return the scores (..., L, S) and the backward function, by `_forward` of a subclass."""
         q, k = as_floats(query=query, key=key)
         check_matrices(q, k, same_size=self.same_size)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -98,10 +92,7 @@ class Scorer(ABC):
 
 
 class FunctionScorer(Scorer):
-    """A function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradients.
-
-    It may be called with some of the queries or keys at a time: a score depends on these alone.
-    """
+    """A function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradients."""
 
     same_size = False
 
@@ -271,7 +262,7 @@ class Kernel(Scorer):
         scores = self._log(u)
 
         def backward(d_scores: Array) -> ScorerGradients:
-            inside = np.isfinite(scores)
+            inside = np.isfinite(scores)  # elsewhere they are constant
             d_scores, within = np.where(inside, d_scores, 0), np.where(inside, u, 0)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 d_u = d_scores * self._slope(within)
@@ -436,9 +427,8 @@ class Concat(Scorer):
         joint, w = self._parameters["W"], self._parameters["w"]
         cut, size = query.shape[-1], query.shape[-1] + key.shape[-1]
         if joint.shape[1] != size:
-            given = f"query {query.shape} and key {key.shape}"
-            what = f"(A, Eq + Ek) = (A, {size}) for {given}, got {joint.shape}"
-            raise ShapeError(f"W must have shape {what}")
+            what = f"(A, {size}) for query {query.shape} and key {key.shape}, got {joint.shape}"
+            raise ShapeError(f"W must have shape (A, Eq + Ek) = {what}")
         scores, inner = Additive(joint[:, :cut], joint[:, cut:], w)._forward(query, key)
 
         def backward(d_scores: Array) -> ScorerGradients:
