@@ -40,8 +40,7 @@ def ignore_invalid(function: Callable[_P, _T]) -> Callable[_P, _T]:
 def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
     """Return the arguments as arrays of one floating dtype, without a copy where possible.
 
-    It is that of the floating arguments, from float32 to float64; without any it is float64. What
-    holds no real numbers raises ArgumentTypeError, and a ragged list ShapeError.
+    It is that of the floating arguments, from float32 to float64; without any it is float64.
     """
     arrays = list[NDArray[Any]]()
     for name, argument in arguments.items():

@@ -254,12 +254,10 @@ def require_finite_array(name: str, array: NDArray[Any]) -> None:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces ``path`` when the block ends without an error.
+    """Open a temporary file that replaces ``path``, once on the disk, if the block raises nothing.
 
-    It is renamed once it is on the disk, so that ``path`` always holds the whole old file or the
-    whole new one; if the block fails, it is removed. It has the permissions of the file that it
-    replaces from the beginning. A link stays a link, and a pipe is written to. An OSError names
-    ``path``.
+    It has the permissions of the file that it replaces. A link stays a link, and a pipe is written
+    to. An OSError names ``path``.
     """
     from pathlib import Path
 
@@ -326,13 +324,10 @@ class _Reading(io.FileIO):
 
 
 def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """Open a file, a pipe or a terminal to read its bytes; an OSError names it.
-
-    Another device, which may have no end, such as ``/dev/zero``, is a FileFormatError.
-    """
+    """Open a file, a pipe or a terminal to read its bytes; an OSError names it."""
     file = _Reading(os.fspath(path))
     status = os.fstat(file.fileno())
-    is_device = stat.S_ISCHR(status.st_mode) and not file.isatty()
+    is_device = stat.S_ISCHR(status.st_mode) and not file.isatty()  # as /dev/zero, without an end
     if is_device and not os.path.samestat(status, os.stat(os.devnull)):  # noqa: PTH116
         file.close()
         raise FileFormatError(f"{path}: is a device; expected a file or a pipe")

@@ -171,8 +171,7 @@ def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
 def brown_sentences(*, download: bool = False) -> list[list[str]]:
     """Return the 57,340 sentences of the Brown corpus, each a list of its tokens.
 
-    With ``download``, nltk fetches the corpus first, where it is not on this machine. It raises
-    MissingCorpusError if the corpus is not there, or could not be fetched.
+    If it is not here, nltk fetches it, with ``download``, or this raises MissingCorpusError.
     """
     import nltk
     from nltk.corpus import brown
@@ -184,7 +183,6 @@ def brown_sentences(*, download: bool = False) -> list[list[str]]:
             return brown_sentences()
         problem = "nltk could not fetch the Brown corpus; check the connection and try again with"
         if not download:
-            places = ", ".join(nltk.data.path)
-            problem = "the Brown corpus is not on this machine (nltk looked for corpora/brown in "
-            problem += f"{places}); fetch it with"
+            looked = f"nltk looked for corpora/brown in {', '.join(nltk.data.path)}"
+            problem = f"the Brown corpus is not on this machine ({looked}); fetch it with"
         raise MissingCorpusError(f"{problem}: python -m nltk.downloader brown") from error

@@ -185,11 +185,10 @@ def retrieval_loss(
 ) -> tuple[float, Array]:
     """Return the mean negative log-likelihood of the right keys, and its gradient, (L, S).
 
-    The probabilities are the softmax of the logits (L, S); those of a query's right keys are added.
-    ``rows`` (n,) are sorted queries, and ``columns`` (n,) their right keys, one or more of each.
-    If only some of all keys are given, ``log_shares``, (S,) or for all, is the log-probability of
-    each to be among them. A key drawn with probability ``p`` counts ``1 / p`` times, so that the
-    softmax's denominator is unbiased (Bengio and Senécal 2008); the right keys count once.
+    ``rows`` (n,) are sorted queries, and ``columns`` (n,) their right keys, one or more of each,
+    whose softmax of the logits (L, S) are added. If only some of all keys are given, ``log_shares``
+    is the log-probability of each to be among them: one drawn with probability ``p`` counts
+    ``1 / p`` times (Bengio and Senécal 2008), and the right keys once.
     """
     right = logits[rows, columns]  # (n,)
     logits = logits - np.asarray(log_shares, logits.dtype)

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fuzzydict._arrays import slices
 from fuzzydict.errors import MissingExtraError, needing
 from fuzzydict.search.keys import Keys
 
@@ -129,7 +130,7 @@ class Neighbours:
 def _rounded(points: NDArray[np.float32]) -> NDArray[np.int8]:
     """Return numbers between -1 and 1 as the graph keeps them."""
     scaled = np.clip(points * np.float32(_LARGEST), -_LARGEST, _LARGEST)
-    return np.rint(scaled).astype(np.int8)
+    return np.asarray(np.rint(scaled), np.int8)
 
 
 def _empty(size: int) -> Any:
@@ -156,9 +157,9 @@ _MINOR, _HELD = slice(9, 13), slice(17, 33)  # bytes of the head: all but the ma
 
 
 def nodes_of(graph: NDArray[np.uint8], like: NDArray[np.uint8]) -> NDArray[np.int64] | None:
-    """Return the label of each node of a saved graph, (n,), for usearch follows any link it reads.
+    """Return the labels of the nodes of a saved graph, (n,); None if it is not ``like`` another.
 
-    Return None unless it has the settings of the empty graph ``like``, and no link leads outside.
+    Nor may a link lead outside, for usearch follows any that it reads.
     """
     rows, size = (int.from_bytes(graph[at : at + 4].tobytes(), "little") for at in (0, 4))
     head = graph[_MATRIX + rows * size :]
@@ -188,26 +189,17 @@ def nodes_of(graph: NDArray[np.uint8], like: NDArray[np.uint8]) -> NDArray[np.in
     if not (_gathered(head, starts + 8, 2).view(np.int16)[:, 0] == layers).all():
         return None
     for layer in range(top + 1):
-        here = np.flatnonzero(layers >= layer)
-        at = starts[here] + 10 + (first + (layer - 1) * other if layer else 0)
-        if not _inside(head, at, many if layer else most, layers >= layer):
-            return None
+        there, most_here = layers >= layer, many if layer else most
+        at = starts[there] + 10 + (first + (layer - 1) * other if layer else 0)
+        for block in slices(len(at), _BLOCK):
+            links = _gathered(head, at[block], 4 + 4 * most_here).view(np.uint32)
+            counts, neighbours = links[:, :1], links[:, 1:]
+            followed = neighbours[np.arange(most_here) < counts]
+            if (counts > most_here).any() or (followed >= count).any() or not there[followed].all():
+                return None
     labels = _gathered(head, starts, 8).view(np.int64)[:, 0]
     is_sound = labels.min() >= 0 and labels.max() < _MOST and len(np.unique(labels)) == count
     return labels if is_sound else None
-
-
-def _inside(
-    head: NDArray[np.uint8], starts: NDArray[np.int64], most: int, there: NDArray[np.bool_]
-) -> bool:
-    """Tell whether neighbours, at most so many from each start on, are all ``there``, (n,)."""
-    for block in range(0, len(starts), _BLOCK):
-        numbers = _gathered(head, starts[block : block + _BLOCK], 4 + 4 * most).view(np.uint32)
-        counts, neighbours = numbers[:, 0], numbers[:, 1:]
-        followed = neighbours[np.arange(most) < counts[:, None]]
-        if (counts > most).any() or (followed >= len(there)).any() or not there[followed].all():
-            return False
-    return True
 
 
 def _gathered(head: NDArray[np.uint8], starts: NDArray[np.int64], length: int) -> NDArray[np.uint8]:
