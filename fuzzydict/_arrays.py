@@ -1,8 +1,7 @@
 """Array helpers: conversion and checks of arguments, broadcasting, linear maps.
 
-Each axis has one letter in the whole package: L queries, S keys, E the size of a query and a key,
-Ev the size of a value, A the size of a hidden layer, H heads. ``...`` stands for batch axes, which
-broadcast.
+Each axis has one letter in the whole package: L queries, S keys, E numbers of a query and a key, Ev
+of a value, A of a hidden layer, H heads. ``...`` stands for batch axes, which broadcast.
 """
 
 from __future__ import annotations

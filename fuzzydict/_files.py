@@ -1,14 +1,5 @@
 """Reading and writing files: named arrays in one file, atomic replacement, decoding.
 
-A file of arrays is versioned, checked and memory-mapped. Its layout, all numbers little-endian:
-
-    8 bytes     the magic "fuzzydct"
-    4 bytes     format version
-    4 bytes     CRC-32 of the header
-    8 bytes     length of the header
-    header      JSON: {"kind", "meta", "arrays": {name: {dtype, shape, crc32}}}
-    arrays      raw, in the header's order, each starting at a multiple of 64 bytes
-
 A checksum tells of damage, not of harm: anybody can compute one. What a file says is trusted only
 once `json_of` and `array_of` took it, in time and memory that its size bounds.
 """
@@ -38,8 +29,8 @@ MAGIC = b"fuzzydct"
 #: The dtypes that a file can hold.
 DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
 _VERSION = 2
-_PREFIX = struct.Struct("<8sIIQ")
-_ALIGNMENT = 64
+_PREFIX = struct.Struct("<8sIIQ")  # the magic, the version, the header's CRC-32 and its length
+_ALIGNMENT = 64  # of each array, in bytes; they follow the header in its order, little-endian
 _EMPTY = 1 << 20  # rows that the arrays without numbers may have in all, beside one a byte
 
 

@@ -554,7 +554,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             if not reader.lookup.needs_lock:
                 with suppress(_GoneError):
                     block = read(some, reader)
-            if block is None or not reader.has_options_of(self):  # a key is gone
+            if block is None or not reader.has_options_of(self):  # a key or option changed
                 with self._lock:
                     block = read(some, self._current_reader())
             found += block

@@ -1,15 +1,7 @@
 """A dict in one file: its items, options, what it was taught, what is known of its keys; no pickle.
 
-The file holds JSON for the options and the embedding's fingerprint, and these arrays, for a dict
-of K items, S of whose keys have vectors:
-
-    keys, values    JSON: lists of K, as `_Writer` writes them
-    values 0, ...   the numpy arrays among the values
-    aliases         JSON: pairs of an alias and the place of its key, or null; if there are any
-    synonyms        JSON: pairs of a text and what stands for it; if there are any
-    vectors         (S, E)
-    graph ...       the index of an engine, if there is one
-    projections ... learned projections, if there are any
+Of its K items, S have keys with vectors, (S, E). All but the options and the embedding's fingerprint
+are arrays of the file, of numbers or of JSON.
 """
 
 from __future__ import annotations
@@ -74,7 +66,7 @@ def write_saved(
         )
     options, writer = {name: getattr(d, name) for name in OPTIONS}, _Writer()
     arrays: dict[str, NDArray[Any]] = {
-        "keys": writer.all(d, d),
+        "keys": writer.all(d, d),  # of K, likewise the values
         "values": writer.all(d.values(), d),
         "vectors": keys.vectors[keys.alive] if len(keys.dead) else keys.vectors,
     }

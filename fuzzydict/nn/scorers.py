@@ -76,7 +76,10 @@ class Scorer(ABC):
 
     @abstractmethod
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        """Implement ``forward`` for checked arrays; gradients may keep the batch axes of scores."""
+        """Implement ``forward`` for checked arrays; scores of -inf are constant.
+
+        Gradients may keep the batch axes of scores.
+        """
 
     @property
     def parameters(self) -> dict[str, Array]:
@@ -92,7 +95,7 @@ class Scorer(ABC):
 
 
 class FunctionScorer(Scorer):
-    """A function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradients."""
+    """A function ``(..., L, E), (..., S, E) -> (..., L, S)``, maybe of some rows; no gradients."""
 
     same_size = False
 
@@ -262,7 +265,7 @@ class Kernel(Scorer):
         scores = self._log(u)
 
         def backward(d_scores: Array) -> ScorerGradients:
-            inside = np.isfinite(scores)  # elsewhere they are constant
+            inside = np.isfinite(scores)
             d_scores, within = np.where(inside, d_scores, 0), np.where(inside, u, 0)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 d_u = d_scores * self._slope(within)
