@@ -1,7 +1,7 @@
 """A dict in one file: its items, options, what it was taught, what is known of its keys; no pickle.
 
-Of its K items, S have keys with vectors, (S, E). All but the options and the embedding's fingerprint
-are arrays of the file, of numbers or of JSON.
+Of K items, S have keys with vectors, (S, E). Options and the fingerprint of the embedding are JSON,
+all else are arrays, of numbers or of the bytes of JSON.
 """
 
 from __future__ import annotations
