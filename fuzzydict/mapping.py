@@ -36,7 +36,7 @@ from fuzzydict.options import (
     no_items,
     unknown_option,
 )
-from fuzzydict.reads import NOT_GIVEN, AttnMask, Reader, Reads
+from fuzzydict.reads import NOT_GIVEN, AttnMask, Read, Reader, Reads
 from fuzzydict.results.answers import NO_KEY, is_match, no_match, require_texts, taught_none
 from fuzzydict.results.tables import dict_html
 from fuzzydict.saving import SavedKeys, read_saved, write_saved
@@ -536,11 +536,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     # ---- snapshots --------------------------------------------------------------------------
 
     def _of_blocks(
-        self,
-        queries: list[Any],
-        read: Callable[[list[Any], Reader], list[T]],
-        *,
-        at_once: bool = False,
+        self, queries: list[Any], read: Read[Reader, T], *, at_once: bool = False
     ) -> list[T]:
         """Return what is read of the queries, a block at a time, each from a snapshot."""
         found, reader = list[T](), self._current_reader()

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from itertools import chain
 from operator import attrgetter, is_
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,8 @@ class BlockReader(Protocol):
 
 
 ReaderT = TypeVar("ReaderT", bound=BlockReader)
+#: From a block of queries to what is read of each.
+Read: TypeAlias = Callable[[list[Any], ReaderT], list[T]]
 
 
 class Reader:
@@ -401,11 +403,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         return Attentions(found) if is_list else found[0]
 
     def pool(
-        self,
-        query: Any,
-        *,
-        attn_mask: AttnMask | None = None,
-        score_cutoff: float | None = None,
+        self, query: Any, *, attn_mask: AttnMask | None = None, score_cutoff: float | None = None
     ) -> Any:
         """Return the mean of all values, weighted by attention, whatever the mode.
 
@@ -538,11 +536,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         return reader.lookup.attend(require_texts(queries), allowed, temperature, topn)
 
     def _each(
-        self,
-        queries: list[Any],
-        read: Callable[[list[Any], ReaderT], list[T]],
-        *,
-        at_once: bool = False,
+        self, queries: list[Any], read: Read[ReaderT, T], *, at_once: bool = False
     ) -> list[T]:
         """Return what is read of each query, of equal texts once; see `_of_blocks`."""
         ids = [query if type(query) is str else id(query) for query in queries]
@@ -559,11 +553,7 @@ class Reads(Configured, Generic[V, ReaderT]):
 
     @abstractmethod
     def _of_blocks(
-        self,
-        queries: list[Any],
-        read: Callable[[list[Any], ReaderT], list[T]],
-        *,
-        at_once: bool = False,
+        self, queries: list[Any], read: Read[ReaderT, T], *, at_once: bool = False
     ) -> list[T]:
         """Return what is read of the queries, some of them at a time, or all ``at_once``."""
 
