@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
+from itertools import product
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -227,33 +228,28 @@ class WordVectors:
         return Found(row, float(self._weights[-1]), False, trust)
 
     def _nearest_word(self, word: str) -> tuple[int, float]:
-        """Return the row of what a word never seen is a form or a slip of, and how sure that is.
-
-        That is a word of which it is a form, or another form of that word, one slip away:
-        "committing" for "commiting". Or else it is the most frequent word that one slip after the
-        first letter makes of it. What the lexicon lists in a class, as "sulfite", is no slip.
-        """
+        """Return the row of what a word never seen is a form or a slip of, and how sure that is."""
         if " " in word:
             return -1, 0.0
         entry = look_up(word)
         bases = entry.form, entry.stem, _AMERICAN.sub("z", word)
         base = next((self._rows[one] for one in bases if one in self._rows), None)
-        slips = [] if entry.group >= 0 else self._slips(word)
+        slips = [] if entry.group >= 0 else self._slips(word)  # of a class, as "sulfite", is none
         if base is not None:  # "commiting" is "committing" sooner than "commit"
             forms = [row for row in slips if look_up(self.words[row]).stem == entry.stem]
             return min(forms, default=base), 1.0
         if not slips:
             return -1, 0.0
-        return min(slips), Indel.normalized_similarity(word, self.words[min(slips)])
+        row = min(slips)  # the most frequent word
+        return row, Indel.normalized_similarity(word, self.words[row])
 
     def _slips(self, word: str) -> list[int]:
         """Return the rows of frequent words that a slip after the first letter makes of a word."""
         if len(word) < _SHORTEST or not (word.isalpha() and word.isascii()):
             return []
         known, sizes = list[str](), range(len(word) - 1, len(word) + 2)
-        for letters in (word[:2], word[0] + word[-2:]):  # one slip leaves some of them
-            for size in sizes:
-                known += self._frequent.get((letters, size), ())
+        for key in product((word[:2], word[0] + word[-2:]), sizes):  # one slip leaves some of them
+            known += self._frequent.get(key, ())
         if not known:
             return []
         edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)[0]
