@@ -158,11 +158,6 @@ def positive(name: str, number: Any, most: float = sys.float_info.max) -> float:
     return real_number(name, number, expected, math.ulp(0.0), most)
 
 
-def share(name: str, number: Any, most: float = 1.0) -> float:
-    """Return a `real_number` from 0 to ``most``."""
-    return real_number(name, number, f"a share from 0 to {most:g}", 0.0, most)
-
-
 def whole_number(
     name: str, number: Any, least: int = 1, most: int | None = None, *, other: str = ""
 ) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from fuzzydict._arrays import as_floats, positive, require_finite, share, slices, whole_number
+from fuzzydict._arrays import as_floats, positive, real_number, require_finite, slices, whole_number
 from fuzzydict.embedding.projections import ROLES, Projections, as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.learning.report import Answers, Errors, FitReport, Measures
@@ -129,7 +129,7 @@ def _checked(
             raise OptionError(f"queries: {quoted(query)} has no letters or digits; leave it out")
         if wanted and not any(isinstance(key, str) for key in wanted):
             numbers.append((query, target))
-        elif plain(query):  # another finds no key anyway
+        elif plain(query):  # one without finds no key anyway
             examples.append((query, _right_keys(query, target, wanted, places, state)))
     if numbers and examples:
         (query, number), (other, _) = numbers[0], examples[0]
@@ -380,11 +380,11 @@ def learn_from(
 def _learn(task: Any, plan: Plan, why_not: str) -> tuple[FitReport, Learned]:
     """Return the report, and how the dict answers afterwards; learn nothing if there is a why not.
 
-    Each part that is held out is asked before, and after training on all but this part; then the
-    verdict is whether to keep what was learned. If each was held out in turn, or none, the last
-    training is on all. Nothing is asked of what is remembered.
+    Each part that is held out is asked before, and after training on all but this part, without
+    what is remembered. If each was held out in turn, or none, the last training is on all.
     """
-    held = share("validation", 0.2 if plan.validation is None else plan.validation, 0.5)
+    held = 0.2 if plan.validation is None else plan.validation
+    held = real_number("validation", held, "a share from 0 to 0.5", 0.0, 0.5)
     state, every, settings = task.state, np.arange(len(task.texts)), _settings(task, plan)
     (size, width), random = state.keys.vectors.shape, np.random.default_rng(plan.seed)
     most = int(np.clip(2**23 // size, 32, 256))  # examples to ask; fewer if there are many keys
