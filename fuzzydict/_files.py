@@ -17,6 +17,8 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -127,8 +129,6 @@ def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] 
 
 def header_digest(path: str | os.PathLike[str], kind: str) -> str:
     """Return a hash of the header, which has the checksum of each array; raise as `read_arrays`."""
-    from hashlib import blake2b
-
     data, _, end = _opened(path, kind)
     return blake2b(data[:end].tobytes(), digest_size=16).hexdigest()
 
@@ -250,8 +250,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     It has the permissions of the file that it replaces. A link stays a link, and a pipe is written
     to. An OSError names ``path``.
     """
-    from pathlib import Path
-
     name, mode = os.fsdecode(path), None
     if not name:
         raise FileNotFoundError(errno.ENOENT, "the name is empty; name a file", name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,8 +182,6 @@ class Projections:
     @cached_property
     def digest(self) -> str:
         """A hash of all numbers."""
-        from hashlib import blake2b
-
         state = blake2b(digest_size=8)
         for name, array in sorted(self._arrays.items()):
             state.update(name.encode("ascii"))

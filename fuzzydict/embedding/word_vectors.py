@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from hashlib import blake2b
 from importlib import import_module
 from itertools import product
 from typing import Any, NamedTuple, Self
@@ -435,8 +436,6 @@ class WordVectors:
 
     @cached_property
     def _name(self) -> str:
-        from hashlib import blake2b
-
         state = blake2b(digest_size=8)
         if self.ships_as is not None:  # the files have checksums of all of them
             for name in _FILES[self.ships_as]:
