@@ -32,9 +32,6 @@ _CODAS = [*"bdgmnprtx", "ck", "ft", "ld", "nd", "rn", "sh"]
 _asked: set[str] = set()  # all texts that came in this process
 
 
-# ---- keys ---------------------------------------------------------------------------------
-
-
 def key_texts(count: int, seed: int = 0, most: int = 2) -> list[str]:
     """Return different keys of two to ``most`` words."""
     chance, words = random.Random(seed), [word for word in Brown().words if word.isalpha()]
@@ -51,8 +48,6 @@ def keys_of(count: int, seed: int = 0) -> list[str]:
         return key_texts(count, seed)
     return random.Random(seed).sample(_words(), count)
 
-
-# ---- slips --------------------------------------------------------------------------------
 
 #: The four slips of a finger: each gives all words that one makes of a word.
 SLIPS: Mapping[str, Callable[[str], Iterator[str]]] = {
@@ -107,9 +102,6 @@ def changed(word: str, chance: random.Random) -> str:
     )
 
 
-# ---- words --------------------------------------------------------------------------------
-
-
 def known(keys: Sequence[str], count: int) -> Iterator[str]:
     """Yield texts of ``count`` words of the table that are no keys, as long as there are."""
     chance, words = random.Random(f"known {count}"), _words()
@@ -160,9 +152,6 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-# ---- cells --------------------------------------------------------------------------------
-
-
 def cells(keys: Sequence[str]) -> Iterator[str]:
     """Yield what a column holds in place of keys of two words, a third each.
 
@@ -189,9 +178,6 @@ def cells(keys: Sequence[str]) -> Iterator[str]:
 
     made = _fresh(in_turns(map(forms, keys)), keys)
     return in_turns([any_slips(keys), made, _fresh(beside(), keys)])
-
-
-# ---- what they share ----------------------------------------------------------------------
 
 
 def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:

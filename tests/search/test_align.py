@@ -25,9 +25,7 @@ ROWS = st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf]), min_siz
 
 
 @given(st.lists(ROWS, min_size=1, max_size=3), st.integers(1, 6), st.sampled_from([1, 200]))
-def test_of_equal_values_the_first_are_the_largest(
-    rows: list[list[float]], count: int, times: int
-) -> None:
+def test_the_first_of_equal_values_win(rows: list[list[float]], count: int, times: int) -> None:
     for row in rows:
         longer = row * times
         expected = sorted(range(len(longer)), key=lambda place: -longer[place])[:count]

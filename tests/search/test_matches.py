@@ -81,6 +81,11 @@ Robert Miller, Chapter V, Q3 2022: R. Miller = Robert Miller; chapter 5 = Chapte
     2022
 cola 6 x 330 ml, bulb 12V 55W, June 2022, board 18 x 220 mm: cola 6x33cl = cola 6 x 330 ml; bulb 55
     W 12 V = bulb 12V 55W; 2022-06 = June 2022; board 220x18mm = board 18 x 220 mm
+Train from London to Paris, Train from Paris to London, cola 6 x 330 ml: to Paris from London by
+    train = Train from London to Paris; London -> Paris (train) = Train from London to Paris; cola
+    330 ml x 6 = cola 6 x 330 ml
+created_at, Ladies' Final, Q1 2023, Log in: created_on = created_at; Women's final = Ladies' Final;
+    first quarter 2023 = Q1 2023; log into = Log in
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -132,7 +137,10 @@ Unit 2, x; Senior Project Manager: Senior Product Manager, x; 12b Elm St: 12a El
 12a Elm St, x; K. Miller: Robert Miller, x; nobody paid: he paid, x; Louis XV: Louis XIV, x;
 current_A: current_mA, x; received no order: received my order, x; hide the menu: show the menu, x;
 turn off the lamp: dim the lamp, x; sunflower oil 500 ml: olive oil 500 ml, x; CO (ppm): CO2 (ppm),
-x; S. Cox: R. Cox, x
+x; S. Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tabs: Close all tabs,
+x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x
+330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen to
+euros, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
