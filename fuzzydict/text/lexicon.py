@@ -200,7 +200,8 @@ def _classes() -> dict[str, tuple[int, str]]:
     found, numbers = dict[str, tuple[int, str]](), dict[str, int]()
     for kind, member, *others in word_list("classes"):
         number = numbers.setdefault(kind, len(numbers))
-        for word in (member, *others, *([f"{member}s"] if len(member) > 1 else [])):
+        plurals = [f"{member}s"] if len(member) > 1 and member[-1] != "s" else []
+        for word in (member, *others, *plurals):
             found.setdefault(word, (number, member))
     units = {symbol: " ".join(names) for symbol, names in table_of("units").items()}
     return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
@@ -394,14 +395,13 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
     >>> by_other_names(entries, same_terms(entries))[:2]
     ['my postal code', 'my zip code']
     """
-    words, found = list[str](), dict[str, None]()
-    for entry in entries:
-        words.append(entry.word)
+    words, found = [entry.word for entry in entries], dict[str, None]()
     for start, size, others in terms:
         for other in others:
             found[" ".join([*words[:start], *other, *words[start + size :]])] = None
-    for i, entry in enumerate(entries):
-        for name in _names().get((entry.group, entry.member), ()):
+    listed = [(i, entry) for i, entry in enumerate(entries) if entry.group >= 0]
+    for i, entry in listed:
+        for name in _names()[entry.group, entry.member]:
             if stem_of(name) != entry.stem:
                 found[" ".join([*words[:i], name, *words[i + 1 :]])] = None
     return list(found)[:_MOST_NAMED]
