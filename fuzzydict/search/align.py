@@ -30,6 +30,13 @@ from fuzzydict.search.keys import (
     weigh_words,
 )
 from fuzzydict.search.retrieve import Seen
+from fuzzydict.text.directions import (
+    are_other_persons,
+    are_turned,
+    aspect_of,
+    is_directed,
+    sides_in,
+)
 from fuzzydict.text.lexicon import (
     BOTH_KINDS,
     BROADER,
@@ -37,17 +44,13 @@ from fuzzydict.text.lexicon import (
     ONE,
     Part,
     abbreviates,
-    are_turned,
     first_writings,
-    is_directed,
     is_other_compound,
-    last_preposition,
     look_up,
     other_units,
     other_writings,
     part_of,
     relations_of,
-    sides_in,
     stem_of,
 )
 from fuzzydict.text.numbers import (
@@ -661,14 +664,15 @@ def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
 def compare_wholes(block: Block) -> None:
     """Set what is told of whole texts.
 
-    That is which abbreviates the other, where words change sides of a direction, and which end in
-    other prepositions, as if they were of a class: "created_at", "created_by".
+    That is which abbreviates the other, and where words change sides of a direction. Other aspects,
+    "created_at" and "created_by", and other persons are told as other members of a class.
     """
     X, queries, keys, slots, theirs, table = block
     own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]
     is_one, key_is_one = own == 1, counts == 1
     if table.conventional is not None:
         X[..., CONVENTIONAL] += is_one & key_is_one & (table.conventional[:, :, 0, 0] > 0)
+    as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
     for i, query in enumerate(queries):
         count = len(query.words)
         if count > 1 and is_directed(query.asked, query.text):
@@ -679,11 +683,14 @@ def compare_wholes(block: Block) -> None:
                     rows = table.strengths[0, i, j, :count]
                     places = [(m, int(r.argmax())) for m, r in enumerate(rows) if r.max() > SAME]
                     X[i, j, TURNED] = are_turned(places, ours, sides_in(text))
-        if count > 1 and (end := last_preposition(query.text)):
-            for j in (counts[i] > 1).nonzero()[0].tolist():
-                if last_preposition(keys.texts[slots[i, j]]) not in ("", end):
-                    X[i, j, SIBLINGS] = 1
-    as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
+        aspect = aspect_of(query.text) if count > 1 else ""
+        is_name = count > 1 and query.words[0].entry.group == look_up("robert").group
+        for j in (counts[i] > 1).nonzero()[0].tolist() if aspect or is_name else ():
+            text = keys.texts[slots[i, j]]
+            if aspect and aspect_of(text) not in ("", aspect):
+                X[i, j, SIBLINGS] = 1
+            elif is_name and are_other_persons(query.text, text):
+                X[i, j, [SIBLINGS, *as_others]] = 1
     for i, j in np.argwhere(own != counts).tolist():
         text, other = queries[i].text, keys.texts[slots[i, j]]
         if text.endswith(other) or other.endswith(text):

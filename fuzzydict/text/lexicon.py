@@ -557,13 +557,15 @@ _TIMES = re.compile(
 _TIMES_BEHIND = re.compile(
     r"(?i)\b([0-9.]+ ?(?:ml|cl|l|g|kg|oz)) ?[x\u00d7] ?([0-9]+)\b(?! ?[a-z])"
 )
+_FRACTION_OF = re.compile(
+    r"(?i)(?<![\d/.])([1-3])/([248])(?= ?(?:l|kg|g|lb|oz|cups?|tsp|tbsp|inch|pint|liter|litre)\b)"
+)
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
-_SIDES = re.compile(r"[^\W\d_](?:\s*[/>]\s*|\s[-\u2013]\s)[^\W\d_]")
 
 
 @cache
@@ -592,9 +594,10 @@ def with_plain_numbers(text: str) -> str:
 
     >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: 2x.5 mg")
     ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
-    >>> with_plain_numbers("cola 330ml x 6")
-    'cola 6 x 330ml'
+    >>> with_plain_numbers("cola 330ml x 6"), with_plain_numbers("milk 1/2 l")
+    ('cola 6 x 330ml', 'milk 0.5 l')
     """
+    text = _FRACTION_OF.sub(lambda found: str(int(found[1]) / int(found[2])), text)
     text = _TIMES.sub(" x ", _TIMES_BEHIND.sub(r"\2 x \1", text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _DECIMAL_COMMA.sub(r"\1.\2", text)
@@ -638,7 +641,7 @@ def with_points(text: str) -> str:
     return _FRACTION.sub(lambda found: (found[1] or "") + _FRACTIONS[found[2]], text)
 
 
-def _spelled_out(text: str) -> str:
+def spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
     text = text[:LONGEST]
     if not text.isascii():
@@ -673,7 +676,7 @@ def words_of(text: str) -> list[str]:
         is_unit = stuck[2] in units or "unit" in table_of("kinds").get(stuck[2], ())
         return " ".join(stuck.groups()) if is_unit and stuck[0] not in _classes() else stuck[0]
 
-    text = _POSSESSIVE.sub("s", plain(_spelled_out(text)))
+    text = _POSSESSIVE.sub("s", plain(spelled_out(text)))
     for word in _NUMBER_AND_UNIT.sub(parted, text).split():
         is_unit = len(word) == 1 and word in units and found[-1:] and found[-1].isdigit()
         found.append(units[word][0] if is_unit else word)  # "5 g", where "g" alone is a letter
@@ -706,72 +709,6 @@ def _read_in_context(words: list[str]) -> list[str]:
             elif after and not (after.has_digit or after.is_filler):
                 words[i] = "without" if "states" in before or not before else "no"
     return words
-
-
-def is_directed(text: str, words: str) -> bool:
-    """Tell whether the order of the words of a text matters, as in "USD/EUR", "miles per hour".
-
-    Given is the text as written, and its words.
-
-    >>> [is_directed(one, plain(one)) for one in ("usd to eur", "Bonn - Ulm", "from home")]
-    [True, True, False]
-    """
-    kinds = table_of("kinds")
-    inside = [word for word in words.split(" ")[1:-1] if "direction" in kinds.get(word, ())]
-    return bool(inside or (_SIDES.search(text) and _SIDES.search(_spelled_out(text))))
-
-
-def sides_in(words: str) -> list[str]:
-    """Return the word of direction that each word of a plain text stands behind, or is.
-
-    What stands before "to", where there is no "from", is from there, and the other way round.
-
-    >>> sides_in("train from bonn to ulm"), sides_in("usd to eur"), sides_in("ulm from bonn")
-    (['', 'from', 'from', 'to', 'to'], ['from', 'to', 'to'], ['to', 'from', 'from'])
-    """
-    kinds, side, sides = table_of("kinds"), "", list[str]()
-    for word in words.split(" "):
-        if "direction" in kinds.get(word, ()):
-            side = "to" if word in ("into", "onto") else word
-        sides.append(side)
-    for one, other in (("to", "from"), ("from", "to")):
-        if one in sides and other not in sides:
-            sides = [side or other for side in sides]
-    return sides
-
-
-_PREPOSITIONS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
-_PREPOSITIONS |= dict.fromkeys(("to", "until", "till"), "to")
-_PREPOSITIONS |= {word: word for word in ("by", "for", "from", "of", "with")}
-
-
-def last_preposition(words: str) -> str:
-    """Return the preposition that a plain text ends in, one for those that may be exchanged; or "".
-
-    >>> last_preposition("created on"), last_preposition("created by"), last_preposition("created")
-    ('at', 'by', '')
-    """
-    return _PREPOSITIONS.get(words.rpartition(" ")[2], "")
-
-
-def are_turned(
-    places: Sequence[tuple[int, int]], ours: Sequence[str], theirs: Sequence[str]
-) -> bool:
-    """Tell whether words, at these places of a query and a key, change sides of a direction.
-
-    Given are the sides of the words of both, as of `sides_in`. Words change sides if one comes from
-    the side of another, which takes its place; or, if no side is in both, if their order changes.
-
-    >>> are_turned([(0, 2), (2, 0)], sides_in("usd to eur"), sides_in("eur to usd"))
-    True
-    >>> are_turned([(1, 4), (3, 2)], sides_in("to ulm from bonn"), sides_in("bus from bonn to ulm"))
-    False
-    """
-    if {*ours} & {*theirs} <= {""}:
-        order = [key for _, key in places]
-        return order != sorted(order)
-    moves = {(ours[m], theirs[k]) for m, k in places}
-    return any(one != other and (other, one) in moves for one, other in moves)
 
 
 @cache

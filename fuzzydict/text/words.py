@@ -19,6 +19,7 @@ _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][
 _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are their own words
 # "U.K." -> "UK", "R&D" -> "RD"
 _INITIALS = re.compile(r"(?<![^\W_])[^\W\d_](?:[.&][^\W\d_](?![^\W_]))+\.?")
+_SLASHED = re.compile(r"(?<![\w/])([A-Z])/([A-Z])(?![\w/])")  # "A/C"
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
 # Letters that are no others with an accent, as they are written where they are missing.
 _SPELLED_OUT = str.maketrans(
@@ -33,16 +34,16 @@ def words(text: str) -> list[str]:
     """Return the words of ``text``: its letters and digits, in lower case, without accents.
 
     Punctuation, blanks, underscores and the humps of camel case part words; an apostrophe inside
-    a word belongs to it. Single letters joined by dots or "&" are one word. Text without a letter
-    or a digit has no words. Compatible Unicode forms of a text (full width, composed or
-    decomposed) have the same words.
+    a word belongs to it. Single letters joined by dots or "&", or capitals by "/", are one word.
+    Text without a letter or a digit has no words. Compatible Unicode forms of a text (full width,
+    composed or decomposed) have the same words.
 
     >>> words("topSpeed"), words("top_speed"), words("Top speed")
     (['top', 'speed'], ['top', 'speed'], ['top', 'speed'])
     >>> words("Don't panic, Zoë!")
     ["don't", 'panic', 'zoe']
-    >>> words("the U.K.'s R&D")
-    ['the', "uk's", 'rd']
+    >>> words("the U.K.'s R&D, A/C")
+    ['the', "uk's", 'rd', 'ac']
     >>> words("?!")
     []
     """
@@ -52,6 +53,8 @@ def words(text: str) -> list[str]:
         text = compatible(text)  # before humps are sought: "É" may be "E\u0301"
     if "." in text or "&" in text:
         text = _INITIALS.sub(lambda initials: re.sub("[.&]", "", initials[0]), text)
+    if "/" in text:
+        text = _SLASHED.sub(r"\1\2", text)
     text = _HUMP.sub(" ", text)
     if text.isascii():
         text = _NOT_A_WORD.sub(" ", text.lower())

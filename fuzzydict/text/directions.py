@@ -1,0 +1,112 @@
+"""What tells texts of the same words apart: sides of directions, aspects, persons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rapidfuzz.distance import OSA
+
+from fuzzydict.text.lexicon import look_up, spelled_out, table_of
+
+_SIDES = re.compile(r"[^\W\d_](?:\s*[/>]\s*|\s[-\u2013]\s)[^\W\d_]")
+_MOST_NAMES = 4  # words of the name of a person
+
+
+def is_directed(text: str, words: str) -> bool:
+    """Tell whether the order of the words of a text matters, as in "USD/EUR", "miles per hour".
+
+    Given is the text as written, and its words.
+
+    >>> [is_directed(one, plain(one)) for one in ("usd to eur", "Bonn - Ulm", "from home")]
+    [True, True, False]
+    """
+    kinds = table_of("kinds")
+    inside = [word for word in words.split(" ")[1:-1] if "direction" in kinds.get(word, ())]
+    return bool(inside or (_SIDES.search(text) and _SIDES.search(spelled_out(text))))
+
+
+def sides_in(words: str) -> list[str]:
+    """Return the word of direction that each word of a plain text stands behind, or is.
+
+    What stands before "to", where there is no "from", is from there, and the other way round.
+
+    >>> sides_in("train from bonn to ulm"), sides_in("usd to eur"), sides_in("ulm from bonn")
+    (['', 'from', 'from', 'to', 'to'], ['from', 'to', 'to'], ['to', 'from', 'from'])
+    """
+    kinds, side, sides = table_of("kinds"), "", list[str]()
+    for word in words.split(" "):
+        if "direction" in kinds.get(word, ()):
+            side = "to" if word in ("into", "onto") else word
+        sides.append(side)
+    for one, other in (("to", "from"), ("from", "to")):
+        if one in sides and other not in sides:
+            sides = [side or other for side in sides]
+    return sides
+
+
+_ASPECTS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
+_ASPECTS |= dict.fromkeys(("to", "until", "till"), "to")
+_ASPECTS |= {word: word for word in ("by", "for", "from", "of", "with")}
+_WHETHER = ("is", "are", "was", "has", "can")
+
+
+def aspect_of(words: str) -> str:
+    """Return what a plain text tells of a thing: "is" for whether, else the preposition at its end.
+
+    It is one for those that may be exchanged, and "" if there is none.
+
+    >>> aspect_of("created on"), aspect_of("created by"), aspect_of("is created"), aspect_of("name")
+    ('at', 'by', 'is', '')
+    """
+    first, _, last = words.partition(" ")
+    if first in _WHETHER and last:
+        return "is"
+    return _ASPECTS.get(words.rpartition(" ")[2], "")
+
+
+def are_turned(
+    places: Sequence[tuple[int, int]], ours: Sequence[str], theirs: Sequence[str]
+) -> bool:
+    """Tell whether words, at these places of a query and a key, change sides of a direction.
+
+    Given are the sides of the words of both, as of `sides_in`. Words change sides if one comes from
+    the side of another, which takes its place; or, if no side is in both, if their order changes.
+
+    >>> are_turned([(0, 2), (2, 0)], sides_in("usd to eur"), sides_in("eur to usd"))
+    True
+    >>> are_turned([(1, 4), (3, 2)], sides_in("to ulm from bonn"), sides_in("bus from bonn to ulm"))
+    False
+    """
+    if {*ours} & {*theirs} <= {""}:
+        order = [key for _, key in places]
+        return order != sorted(order)
+    moves = {(ours[m], theirs[k]) for m, k in places}
+    return any(one != other and (other, one) in moves for one, other in moves)
+
+
+_SLIP = 0.75  # how alike a surname and a slip of it are
+
+
+def are_other_persons(text: str, other: str) -> bool:
+    """Tell whether two plain texts begin with given names, and end in surnames that are no slips.
+
+    A given name that is a common word, as "mark", does not tell that a text names a person.
+
+    >>> are_other_persons("david cost", "david price"), are_other_persons("ann lee", "ann m leee")
+    (True, False)
+    >>> are_other_persons("mark all", "mark none")
+    False
+    """
+    ours, theirs = text.split(" "), other.split(" ")
+    if min(len(ours), len(theirs)) < 2 or max(len(ours), len(theirs)) > _MOST_NAMES:
+        return False
+    forename = look_up("robert").group
+    for entry in map(look_up, (ours[0], theirs[0])):
+        if entry.group != forename or entry.is_common:
+            return False
+    alike = OSA.normalized_similarity
+    return all(
+        max(alike(last, one) for one in names) < _SLIP
+        for last, names in ((ours[-1], theirs), (theirs[-1], ours))
+    )
