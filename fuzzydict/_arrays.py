@@ -39,7 +39,8 @@ def ignore_invalid(function: Callable[_P, _T]) -> Callable[_P, _T]:
 def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
     """Return the arguments as arrays of one floating dtype, without a copy where possible.
 
-    It is that of the floating arguments, from float32 to float64; without any it is float64.
+    It is that of the floating arguments, from float32 to float64; without any it is float64. What
+    holds no real numbers raises ArgumentTypeError, and a ragged list ShapeError.
     """
     arrays = list[NDArray[Any]]()
     for name, argument in arguments.items():
@@ -296,7 +297,7 @@ _RUN = 128  # values of which the top alone is compared first
 
 
 def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
-    """Return the places of the largest of n values, (count,), rising; of equal ones the first."""
+    """Return places of the ``count`` > 0 largest values (no NaN), rising; of equals the first."""
     whole = len(values) // _RUN * _RUN
     if whole > count * _RUN:  # so many runs have a value as large as the top that is found here
         tops = np.maximum.reduce(values[:whole].reshape(-1, _RUN), axis=1)

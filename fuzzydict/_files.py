@@ -32,7 +32,8 @@ MAGIC = b"fuzzydct"
 DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
 _VERSION = 2
 _PREFIX = struct.Struct("<8sIIQ")  # the magic, the version, the header's CRC-32 and its length
-_ALIGNMENT = 64  # of each array, in bytes; they follow the header in its order, little-endian
+# Then the header, JSON {kind, meta, arrays: {name: {dtype, shape, crc32}}}, and the raw arrays in
+_ALIGNMENT = 64  # its order, little-endian, each after zeros up to a multiple of so many bytes
 _EMPTY = 1 << 20  # rows that the arrays without numbers may have in all, beside one a byte
 
 
@@ -215,9 +216,9 @@ def json_of(array: NDArray[Any], *, of_texts: bool = False) -> list[Any]:
 def array_of(
     arrays: Mapping[str, NDArray[Any]], name: str, dtypes: str, *shape: int | None
 ) -> NDArray[Any]:
-    """Return an array of a file, or raise KeyError or ValueError if its numbers are not finite.
+    """Return an array of a file; KeyError if it is missing, ValueError if it is not as expected.
 
-    Its dtype must be one of ``dtypes``, such as "f4 f8"; None in its shape is any number.
+    Its dtype must be one of ``dtypes``, as "f4 f8", its numbers finite; None in its shape is any.
     """
     array = arrays[name]
     if array.dtype.str[1:] not in dtypes.split():

@@ -1,7 +1,9 @@
 """A dict in one file: its items, options, what it was taught, what is known of its keys; no pickle.
 
-Of K items, S have keys with vectors, (S, E). Options and the fingerprint of the embedding are JSON,
-all else are arrays, of numbers or of the bytes of JSON.
+Of K items, the keys of S have vectors. Options and the fingerprint of the embedding are the meta;
+the arrays are "keys" and "values", JSON of K; "values 0" ..., the numpy arrays among these and in
+the scorer; "vectors" (S, E); and if there are any "aliases", JSON of pairs of a text and the place
+of its key, or null; "synonyms", JSON of pairs; "graph", "graph labels" (S,); "projections ...".
 """
 
 from __future__ import annotations
@@ -200,7 +202,7 @@ class SavedKeys(NamedTuple):
 
     def open(self, meaning: Meaning) -> Neighbours | None:
         """Return the engine with its graph, if the file has one; raise if vectors are others."""
-        require_same(self.embedding, meaning)
+        require_same(self.embedding, meaning)  # or OptionError; other lengths: FileFormatError
         first = list(islice(filter(has_words, self.keys), 1))
         found = self.vectors.array.shape[1]
         try:

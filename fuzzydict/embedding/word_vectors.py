@@ -221,7 +221,11 @@ class WordVectors:
     # ---- words -----------------------------------------------------------------------------------
 
     def find(self, word: str) -> Found:
-        """Return the row of a word, as it is spelled here or plain, or of what stands in for it."""
+        """Return the row of a word, as it is spelled here or plain, or of what stands in for it.
+
+        That is a word of which it is a form, or another form of it one slip away, or else the most
+        frequent word that one slip after the first letter makes of it.
+        """
         row = self._rows.get(word)
         if row is not None:  # no two numbers mean the same, though their vectors are alike
             return Found(row, float(self._weights[row]), True, 0.0 if word.isdecimal() else 1.0)
@@ -276,7 +280,10 @@ class WordVectors:
         return np.asarray(_SMOOTHING / (_SMOOTHING + shares), np.float64)
 
     def tokens(self, text: str) -> list[str]:
-        """Return the tokens of a text: the text itself if it is a word of these, or its words."""
+        """Return the tokens of a text: the text itself if it is a word of these, or its words.
+
+        A phrase of these written "new_york" is one token; of a long text the beginning is read.
+        """
         text = text[:LONGEST]
         if " " in text and not self._has_phrases:
             return plain(text).split()
@@ -528,7 +535,8 @@ def side_by_side(
     first: WordVectors | _Table, second: WordVectors | _Table, ships_as: str | None = None
 ) -> WordVectors:
     """Return one table of the words of both: the numbers of the first, then of the second, or 0."""
-    known = set(first.words)  # the counts of the others are scaled
+    # A word of both is as frequent as the first has it; counts of the second's others are scaled.
+    known = set(first.words)
     new = [row for row, word in enumerate(second.words) if word not in known]
     share = first.counts.sum() / second.counts.sum()
     counts = np.concatenate([first.counts, np.rint(second.counts[new] * share).astype(np.int64)])

@@ -1,6 +1,7 @@
 """What Dask does: its workers look texts up, and its columns and frames are matched and joined.
 
-A call on a column or frame looks its distinct texts up at once; the rest is lazy, by partition.
+A call on a column or frame looks its distinct texts up at once: on the workers if there is a
+client, otherwise in this process. Only those of each partition travel. The rest is lazy.
 """
 
 from __future__ import annotations
@@ -156,7 +157,7 @@ def match_dask(
             f"column: expected a Series of Dask, got {type(column).__name__}; choose one of its "
             f"columns: frame['name']; or make an Index one: index.to_series()"
         )
-    distinct = column.drop_duplicates(split_out=1).compute()  # those of each partition travel
+    distinct = column.drop_duplicates(split_out=1).compute()  # to pandas, a null among them
     looked_up = _looked_up(d, _texts(distinct), score_cutoff, answer)
     table = match_column(looked_up, distinct, score_cutoff, one_to_one=one_to_one)
     frame, rows = column.rename("query").to_frame(), table.drop(columns="query")
@@ -171,8 +172,8 @@ def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) 
     """
     from dask.dataframe.dispatch import make_meta
 
-    def find(d: Any, texts: Sequence[str | None], cutoff: float | None, **how: Any) -> Found:
-        return find_each(_looked_up(d, texts, cutoff), texts, cutoff, **how)
+    def find(d: Any, texts: list[str | None], cutoff: float | None, *, one_to_one: bool) -> Found:
+        return find_each(_looked_up(d, texts, cutoff), texts, cutoff, one_to_one=one_to_one)
 
     names = join_frame(make_meta(left)).columns  # or raise
     distinct = left[column].drop_duplicates(split_out=1).compute()  # as in `match_dask`
@@ -211,6 +212,7 @@ def _looked_up(
             keys.save(path)
             # Dask warns if there are many keys; they are sent again if workers end.
             sent = client.submit(_Sent, path.read_bytes(), d.embedding, pure=False)
+            del keys  # to save memory
         found = ask_workers(client, _answer, distinct, sent, score_cutoff)
         found = [match and match._replace(value=dict.__getitem__(d, match.key)) for match in found]
     match_of = dict(zip(distinct, found, strict=True))

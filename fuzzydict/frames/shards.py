@@ -1,5 +1,7 @@
 """`pool_shards`: pooling over files and dicts as over the one dict that has the items of all.
 
+Each shard is asked twice: for counts of its keys, and for what it has for the queries. The best
+keys of all are judged here; the sums of all others are merged as (max, sum, weighted sum).
 Arrays: L queries, n keys, E numbers of a vector, Ev of a value.
 """
 

@@ -93,11 +93,12 @@ def clean_column(
     or if decisions contradict each other or the dict, and OptionError if two files are the same.
     """
     check_apart(source.table, output, deciding)
-    matcher = ColumnMatcher(d, deciding, nearest, _REMEMBERED)
+    matcher = ColumnMatcher(d, _REMEMBERED, deciding, nearest)
     added = new_columns(source.column, prefix)
     with replacing(output) if isinstance(output, Path) else nullcontext(output) as file:
         with open_table(source.table, source.reading) as table:
             counts = matcher.copy(table, source.column, added, file, progress)
+        # The table is closed, and the output takes its place only after the review is saved.
         if matcher.review:
             file.flush()  # so that a full disk is noticed before the review is written
             matcher.review.save()
@@ -172,7 +173,7 @@ def join_tables(
             cells = [None] * len(names) if key is None else values
             return table.beside([*cells, score] if add_score else cells)
 
-        return ColumnMatcher(d).copy(table, left.column, added, file, progress, beside)
+        return ColumnMatcher(d, _REMEMBERED).copy(table, left.column, added, file, progress, beside)
 
 
 # ---- which key ---------------------------------------------------------------------------
@@ -225,9 +226,9 @@ class ColumnMatcher:
     def __init__(
         self,
         d: AnyDict,
+        remembered: int,
         deciding: Deciding = Deciding(),  # noqa: B008
         nearest: Nearest | None = None,
-        remembered: int = _REMEMBERED,
     ) -> None:
         path, self.sure = deciding.review, deciding.sure
         paths = deciding.decisions, path if path and path.exists() else None

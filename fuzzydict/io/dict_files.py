@@ -54,7 +54,8 @@ def open_dict(
     OptionError that the format is unknown, or has no columns or sheets to name; MissingExtraError
     that ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
     """
-    if dict_format(path, reading) != "fuzzydict":
+    reading = reading._replace(format=dict_format(path, reading))
+    if reading.format != "fuzzydict":
         return FuzzyDict(read_dict(path, reading), embedding=embedding, scorer=scorer)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
     if scorer is not None:

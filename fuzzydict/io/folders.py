@@ -160,7 +160,7 @@ def map_parts(
             nearest = _by_others(d, workers, place.absolute(), end)
         if not folder.is_dir():
             return clean_column(d, source, output, nearest=nearest, **common)
-        matcher = ColumnMatcher(d, deciding, nearest, _REMEMBERED)
+        matcher = ColumnMatcher(d, _REMEMBERED, deciding, nearest)
         added = new_columns(source.column, prefix)
         for part in parts:
             _check(part, source, added)
@@ -237,12 +237,12 @@ def _check(part: Part, source: Source, added: Iterable[str]) -> None:
 
 
 def _by_others(d: AnyDict, workers: Workers, place: Path, end: ExitStack) -> Nearest:
-    """Return what looks texts up in other processes; a dict of no file is saved in ``place``."""
+    """Return what looks texts up in other processes, from the first text to the run's ``end``."""
 
     @cache
     def started() -> Callable[[list[str]], list[Match | None]]:
         asked = d if workers.matcher is None else workers.matcher
-        if isinstance(asked, FuzzyDict):
+        if isinstance(asked, FuzzyDict):  # of no file: it is copied to a folder of its own there
             place.mkdir(parents=True, exist_ok=True)
             folder = TemporaryDirectory(
                 prefix=".fuzzydict-copy-", dir=place, ignore_cleanup_errors=True

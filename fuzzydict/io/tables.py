@@ -278,7 +278,7 @@ class _Archive(ZipFile):
         if size > _MAX_BYTES:
             raise self.too_large
         self.left = 3 * size + 2**16  # bytes; all are read here, too
-        tags, cells = [0, 0], 0  # tags elsewhere, and in the cells and their texts
+        tags, cells = {True: 0, False: 0}, 0  # tags in the cells and their texts, or elsewhere
         for part in self.namelist():
             data = self.read(part)
             if not part.lower().endswith((".xml", ".rels", ".vml")):
@@ -294,7 +294,7 @@ class _Archive(ZipFile):
                     cells += (right - left + 1) * (bottom - top + 1)
                 except (TypeError, ValueError):  # as of a whole column
                     cells += _MAX_CELLS + 1 if b":" in reference else 0
-            if tags[1] > _MAX_TAGS or tags[0] > _MAX_OTHER_TAGS or cells > _MAX_CELLS:
+            if tags[True] > _MAX_TAGS or tags[False] > _MAX_OTHER_TAGS or cells > _MAX_CELLS:
                 raise self.too_large
 
     def open(self, name: Any, *given: Any, **options: Any) -> Any:

@@ -1,6 +1,7 @@
 """What a table in a file is, and tables of lines: CSV, TSV and JSON Lines.
 
-A row keeps its text, at whose end new cells are put, so that all else stays as it is written.
+A row keeps its text, and new cells are put at its end. A delimiter or encoding that nobody names is
+guessed, with a UserWarning if it is not the usual one. Streams are read as they come in.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """What `FuzzyDict.fit` does: from examples to options that are kept, and a report.
 
+Some examples are held out, or each in turn, and asked before and after training on the others;
+`Answers.verdict` decides whether to keep what was learned.
+
 L queries, S keys, E numbers of a vector, Ev of a value
 """
 
@@ -273,7 +276,7 @@ class _Valued:
 def _scores(
     state: DictState, learned: Learned, asked: Sequence[Query], rights: Sequence[Collection[int]]
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield of some queries at a time whether keys are right, and their scores or logs, (l, S).
+    """Yield of some queries which keys are right, and scores or logs of probabilities, (l, S).
 
     At last comes the score of the best key if those that are right were not in the dict, (l,).
     """
@@ -451,7 +454,7 @@ def _parts(
     rows, folds = np.concatenate(kinds), min(count, _FOLDS)
     if count < task.many:  # each is held out once
         return [rows[place::folds] for place in range(folds)]
-    size = int(np.clip(round(held * count), 1, most))
+    size = int(np.clip(round(held * count), 1, most))  # one part: the share, or ``most`` of them
     return [rows[np.arange(size) * count // size]]
 
 

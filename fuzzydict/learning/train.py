@@ -63,7 +63,8 @@ def fit_retrieval(
 ) -> Learned:
     """Learn Q and K by `retrieval_loss`, from the identity on.
 
-    ``pairs`` (n, 2) are the examples: the row of a query (L, E), and that of its key (S, E).
+    The loss is over all keys, or `settings.candidates` of them and the right ones. ``pairs`` (n, 2)
+    are the examples: the row of a query (L, E), and that of its key (S, E).
     """
     axes: Any = None
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
@@ -106,7 +107,10 @@ def fit_retrieval(
 def fit_pooling(
     queries: ArrayLike, keys: ArrayLike, values: ArrayLike, targets: ArrayLike, settings: Settings
 ) -> Learned:
-    """Learn Q and K (and V) by the mean squared error of what queries (L, E) pool, (L, Ev)."""
+    """Learn Q and K (and V, if `settings.roles` has it) by the mean squared error of pooled values.
+
+    Queries (L, E) pool the values (S, Ev) of keys (S, E); targets are (L, Ev).
+    """
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # In units of a third of the spread, an error as large as the spread weighs as much as a key
     # that is hard to find, and the identity penalty means the same for both losses.
@@ -185,10 +189,11 @@ def retrieval_loss(
 ) -> tuple[float, Array]:
     """Return the mean negative log-likelihood of the right keys, and its gradient, (L, S).
 
-    ``rows`` (n,) are sorted queries, and ``columns`` (n,) their right keys, one or more of each,
-    whose softmax of the logits (L, S) are added. If only some of all keys are given, ``log_shares``
-    is the log-probability of each to be among them: one drawn with probability ``p`` counts
-    ``1 / p`` times (Bengio and Senécal 2008), and the right keys once.
+    The probabilities are the softmax of the logits (L, S); those of a query's right keys are added.
+    ``rows`` (n,) are sorted queries, and ``columns`` (n,) their right keys, one or more of each.
+    If only some of all keys are given, ``log_shares``, (S,) or one for all, is the log-probability
+    of each to be among them. One drawn with probability ``p`` counts ``1 / p`` times, so that the
+    softmax's denominator is unbiased (Bengio and Senécal 2008), and the right keys once.
     """
     right = logits[rows, columns]  # (n,)
     logits = logits - np.asarray(log_shares, logits.dtype)

@@ -57,7 +57,7 @@ class Scorer(ABC):
         return self.forward(query, key)[0]
 
     def forward(self, query: ArrayLike, key: ArrayLike) -> tuple[Array, ScorerBackward]:
-        """Return the scores (..., L, S) and the backward function, by `_forward` of a subclass."""
+        """Return scores (..., L, S) and `backward`, which ignores gradients at scores of -inf."""
         q, k = as_floats(query=query, key=key)
         check_matrices(q, k, same_size=self.same_size)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -78,7 +78,7 @@ class Scorer(ABC):
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         """Implement ``forward`` for checked arrays; scores of -inf are constant.
 
-        Gradients may keep the batch axes of scores.
+        Their gradient must be ignored. Gradients may keep the batch axes of scores.
         """
 
     @property
@@ -95,7 +95,10 @@ class Scorer(ABC):
 
 
 class FunctionScorer(Scorer):
-    """A function ``(..., L, E), (..., S, E) -> (..., L, S)``, maybe of some rows; no gradients."""
+    """A function ``(..., L, E), (..., S, E) -> (..., L, S)``, without gradients.
+
+    It may be called with some queries or keys at a time: a score may depend on its own pair alone.
+    """
 
     same_size = False
 

@@ -58,7 +58,7 @@ class Neighbours:
         return new
 
     def near(self, keys: Keys, queries: NDArray[np.float32], count: int) -> list[NDArray[np.intp]]:
-        """Return the slots of the ``count`` keys, if so many, nearest to each query (L, E)."""
+        """Return the slots of ``count`` keys, or all, next to each query (L, E), nearest first."""
         self.update(keys)
         wanted, size = min(count, keys.count), len(self._graph)
         # Their lengths decide nothing, and those of large numbers may be beyond 32 bits.

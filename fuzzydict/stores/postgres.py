@@ -206,9 +206,9 @@ class PostgresStore(base.Store):
     def _run(
         self, text: str, values: Any = (), *, binary: bool = True, **parts: Any
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of one statement; without ``binary`` and values they may be several.
+        """Return the rows of one statement, a transaction of its own.
 
-        They are a transaction of their own.
+        Without ``binary`` and values the text may be several statements, then in one transaction.
         """
         query, places, sound = SQL(text).format(**self._parts, **parts), self._places, None
         try:

@@ -1,7 +1,8 @@
 """`QdrantStore`: keys in a collection of Qdrant, found by two vectors (extra ``qdrant``).
 
-Each key is a point with two vectors, and its value as payload. Aliases, the meta and the counts are
-points without vectors beside them, so that one request asks for all of these.
+Each key is a point with its value as payload and two vectors: the dense "meaning", and the sparse
+"spelling", which has ``1/sqrt(m)`` in each of its m n-grams. Aliases, the meta with the version of
+the keys, and the counts are points without vectors, so that one request asks for all of these.
 """
 
 from __future__ import annotations

@@ -100,13 +100,16 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 super().__setattr__(name, option)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            self.__dict__[name] = value
+            return
         if name in _FIXED:
             raise ReadOnlyError(
                 f"{name}: fixed once a RemoteDict is connected, got {quoted(value)}; connect again"
             )
         if name == "scorer":
             require_nearness(value)
-        elif name not in OPTIONS and not name.startswith("_"):
+        elif name not in OPTIONS:
             raise unknown_option(type(self), name)
         super().__setattr__(name, value)
 

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
@@ -79,7 +79,9 @@ class Answers:
     (True, ['red', 'blue'])
     """
 
-    def __init__(self, d: FuzzyDict[Any], changing: Lock | None = None) -> None:
+    def __init__(
+        self, d: FuzzyDict[Any], changing: AbstractContextManager[Any] | None = None
+    ) -> None:
         self.dict, self._changing = d, changing or Lock()
         values = list(dict.values(d))
         self._are_numbers = all(map(_is_number, values))

@@ -180,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _PATIENCE
     protocol_version = "HTTP/1.0"
 
-    def do_GET(self) -> None:
+    def _respond(self) -> None:
         """Send a file of the page, or by POST the answer to a question of it; or tell why not."""
         answer = self._answer if self.command == "POST" else self._file
         try:
@@ -198,7 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
             message = f"this failed: {type(error).__name__}: {error}"
             self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, message)
 
-    do_POST = do_GET  # noqa: N815
+    do_GET = do_POST = _respond  # noqa: N815
 
     def _name(self) -> str:
         """Return what is asked for, once the request is from the page."""
@@ -206,10 +206,8 @@ class _Handler(BaseHTTPRequestHandler):
         if host not in (f"{_HOST}:{port}", f"localhost:{port}"):  # a name that leads here
             raise _RefusedError(HTTPStatus.FORBIDDEN, "the Host is not this machine's")
         token, slash, name = self.path.partition("?")[0].removeprefix("/").partition("/")
-        is_own, is_for_once = (
-            secrets.compare_digest(token.encode(), one.encode())
-            for one in (self.server.token, self.server.token_for_once)
-        )
+        is_own = secrets.compare_digest(token.encode(), self.server.token.encode())
+        is_for_once = secrets.compare_digest(token.encode(), self.server.token_for_once.encode())
         if not is_own or not slash:
             if not is_for_once:
                 raise _RefusedError(HTTPStatus.FORBIDDEN, "the address has no valid token")
