@@ -37,7 +37,8 @@ def demo(lesson: Callable[..., Picture]) -> click.Command:
                 file.write(drawn(picture(), kind))
 
     example = f"fuzzydict demo {name} --save {name}.png"
-    command: click.Command = click.command(name, cls=Command, example=example)(run)
+    made: Any = click.command(name, cls=Command, example=example)
+    command: click.Command = made(run)
     return command
 
 

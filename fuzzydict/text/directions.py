@@ -18,7 +18,7 @@ def is_directed(text: str, words: str) -> bool:
 
     Given is the text as written, and its words.
 
-    >>> [is_directed(one, plain(one)) for one in ("usd to eur", "Bonn - Ulm", "from home")]
+    >>> [is_directed(one, one.lower()) for one in ("usd to eur", "Bonn - Ulm", "from home")]
     [True, True, False]
     """
     kinds = table_of("kinds")

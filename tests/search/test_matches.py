@@ -86,6 +86,8 @@ Train from London to Paris, Train from Paris to London, cola 6 x 330 ml: to Pari
     330 ml x 6 = cola 6 x 330 ml
 created_at, Ladies' Final, Q1 2023, Log in: created_on = created_at; Women's final = Ladies' Final;
     first quarter 2023 = Q1 2023; log into = Log in
+air conditioning, milk 500 ml, David Price: A/C = air conditioning; 1/2 l milk = milk 500 ml; David
+    Prcie = David Price
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -139,8 +141,9 @@ current_A: current_mA, x; received no order: received my order, x; hide the menu
 turn off the lamp: dim the lamp, x; sunflower oil 500 ml: olive oil 500 ml, x; CO (ppm): CO2 (ppm),
 x; S. Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tabs: Close all tabs,
 x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x
-330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen to
-euros, x
+330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen to euros, x; David
+Cost: David Price, x; isPublished: publishedAt, x; Michael Browning: Michael Brown, x; 1/2 l milk:
+milk 1 l, x; 5 Jan 2024: 2024-05-01, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
