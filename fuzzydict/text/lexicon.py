@@ -587,6 +587,7 @@ def _last_written() -> frozenset[str]:
     return frozenset(left.split()[-1] for left in _written())
 
 
+@lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
 def with_plain_numbers(text: str) -> str:
     """Return a text as written with blanks around "x" between numbers, which have no commas.
 
