@@ -10,7 +10,7 @@ from rapidfuzz.distance import OSA
 from fuzzydict.text.lexicon import look_up, spelled_out, table_of
 
 _SIDES = re.compile(r"[^\W\d_](?:\s*[/>]\s*|\s[-\u2013]\s)[^\W\d_]")
-_MOST_NAMES = 4  # words of the name of a person
+_MOST_SURNAMES = 3  # words behind the given name of a person
 
 
 def is_directed(text: str, words: str) -> bool:
@@ -85,28 +85,24 @@ def are_turned(
     return any(one != other and (other, one) in moves for one, other in moves)
 
 
-_SLIP = 0.75  # how alike a surname and a slip of it are
+_SLIP = 0.75  # how alike a surname and a slip of it are, at least
 
 
 def are_other_persons(text: str, other: str) -> bool:
-    """Tell whether two plain texts begin with given names, and end in surnames that are no slips.
+    """Tell whether two plain texts begin with given names, behind which all words are others.
 
-    A given name that is a common word, as "mark", does not tell that a text names a person.
+    A word is no other if it may be a slip of one of them. A given name that is a common word, as
+    "mark", does not tell that a text names a person.
 
     >>> are_other_persons("david cost", "david price"), are_other_persons("ann lee", "ann m leee")
     (True, False)
-    >>> are_other_persons("mark all", "mark none")
+    >>> are_other_persons("laura ashley light", "laura ashley lamp")
     False
     """
-    ours, theirs = text.split(" "), other.split(" ")
-    if min(len(ours), len(theirs)) < 2 or max(len(ours), len(theirs)) > _MOST_NAMES:
+    (first, *ours), (their_first, *theirs) = text.split(" "), other.split(" ")
+    if not (ours and theirs) or max(len(ours), len(theirs)) > _MOST_SURNAMES:
         return False
-    forename = look_up("robert").group
-    for entry in map(look_up, (ours[0], theirs[0])):
-        if entry.group != forename or entry.is_common:
-            return False
-    alike = OSA.normalized_similarity
-    return all(
-        max(alike(last, one) for one in names) < _SLIP
-        for last, names in ((ours[-1], theirs), (theirs[-1], ours))
-    )
+    forename, alike = look_up("robert").group, OSA.normalized_similarity
+    if any(one.group != forename or one.is_common for one in map(look_up, (first, their_first))):
+        return False
+    return all(alike(one, another) < _SLIP for one in ours for another in theirs)

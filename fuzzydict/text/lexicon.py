@@ -558,7 +558,7 @@ _TIMES_BEHIND = re.compile(
     r"(?i)\b([0-9.]+ ?(?:ml|cl|l|g|kg|oz)) ?[x\u00d7] ?([0-9]+)\b(?! ?[a-z])"
 )
 _FRACTION_OF = re.compile(
-    r"(?i)(?<![\d/.])([1-3])/([248])(?= ?(?:l|kg|g|lb|oz|cups?|tsp|tbsp|inch|pint|liter|litre)\b)"
+    r"(?i)(?<![\d/.])([1-3])/([248])(?= ?(?:l|kg|g|lb|oz|cups?|tsp|tbsp|pint|liter|litre)\b)"
 )
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
