@@ -45,6 +45,7 @@ from fuzzydict.text.lexicon import (
     Part,
     abbreviates,
     first_writings,
+    is_given_name,
     is_other_compound,
     look_up,
     other_units,
@@ -665,7 +666,8 @@ def compare_wholes(block: Block) -> None:
     """Set what is told of whole texts.
 
     That is which abbreviates the other, and where words change sides of a direction. Other aspects,
-    "created_at" and "created_by", and other persons are told as other members of a class.
+    "created_at" and "created_by", are told as other members of a class, and other persons as other
+    words as well.
     """
     X, queries, keys, slots, theirs, table = block
     own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]
@@ -684,13 +686,15 @@ def compare_wholes(block: Block) -> None:
                     places = [(m, int(r.argmax())) for m, r in enumerate(rows) if r.max() > SAME]
                     X[i, j, TURNED] = are_turned(places, ours, sides_in(text))
         aspect = aspect_of(query.text) if count > 1 else ""
-        is_name = count > 1 and query.words[0].entry.group == look_up("robert").group
+        is_name = count > 1 and is_given_name(query.words[0].entry)
         for j in (counts[i] > 1).nonzero()[0].tolist() if aspect or is_name else ():
             text = keys.texts[slots[i, j]]
             if aspect and aspect_of(text) not in ("", aspect):
                 X[i, j, SIBLINGS] = 1
-            elif is_name and are_other_persons(query.text, text):
-                X[i, j, [SIBLINGS, *as_others]] = 1
+            elif is_name:
+                written = exact_text(keys.names[slots[i, j]])
+                if are_other_persons(query.text, text, written):
+                    X[i, j, [SIBLINGS, *as_others]] = 1
     for i, j in np.argwhere(own != counts).tolist():
         text, other = queries[i].text, keys.texts[slots[i, j]]
         if text.endswith(other) or other.endswith(text):

@@ -7,10 +7,19 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import OSA
 
-from fuzzydict.text.lexicon import look_up, spelled_out, table_of
+from fuzzydict.text.lexicon import is_given_name, look_up, spelled_out, table_of
 
-_SIDES = re.compile(r"[^\W\d_](?:\s*[/>]\s*|\s[-\u2013]\s)[^\W\d_]")
-_MOST_SURNAMES = 3  # words behind the given name of a person
+# But "A/C" is one word.
+_SIDES = re.compile(
+    r"[^\W\d_](?:\s*>\s*|\s[-\u2013]\s)[^\W\d_]"
+    r"|[^\W\d_]{2}\s*/\s*[^\W\d_]|[^\W\d_]\s*/\s*[^\W\d_]{2}"
+)
+_ASPECTS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
+_ASPECTS |= dict.fromkeys(("to", "until", "till"), "to")
+_ASPECTS |= {word: word for word in ("by", "for", "from", "of", "with")}
+_WHETHER = ("is", "are", "was", "were", "has", "have", "had")
+_MOST_BEHIND = 3  # words behind the given name of a person
+_SLIP = 0.75  # how alike a surname and a slip of it are, at least; short ones are one edit apart
 
 
 def is_directed(text: str, words: str) -> bool:
@@ -45,24 +54,17 @@ def sides_in(words: str) -> list[str]:
     return sides
 
 
-_ASPECTS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
-_ASPECTS |= dict.fromkeys(("to", "until", "till"), "to")
-_ASPECTS |= {word: word for word in ("by", "for", "from", "of", "with")}
-_WHETHER = ("is", "are", "was", "has", "can")
-
-
 def aspect_of(words: str) -> str:
-    """Return what a plain text tells of a thing: "is" for whether, else the preposition at its end.
+    """Return what a plain text tells of a thing: the preposition at its end, or "is" for whether.
 
-    It is one for those that may be exchanged, and "" if there is none.
+    Prepositions that may be exchanged have one name; it is "" if there is neither.
 
     >>> aspect_of("created on"), aspect_of("created by"), aspect_of("is created"), aspect_of("name")
     ('at', 'by', 'is', '')
     """
-    first, _, last = words.partition(" ")
-    if first in _WHETHER and last:
-        return "is"
-    return _ASPECTS.get(words.rpartition(" ")[2], "")
+    first, _, last = words.rpartition(" ")
+    whether = "is" if first.split(" ")[0] in _WHETHER else ""
+    return _ASPECTS.get(last, whether)
 
 
 def are_turned(
@@ -85,24 +87,29 @@ def are_turned(
     return any(one != other and (other, one) in moves for one, other in moves)
 
 
-_SLIP = 0.75  # how alike a surname and a slip of it are, at least
+def are_other_persons(text: str, key: str, written: str) -> bool:
+    """Tell whether a query and a key begin with given names and share no word behind them.
 
+    Given are both as plain texts, and the key as written: the name of a person has capitals. Slips
+    are shared, and initials tell nothing. Common words, as "mark", are no given names here.
 
-def are_other_persons(text: str, other: str) -> bool:
-    """Tell whether two plain texts begin with given names, behind which all words are others.
-
-    A word is no other if it may be a slip of one of them. A given name that is a common word, as
-    "mark", does not tell that a text names a person.
-
-    >>> are_other_persons("david cost", "david price"), are_other_persons("ann lee", "ann m leee")
-    (True, False)
-    >>> are_other_persons("laura ashley light", "laura ashley lamp")
+    >>> are_other_persons("david cost", "david price", "David Price")
+    True
+    >>> are_other_persons("david prise", "david price", "David Price")
+    False
+    >>> are_other_persons("julia package", "julia library", "Julia library")
     False
     """
-    (first, *ours), (their_first, *theirs) = text.split(" "), other.split(" ")
-    if not (ours and theirs) or max(len(ours), len(theirs)) > _MOST_SURNAMES:
+    (first, *ours), (their_first, *theirs) = text.split(" "), key.split(" ")
+    if not (ours and theirs) or max(len(ours), len(theirs)) > _MOST_BEHIND:
         return False
-    forename, alike = look_up("robert").group, OSA.normalized_similarity
-    if any(one.group != forename or one.is_common for one in map(look_up, (first, their_first))):
+    if min(map(len, [*ours, *theirs])) == 1 or not all(w[0].isupper() for w in written.split()):
         return False
-    return all(alike(one, another) < _SLIP for one in ours for another in theirs)
+    firsts = [look_up(first), look_up(their_first)]
+    if not all(is_given_name(one) and not one.is_common for one in firsts):
+        return False
+    return all(
+        OSA.normalized_similarity(one, another) < _SLIP and OSA.distance(one, another) > 1
+        for one in ours
+        for another in theirs
+    )

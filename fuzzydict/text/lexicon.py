@@ -76,6 +76,11 @@ def look_up(word: str) -> Entry:
     )
 
 
+def is_given_name(entry: Entry) -> bool:
+    """Tell whether a word is a listed given name."""
+    return entry.group == look_up("robert").group
+
+
 @cache
 def table_of(*names: str) -> dict[str, list[str]]:
     """Return the lines of tables by their first words."""
@@ -555,10 +560,11 @@ _TIMES = re.compile(
     r"(?<=[0-9])(?: ?[x\u00d7] ?| X |X(?=[0-9.,]+ ?[A-Za-z]{1,2}(?![A-Za-z])))(?=\.?[0-9])"
 )
 _TIMES_BEHIND = re.compile(
-    r"(?i)\b([0-9.]+ ?(?:ml|cl|l|g|kg|oz)) ?[x\u00d7] ?([0-9]+)\b(?! ?[a-z])"
+    r"(?i)(?<![\d.,])([0-9]+(?:\.[0-9]+)? ?(?:ml|cl|l|m?g|kg|oz)) ?x ?([0-9]+)\b(?! ?[a-z])"
 )
 _FRACTION_OF = re.compile(
-    r"(?i)(?<![\d/.])([1-3])/([248])(?= ?(?:l|kg|g|lb|oz|cups?|tsp|tbsp|pint|liter|litre)\b)"
+    r"(?<![\d/.])(?:([1-9][0-9]*)[ -])?([1-3])/([248])"
+    r"(?= ?(?:[lL]|kg|g|lbs?|oz|cups?|tsp|tbsp|pints?|gallons?|lit(?:er|re)s?)\b)"
 )
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
@@ -591,18 +597,22 @@ def _last_written() -> frozenset[str]:
 def with_plain_numbers(text: str) -> str:
     """Return a text as written with blanks around "x" between numbers, which have no commas.
 
-    There is a digit before each point.
+    There is a digit before each point. How often an amount is there stands before it, and halves,
+    quarters and eighths of an amount are decimals.
 
     >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: 2x.5 mg")
     ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
-    >>> with_plain_numbers("cola 330ml x 6"), with_plain_numbers("milk 1/2 l")
-    ('cola 6 x 330ml', 'milk 0.5 l')
+    >>> with_plain_numbers("cola 0,33l x 6"), with_plain_numbers("milk 1 1/2 l")
+    ('cola 6 x 0.33l', 'milk 1.5 l')
     """
-    text = _FRACTION_OF.sub(lambda found: str(int(found[1]) / int(found[2])), text)
-    text = _TIMES.sub(" x ", _TIMES_BEHIND.sub(r"\2 x \1", text))
+
+    def decimal(found: re.Match[str]) -> str:
+        return str(int(found[1] or 0) + int(found[2]) / int(found[3]))
+
+    text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
-    text = _DECIMAL_COMMA.sub(r"\1.\2", text)
-    return _BARE_POINT.sub("0.", text)
+    text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
+    return _TIMES_BEHIND.sub(r"\2 x \1", text)
 
 
 # A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".

@@ -443,8 +443,8 @@ _DIGITS = re.compile("[0-9]+")
 def may_be_one_date(text: str, other: str) -> bool:
     """Tell whether plain texts of the same numbers may be one day or month, written in two ways.
 
-    Where both write the year in one place, and the month as a number, they write it in one way. The
-    month is second behind a year.
+    Where both write the year in one place, and the month as a number, they write it in one way.
+    Where a year comes first, the next number is the month.
 
     >>> may_be_one_date("5 jan 2024", "2024 01 05"), may_be_one_date("2024 05 01", "2024 01 05")
     (True, False)
@@ -458,8 +458,10 @@ def may_be_one_date(text: str, other: str) -> bool:
     sizes = {len(numbers_of(one)) for one in (text, other)}
     if not all(years) or sizes not in ({2}, {3}):
         return False
-    for named, (year, *rest) in ((text, numbers[1]), (other, numbers[0])):
-        months = {_months()[word] for word in named.split() if word in _months()}
+    named = [{_months()[w] for w in one.split() if w in _months()} for one in (text, other)]
+    if all(named) and named[0] != named[1]:
+        return False
+    for months, (year, *rest) in zip(named, reversed(numbers), strict=True):
         if months and len(year) == 4 and rest and rest[0].lstrip("0") not in months:
             return False
     return years[0] != years[1] or any(len(some) not in sizes for some in numbers)
