@@ -45,9 +45,8 @@ from fuzzydict.text.lexicon import (
     Part,
     abbreviates,
     first_writings,
-    is_given_name,
+    given_names,
     is_other_compound,
-    look_up,
     other_units,
     other_writings,
     part_of,
@@ -256,8 +255,7 @@ def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.
     It is None if no key has any.
     """
     are, opposites = None, word.entry.opposites
-    is_none = keys.stems.keys().isdisjoint(opposites) and keys.numbers.keys().isdisjoint(opposites)
-    if is_none:
+    if keys.stems.keys().isdisjoint(opposites) and keys.numbers.keys().isdisjoint(opposites):
         return None
     for opposite in opposites:
         stem, number = keys.stems.get(opposite, -2), keys.numbers.get(opposite, -2)
@@ -379,6 +377,7 @@ def align(
     block = Block(X, queries, keys, slots, theirs, table)
     if theirs.shape[2] > 1 or asked.columns.shape[1] > 1:
         match_several(block, weights)
+    tell_apart(block)
     compare_wholes(block)
     oppose(block)
     _cover(block, asked, share[:, None], other, units)
@@ -557,7 +556,7 @@ def _letters_of_names_in(
 
     "R. Miller" may be "Robert Miller", and is not "Kate Miller". Those that begin so come first.
     """
-    facts, given_name = keys.facts, look_up("robert").group
+    facts, given_name = keys.facts, given_names()
     found = list[tuple[int, int, int, bool]]()
     for m, word in enumerate(query.words if len(query.words) > 1 else ()):
         if len(word.text) == 1 and word.text.isalpha():
@@ -662,43 +661,44 @@ def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
 # ---- whole texts -------------------------------------------------------------------------------
 
 
-def compare_wholes(block: Block) -> None:
-    """Set what is told of whole texts.
+def tell_apart(block: Block) -> None:
+    """Set what tells texts of much the same words apart.
 
-    That is which abbreviates the other, and where words change sides of a direction. Other aspects,
-    "created_at" and "created_by", are told as other members of a class, and other persons as other
-    words as well.
+    That are words that change sides of a direction; other aspects, "created_at" and "created_by",
+    which count as other members of a class; other persons; and compounds of other kinds.
     """
+    X, queries, keys, slots, _, table = block
+    own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]
+    as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
+    for i, query in enumerate(queries):
+        count = len(query.words)
+        if count == 1:
+            continue
+        ours = sides_in(query.text) if is_directed(query.asked, query.text) else []
+        aspect, is_name = aspect_of(query.text), query.words[0].entry.group == given_names()
+        for j in (counts[i] > 1).nonzero()[0].tolist() if ours or aspect or is_name else ():
+            text, written = keys.texts[slots[i, j]], exact_text(keys.names[slots[i, j]])
+            if ours and is_directed(written, text):
+                rows = table.strengths[0, i, j, :count]
+                places = [(m, int(row.argmax())) for m, row in enumerate(rows) if row.max() > SAME]
+                X[i, j, TURNED] = are_turned(places, ours, sides_in(text))
+            if aspect and aspect_of(text) not in ("", aspect):
+                X[i, j, SIBLINGS] = 1
+            elif is_name and are_other_persons(query.text, text, written):
+                X[i, j, [SIBLINGS, *as_others]] = 1
+    for i, j in np.argwhere(own != counts).tolist():
+        text, other = queries[i].text, keys.texts[slots[i, j]]
+        if text.endswith(other) or other.endswith(text):
+            X[i, j, as_others] = is_other_compound(text, other)
+
+
+def compare_wholes(block: Block) -> None:
+    """Set which of query and key abbreviates the other as a whole."""
     X, queries, keys, slots, theirs, table = block
     own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]
     is_one, key_is_one = own == 1, counts == 1
     if table.conventional is not None:
         X[..., CONVENTIONAL] += is_one & key_is_one & (table.conventional[:, :, 0, 0] > 0)
-    as_others = [OTHER_WORD, OTHER_KINDS] if keys.table.size else [OTHER_WORD]
-    for i, query in enumerate(queries):
-        count = len(query.words)
-        if count > 1 and is_directed(query.asked, query.text):
-            ours = sides_in(query.text)
-            for j in (counts[i] > 1).nonzero()[0].tolist():
-                text = keys.texts[slots[i, j]]
-                if is_directed(keys.names[slots[i, j]], text):
-                    rows = table.strengths[0, i, j, :count]
-                    places = [(m, int(r.argmax())) for m, r in enumerate(rows) if r.max() > SAME]
-                    X[i, j, TURNED] = are_turned(places, ours, sides_in(text))
-        aspect = aspect_of(query.text) if count > 1 else ""
-        is_name = count > 1 and is_given_name(query.words[0].entry)
-        for j in (counts[i] > 1).nonzero()[0].tolist() if aspect or is_name else ():
-            text = keys.texts[slots[i, j]]
-            if aspect and aspect_of(text) not in ("", aspect):
-                X[i, j, SIBLINGS] = 1
-            elif is_name:
-                written = exact_text(keys.names[slots[i, j]])
-                if are_other_persons(query.text, text, written):
-                    X[i, j, [SIBLINGS, *as_others]] = 1
-    for i, j in np.argwhere(own != counts).tolist():
-        text, other = queries[i].text, keys.texts[slots[i, j]]
-        if text.endswith(other) or other.endswith(text):
-            X[i, j, as_others] = is_other_compound(text, other)
     differ = is_one != key_is_one
     if not np.count_nonzero(differ):
         return

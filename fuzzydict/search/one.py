@@ -81,6 +81,7 @@ def best_of_one(
         told *= columns > 0
         block = _block_of(x, query, keys, slots, columns, told, against)
         a.match_several(block, judge.pair)
+        a.tell_apart(block)
         a.compare_wholes(block)
         a.oppose(block)
         _cover(x, words, np.array(share, np.float32), facts, other, told)
@@ -419,8 +420,7 @@ def _tell_whether(
     names = ("filler", "digit", "function", "variety")
     fillers, digits, functions, varieties = [facts[name].tolist() for name in names]
     of_query = [(one.is_filler or one.has_digit, one.is_function) for one in entries]
-    no_heads = map(max, fillers, digits)
-    of_key = [*zip(no_heads, functions, strict=True)]
+    of_key = [*zip(map(max, fillers, digits), functions, strict=True)]
     x[a.ONE_HEAD] = table[_head_of(of_query, share)][
         _head_of(of_key[: np.count_nonzero(row)], shares)
     ]

@@ -1,4 +1,4 @@
-"""What tells texts of the same words apart: sides of directions, aspects, persons."""
+"""What tells texts of much the same words apart: sides of directions, aspects, persons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import OSA
 
-from fuzzydict.text.lexicon import is_given_name, look_up, spelled_out, table_of
+from fuzzydict.text.lexicon import given_names, look_up, spelled_out, table_of
 
 # But "A/C" is one word.
 _SIDES = re.compile(
@@ -106,7 +106,7 @@ def are_other_persons(text: str, key: str, written: str) -> bool:
     if min(map(len, [*ours, *theirs])) == 1 or not all(w[0].isupper() for w in written.split()):
         return False
     firsts = [look_up(first), look_up(their_first)]
-    if not all(is_given_name(one) and not one.is_common for one in firsts):
+    if not all(one.group == given_names() and not one.is_common for one in firsts):
         return False
     return all(
         OSA.normalized_similarity(one, another) < _SLIP and OSA.distance(one, another) > 1
