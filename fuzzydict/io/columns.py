@@ -19,7 +19,7 @@ from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
 from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
 from fuzzydict.io.review import DecidedFile, Review, decided_keys
 from fuzzydict.io.tables import checked_format, open_table
-from fuzzydict.io.text_tables import Block, Reading, Table, is_same
+from fuzzydict.io.text_tables import Beside, Block, Reading, Table, check_names, is_same
 from fuzzydict.results.answers import Match
 from fuzzydict.stores.base import Progress, untold
 from fuzzydict.stores.remote import AnyDict, RemoteDict
@@ -29,11 +29,12 @@ from fuzzydict.text.words import plain, same_text
 SURE = 0.8
 _TOGETHER = 4096  # cells that are looked up at once
 _REMEMBERED = 2**17  # cells
+_HELD_ROWS = 2**15  # whose texts other processes are asked at a time
 _CHARACTERS = 2**7  # of a cell on average, and of what is written beside it
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
 
-#: What finds the best keys of texts, as `best_keys`, and of how many rows at a time or more.
-Nearest: TypeAlias = "tuple[Callable[[list[str]], list[Match | None]], int]"
+#: What finds the best keys of texts, as `best_keys` does.
+Nearest: TypeAlias = "Callable[[list[str]], list[Match | None]]"
 
 
 class Source(NamedTuple):
@@ -88,9 +89,6 @@ def clean_column(
     no key matches, or the cell is in `BlankCells`. ``output`` may be the table. It and the review
     are written when everything is done; if anything fails before, neither is. ``prefix`` goes
     before "key", "value" and "score" in the new names; by default it is the column's name and "_".
-
-    Raises what `open_table` does, FileFormatError if the table lacks the column, or has a new one,
-    or if decisions contradict each other or the dict, and OptionError if two files are the same.
     """
     check_apart(source.table, output, deciding)
     matcher = ColumnMatcher(d, _REMEMBERED, deciding, nearest)
@@ -101,8 +99,7 @@ def clean_column(
         # The table is closed, and the output takes its place only after the review is saved.
         if matcher.review:
             file.flush()  # so that a full disk is noticed before the review is written
-            matcher.review.save()
-            counts = counts._replace(undecided=matcher.review.undecided())
+            counts = counts._replace(undecided=matcher.review.save())
     return counts
 
 
@@ -138,9 +135,6 @@ def join_tables(
     The right one is kept in memory, and may be of another format. ``how`` and ``suffix`` are as for
     `fuzzydict.join`; the ``options`` are those of the `FuzzyDict` that is made of the keys, and its
     ``synonyms``. The rows of the left table are counted.
-
-    Raises what `clean_column` and `fuzzydict.join` raise, FileFormatError if the texts of the right
-    table are no keys, and OptionError if the output is a table that would be lost.
     """
     require_how(how)
     if is_same(output, right.table):
@@ -218,9 +212,9 @@ class BlankCells:
 class ColumnMatcher:
     """Finds what is written beside the cells of a column, in one table or several.
 
-    The key of a cell is the one that equals it, or that somebody decided on, or the nearest, which
-    ``nearest`` finds as `best_keys` does; it is asked about the texts of so many rows at a time, or
-    more. Each different text is looked up once, as long as it is remembered.
+    The key of a cell is the one that equals it, or that somebody decided on, or the nearest; other
+    processes may find it by ``nearest``. Each different text is looked up once, as long as it is
+    remembered.
     """
 
     def __init__(
@@ -237,8 +231,8 @@ class ColumnMatcher:
         self._decided = decided_keys(d, files.values())
         self.review = Review(path, files.get(path)) if path else None
         self._d, self._blank = d, BlankCells(d)
-        nearest = nearest or (partial(best_keys, d), 0)
-        self._nearest, self._rows_at_once = nearest
+        self._nearest = nearest or partial(best_keys, d)
+        self._rows_at_once = _HELD_ROWS if nearest else 0
         #: Of each known cell the field of `Cleaned` that it counts in, its best key, and whether
         #: somebody should look at it.
         self._known: dict[str | None, tuple[str, Match | None, bool]] = {}
@@ -261,8 +255,11 @@ class ColumnMatcher:
         """
         as_written = as_written or (lambda *cells: table.beside(cells))
         blocks = _together(table.blocks(column), self._rows_at_once)
-        first, count, rows = next(blocks, []), Counter[str](), Counter[str | None]()
-        with table.copying(output, added):
+        first = next(blocks, [])  # if there is no such column, nothing is written
+        check_names(table.names, added, table.name)
+        count, rows = Counter[str](), Counter[str | None]()
+
+        def matched() -> Iterator[Beside]:
             nothing, beside = as_written(None, None, None), dict[str | None, Any]()
             for some in chain([first], blocks):
                 cells = dict.fromkeys(chain.from_iterable(block.cells for block in some))
@@ -278,7 +275,7 @@ class ColumnMatcher:
                 for block in some:
                     counts = block.counts and dict(zip(block.cells, block.counts, strict=True))
                     rows.update(counts or block.cells)
-                    table.write(block, [beside[cell] for cell in block.cells])
+                    yield block, [beside[cell] for cell in block.cells]
                 if done := table.progress():
                     progress(*done)
                 if max(len(self._known), self._characters / _CHARACTERS) > self._remembered:
@@ -286,6 +283,8 @@ class ColumnMatcher:
                     for known in (rows, beside, self._known):
                         known.clear()
                     self._characters = 0
+
+        table.copy(output, added, matched())
         self._count(rows, count)
         return Cleaned(**{name: count[name] for name in Cleaned._fields})
 
@@ -300,31 +299,30 @@ class ColumnMatcher:
                     self.review.add(cell, best, times)
 
     def _look_up(self, cells: list[str | None]) -> None:
-        d, texts, decided = self._d, [cell for cell in cells if cell is not None], self._decided
+        d, texts = self._d, [cell for cell in cells if cell is not None]
+        stored = d.values_of(texts) if isinstance(d, RemoteDict) else d  # asked once for all
         # An equal key goes before what somebody said that a query finds.
-        same = ((one, same_text(one)) for one in texts) if decided else ()
-        decided = {one: decided[text] for one, text in same if text in decided and one not in d}
-        queries = [query for query in texts if query in decided or query not in self._blank]
+        same = {text: same_text(text) for text in texts if text not in stored and self._decided}
+        decided = {text: self._decided[one] for text, one in same.items() if one in self._decided}
+        queries = [text for text in texts if text in decided or text not in self._blank]
         if self.review:
             self.review.saw(queries)
         best: dict[str, Match | None] = dict.fromkeys(queries)
-        keys = {query: key for query, key in decided.items() if key is not None}
-        stored = d.values_of(queries) if isinstance(d, RemoteDict) else d  # asked once for all
-        keys |= {query: query for query in queries if query in stored}
-        found = d.nearest([*keys.values()], default=None)  # None: just removed
-        for query, one in zip(keys, found, strict=True):
-            is_new = one is not None and query in decided
-            best[query] = Match(one.key, one.value, 1.0, query=query) if is_new else one
-        known = decided.keys() | keys.keys()
-        asked = [query for query in queries if query not in known and plain(query)]
+        keys = decided | {text: text for text in queries if text in stored}
+        given = {text: key for text, key in keys.items() if key is not None}
+        found = d.nearest([*given.values()], default=None)  # None: just removed
+        for text, one in zip(given, found, strict=True):
+            is_new = one is not None and text in decided
+            best[text] = Match(one.key, one.value, 1.0, query=text) if is_new else one
+        asked = [text for text in queries if text not in keys and plain(text)]
         best.update(zip(asked, self._nearest(asked), strict=True))
         self._known.update(dict.fromkeys(cells, ("blank", None, False)))
-        for query, match in best.items():
-            field = "refused" if query in decided else "unmatched"
-            is_sure = match is not None and (match.score >= self.sure or match.key == query)
+        for text, match in best.items():
+            field = "refused" if text in decided else "unmatched"
+            is_sure = match is not None and (match.score >= self.sure or match.key == text)
             if match is not None and match.matches:
                 field = "matched"
-            self._known[query] = field, match, not is_sure and query not in decided
+            self._known[text] = field, match, not is_sure and text not in decided
 
 
 def _together(blocks: Iterator[Block], least: int) -> Iterator[list[Block]]:

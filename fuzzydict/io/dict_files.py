@@ -49,10 +49,6 @@ def open_dict(
     and "value" or those that are given; if it looks like a header, a UserWarning says so. The first
     bytes show whether it is a saved dict, and otherwise the ending decides; a file without a known
     ending is JSON. A saved dict needs the embedding it was made with; ``scorer`` replaces its own.
-
-    FileFormatError says that the file is not of its format, holds no dict, or repeats a key;
-    OptionError that the format is unknown, or has no columns or sheets to name; MissingExtraError
-    that ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
     """
     reading = reading._replace(format=dict_format(path, reading))
     if reading.format != "fuzzydict":
@@ -311,15 +307,15 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int
 
 def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Reading) -> None:
     """Warn of a first row that looks like a header, and is read as an item."""
-    of_first, kinds = [*map(_kind, columns)], list[set[str]]()
+    of_first = [*map(_kind, columns)]
     if "number" in of_first or not rows:
         return
-    for column in (0, 1):
+    is_like = False
+    for column, kind in enumerate(of_first):
         texts = ((cell_text(cells[column]) or "").strip() for _, _, cells in rows[:_ROWS])
-        kinds.append({_kind(text) for text in texts if text})
-    pairs = [(kind, below) for kind, below in zip(of_first, kinds, strict=True) if len(below) == 1]
-    is_other = any(kind == "word" and kind not in below for kind, below in pairs)
-    is_like = kinds[1] == {"number"} or (is_other and len(rows) > 1)
+        below = {_kind(text) for text in texts if text}
+        is_other = kind == "word" and len(below) == 1 and kind not in below and len(rows) > 1
+        is_like |= is_other or (column == 1 and below == {"number"})
     # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
     if is_like or reading.side == "dict-":
         looks = "looks like a header, but " if is_like else ""

@@ -50,7 +50,6 @@ _SUCCESS = "_SUCCESS"  # as Spark and Hadoop name the file that says that a fold
 _NOTES = ".fuzzydict-map.jsonl"  # in the folder that is written
 _LEFT = re.compile(r"\.fuzzydict-([0-9a-f]{16}|copy-.*)")  # in a run that was killed
 _REMEMBERED = 2**20  # texts of all parts
-_HELD_ROWS = 2**15  # whose texts other processes are asked at a time
 
 
 class Workers(NamedTuple):
@@ -174,8 +173,7 @@ def map_parts(
         notes = _Notes(output, began, parts, end)
         counts = _map_all(parts, source, added, matcher, notes, progress)
         if matcher.review:
-            matcher.review.save()
-            counts = counts._replace(undecided=matcher.review.undecided())
+            counts = counts._replace(undecided=matcher.review.save())
         with replacing(output / _SUCCESS):
             pass
         notes.remove()  # as all is done
@@ -260,7 +258,7 @@ def _by_others(d: AnyDict, workers: Workers, place: Path, end: ExitStack) -> Nea
             return found
         return [one and one._replace(value=dict.__getitem__(d, one.key)) for one in found]
 
-    return nearest, _HELD_ROWS
+    return nearest
 
 
 def _best(asked: Matcher | RemoteDict, texts: list[str]) -> list[Match | None]:

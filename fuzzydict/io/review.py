@@ -71,11 +71,8 @@ def read_examples(path: Path) -> list[tuple[str, str | None]]:
 
     They are in a table with the columns (in JSON Lines, the fields) ``query`` and ``target``. A
     blank target, or null, means that no key should match: None. A query with several right keys has
-    a row for each; in JSON Lines they may be an array.
-
-    FileFormatError, with the lines, says that the file is not of its format, lacks a column, has a
-    blank query, or both a key and no key as targets of a query; OptionError that its ending names
-    no format of lines.
+    a row for each; in JSON Lines they may be an array. FileFormatError names the line of a blank
+    query, and the lines that say both a key and no key.
     """
     rows, first = _Examples(path).rows, dict[str, Example]()
     for row in rows:
@@ -189,13 +186,9 @@ class DecidedFile(_Examples):
             problem += "one of its keys, or nothing if none is right"
         return FileFormatError(f"{self.path}: line {row.line}: {problem}")
 
-    def without(self, asked: Set[str], decided: Set[str] = frozenset()) -> list[str]:
-        """Return the file's lines but for those that ask about some texts, or decide on others.
-
-        Lines that ask about texts on which the file decides are left out, too.
-        """
-        open_still = self.undecided - asked
-        left_out = {one.line for one in self._asked if same_text(one.query) not in open_still}
+    def kept(self, still_asked: Set[str], decided: Set[str] = frozenset()) -> list[str]:
+        """Return the file's lines, without those that ask about others, or decide on some texts."""
+        left_out = {one.line for one in self._asked if same_text(one.query) not in still_asked}
         left_out -= {one.line for one in self.decisions}  # one of JSON Lines may ask as well
         left_out |= {one.line for one in self.rows if same_text(one.query) in decided}
         return [raw for line, raw in self.lines.items() if line not in left_out]
@@ -224,7 +217,7 @@ def _shown(key: str | None) -> str:
     return "blank" if key is None else quoted(key)
 
 
-# ---- what is to be decided ------------------------------------------------------------------
+# ---- what is written ------------------------------------------------------------------------
 
 
 class Review:
@@ -251,35 +244,29 @@ class Review:
         row = dict(zip(REVIEW_COLUMNS, (query, 0, key, score, target), strict=True))
         self._doubts.setdefault(same_text(query), row)["count"] += times
 
-    def undecided(self) -> int:
-        """Return how many texts the file leaves to decide on."""
-        return len(self._doubts) + len(self._waiting)
+    def save(self) -> int:
+        """Write the file, unless it would stay as it is; return how many texts it asks about.
 
-    def save(self) -> None:
-        """Write the file, unless it would stay as it is, or has changed meanwhile: OptionError."""
+        OptionError says that the file has changed meanwhile.
+        """
         before = self._before and self._before.data
         if (self._path.read_bytes() if self._path.exists() else None) != before:
             raise OptionError(f"{self._path} has changed since it was read; start again")
-        kept = self._before.without(self._before.undecided - self._waiting) if self._before else []
+        kept = self._before.kept(self._waiting) if self._before else []
         rows = sorted(self._doubts.values(), key=lambda row: -row["count"])
         data = _file(self._form, self._before, kept, rows)
         if data != before:
             with replacing(self._path) as file:
                 file.write(data)
-
-
-# ---- what is written ------------------------------------------------------------------------
+        return len(self._doubts) + len(self._waiting)
 
 
 def review_of(
     form: str, decisions: Mapping[str, str | None], before: DecidedFile | None = None
 ) -> bytes:
-    """Return a review of a format in which all is decided.
-
-    The rows of the file ``before`` come first, but for those on these texts.
-    """
+    """Return a review in which all is decided, after the rows of ``before`` on other texts."""
     texts, empty = set(map(same_text, decisions)), dict.fromkeys(REVIEW_COLUMNS)
-    kept = before.without(texts, texts) if before else []
+    kept = before.kept(before.undecided - texts, texts) if before else []
     rows = [empty | {"query": query, "target": key} for query, key in decisions.items()]
     return _file(form, before, kept, rows)
 

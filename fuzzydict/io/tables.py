@@ -35,6 +35,7 @@ from fuzzydict.io.text_tables import (
     DELIMITERS,
     MAX_EXACT,
     TABLES,
+    Beside,
     Block,
     Contents,
     Csv,
@@ -72,12 +73,9 @@ def open_table(
 ) -> Iterator[Table]:
     """Open a table, a file or a stream of bytes (but for `FILES_ONLY`), to read it.
 
-    A UserWarning says what is guessed, if that is not what the ending says, and UTF-8. ``name``
-    stands for the table in messages.
-
-    FileFormatError says that it is not of its format, or has changed while it was read; OptionError
-    that the format is unknown, or has no sheet, delimiter or encoding such as is named;
-    MissingExtraError that pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
+    A UserWarning says what is guessed, if that is not what the ending says, and UTF-8.
+    FileFormatError says that the table is not of its format, or has changed while it was read.
+    ``name`` stands for it in messages.
     """
     form, name = checked_format(table, reading.format), str(name or _name_of(table))
     reading.check(name, form)
@@ -102,7 +100,8 @@ def open_table(
 
 
 def _name_of(table: Path | BinaryIO) -> str:
-    return str(table) if isinstance(table, Path) else str(getattr(table, "name", "the stream"))
+    name = table if isinstance(table, Path) else getattr(table, "name", None)
+    return "standard input" if name is None or isinstance(name, int) else str(name)
 
 
 def _state(file: BinaryIO) -> tuple[int, int] | None:
@@ -178,13 +177,13 @@ class _Parquet(Table):
         """Return rows with the texts of a column, each of which is made once."""
         found = batch.column(column).dictionary_encode()
         places = found.indices.fill_null(len(found.dictionary)).to_numpy()
-        rows = np.bincount(places, minlength=len(found.dictionary) + 1)
-        cells, of_value = dict[str | None, int](), list[int]()  # the numbers of the cells
-        for value, times in zip(chain(found.dictionary, [None]), rows.tolist(), strict=True):
-            text = cell_text(as_python(value)) if times else None
-            of_value.append(cells.setdefault(text, len(cells)))
-        counts = np.bincount(of_value, rows).astype(int).tolist()
-        return Block((batch, np.array(of_value)[places]), [*cells], counts)
+        used = np.bincount(places, minlength=len(found.dictionary) + 1).tolist()
+        values = zip(chain(found.dictionary, [None]), used, strict=True)
+        texts = [cell_text(as_python(value)) if rows else None for value, rows in values]
+        place_of = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        places = np.array([place_of[text] for text in texts])[places]
+        counts = np.bincount(places, minlength=len(place_of)).tolist()
+        return Block((batch, places), [*place_of], counts)
 
     def contents(self, column: str) -> Contents:
         texts, rows = list[str | None](), list[list[Any]]()
@@ -193,22 +192,32 @@ class _Parquet(Table):
             rows += map(list, zip(*batch.columns, strict=True))
         return Contents(self.names, range(1, len(rows) + 1), texts, rows)
 
-    @contextmanager
-    def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
+    def copy(
+        self, output: BinaryIO, added: Mapping[str, Sequence[Any]], blocks: Iterable[Beside]
+    ) -> None:
+        """Write each block as a row group."""
         arrow, table, compression = self._arrow, self._table, "snappy"
         self._types, schema = [*map(self._type_of, added.values())], table.schema_arrow
         for field in map(arrow.field, added, self._types):
             schema = schema.append(field)
-        with super().copying(output, added):
-            # That of the first column, if there are rows. One is read first: where a column's
-            # description is damaged, that raises an error, while pyarrow ends the process when it
-            # is asked for the description alone. The rows of a batch hold for all reading.
-            groups = range(min(table.num_row_groups, 1))
-            if next(table.iter_batches(_PARQUET_ROWS, row_groups=groups), None) is not None:
-                compression = table.metadata.row_group(0).column(0).compression.lower()
-            options = {"compression": compression.replace("uncompressed", "none")}
-            with arrow.parquet.ParquetWriter(output, schema, **options) as self._writer:
-                yield
+        # That of the first column, if there are rows. One is read first: where a column's
+        # description is damaged, that raises an error, while pyarrow ends the process when it
+        # is asked for the description alone. The rows of a batch hold for all reading.
+        groups = range(min(table.num_row_groups, 1))
+        if next(table.iter_batches(_PARQUET_ROWS, row_groups=groups), None) is not None:
+            compression = table.metadata.row_group(0).column(0).compression.lower()
+        options = {"compression": compression.replace("uncompressed", "none")}
+        with arrow.parquet.ParquetWriter(output, schema, **options) as writer:
+            for ((batch, places), *_), beside in blocks:
+                if None in beside:
+                    kept = np.array([cells is not None for cells in beside])[places]
+                    batch, places = batch.filter(arrow.array(kept)), places[kept]
+                new = [
+                    arrow.array([cells and cells[n] for cells in beside], kind).take(places)
+                    for n, kind in enumerate(self._types)
+                ]
+                rows = arrow.record_batch([*batch.columns, *new], schema=schema)
+                writer.write_batch(rows, max(1, rows.num_rows))
 
     def _type_of(self, values: Sequence[Any]) -> Any:
         """Return the type of a new column: text, if its values have no type in common."""
@@ -228,19 +237,6 @@ class _Parquet(Table):
             return encoded(as_cell(cell)).decode() if is_text else cell
 
         return tuple(map(of_type, cells, self._types))
-
-    def write(self, block: Block, beside: list[tuple[Any, ...] | None]) -> None:
-        """Write the block as a row group."""
-        arrow, (batch, places) = self._arrow, block.rows
-        if None in beside:
-            kept = np.array([cells is not None for cells in beside])[places]
-            batch, places = batch.filter(arrow.array(kept)), places[kept]
-        added = [
-            arrow.array([cells and cells[part] for cells in beside], kind).take(arrow.array(places))
-            for part, kind in enumerate(self._types)
-        ]
-        rows = arrow.record_batch([*batch.columns, *added], schema=self._writer.schema)
-        self._writer.write_batch(rows, max(1, rows.num_rows))
 
 
 # ---- sheets of .xlsx workbooks --------------------------------------------------------------
@@ -417,19 +413,20 @@ class _Sheet(Table):
         names = [self.names[place] for place in named]
         return Contents(names, lines, texts, [[row[place] for place in named] for row in rows])
 
-    @contextmanager
-    def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
+    def copy(
+        self, output: BinaryIO, added: Mapping[str, Sequence[Any]], blocks: Iterable[Beside]
+    ) -> None:
         if self._width + len(added) > _MAX_COLUMNS:
             raise FileFormatError(
                 f"{self._place} has no room for new columns right of {self._last}; clear or "
                 f"unmerge that, or save the table as CSV"
             )
-        self._written: list[tuple[int, Sequence[Any] | None]] = [(1, [*added])]
-        with super().copying(output, added):
-            yield
-        kept = [(line, cells) for line, cells in self._written if cells is not None]
+        written: list[tuple[int, Sequence[Any] | None]] = [(1, [*added])]
+        for block, beside in blocks:
+            written += zip((line for line, *_ in block.rows), beside, strict=True)
+        kept = [(line, cells) for line, cells in written if cells is not None]
         with _reading(self.name):
-            if len(kept) < len(self._written):
+            if len(kept) < len(written):
                 self._go_on_alone([line for line, _ in kept])
                 kept = [(number, cells) for number, (_, cells) in enumerate(kept, 1)]
             for line, cells in kept:
@@ -440,10 +437,6 @@ class _Sheet(Table):
 
     def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
         return [*map(as_python, cells)]
-
-    def write(self, block: Block, beside: list[Sequence[Any] | None]) -> None:
-        """Keep the rows, which are written at the end."""
-        self._written += zip((line for line, *_ in block.rows), beside, strict=True)
 
     def _go_on_alone(self, lines: list[int]) -> None:
         """Go on with a new workbook that has some lines of the sheet alone, as values.

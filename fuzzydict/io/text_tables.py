@@ -15,8 +15,8 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
 from functools import partial
 from io import BytesIO, StringIO
@@ -94,6 +94,10 @@ class Block(NamedTuple):
     counts: list[int] | None = None  # if each cell is listed once, how many rows have it
 
 
+#: A block, and for each of its cells what is written beside it, or None to leave its rows out.
+Beside: TypeAlias = tuple[Block, list[Any]]
+
+
 class Contents(NamedTuple):
     """All of a table: the names of its columns; and of each row what is here a list."""
 
@@ -137,37 +141,32 @@ class Table(ABC):
         texts = [cell for block in blocks for cell in block.cells]
         return Contents(self.names, [row[0] for row in rows], texts, [row[2] for row in rows])
 
-    @contextmanager
-    def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
-        """Copy the table to a file of the same format: the blocks that `write` gets in between.
+    @abstractmethod
+    def copy(
+        self, output: BinaryIO, added: Mapping[str, Sequence[Any]], blocks: Iterable[Beside]
+    ) -> None:
+        """Write the table's blocks to a file of the same format, with new cells in each row.
 
         ``added`` has the new columns, each with values such as it will hold.
         """
-        check_names(self.names, added, self.name)
-        self._output, self._added = output, added
-        yield
 
     @abstractmethod
     def beside(self, cells: Sequence[Any]) -> Any:
-        """Return values, one for each new column, as they are written beside a row."""
-
-    @abstractmethod
-    def write(self, block: Block, beside: list[Any]) -> None:
-        """Write a block, with what goes beside each of its cells; None leaves the row out."""
+        """Return values, one for each new column, as `copy` takes them for a row."""
 
     def progress(self) -> tuple[int, int] | None:
         """Return how much of the table was read and how much there is; None if nobody knows."""
         return None
 
 
-def check_names(existing: Iterable[str], added: Iterable[str], place: str) -> None:
+def check_names(existing: Collection[str], added: Iterable[str], place: str) -> None:
     """Raise FileFormatError if a table has a column of the name of a new one."""
-    taken = set(existing)
-    for name in filter(taken.__contains__, added):
-        raise FileFormatError(
-            f"{place} has a column {quoted(name)} already; rename it, or choose another prefix or "
-            f"suffix"
-        )
+    for name in added:
+        if name in existing:
+            raise FileFormatError(
+                f"{place} has a column {quoted(name)} already; rename it, or choose another prefix "
+                f"or suffix"
+            )
 
 
 _MAX_COLUMNS_NAMED = 20  # in an error
@@ -376,17 +375,21 @@ class _Lines(Table):
         except OSError:  # a pipe, or a stream in memory
             return None
 
-    @contextmanager
-    def copying(self, output: BinaryIO, added: Mapping[str, Sequence[Any]]) -> Iterator[None]:
-        with super().copying(output, added):
-            if self.header:
-                self.write(Block([self.header]), [self.beside([*added])])
-            yield
-        self._write(self.blanks)
+    def copy(
+        self, output: BinaryIO, added: Mapping[str, Sequence[Any]], blocks: Iterable[Beside]
+    ) -> None:
+        self._added = added
+        header = [(Block([self.header]), [self.beside([*added])])] if self.header else []
+        for block, beside in chain(header, blocks):
+            pairs = zip(block.rows, beside, strict=True)
+            text = "".join(self._joined(pair for pair in pairs if pair[1] is not None))
+            output.write(self.dialect.encoded(text, self.name))
+            output.flush()  # a reader of the stream may wait for these rows
+        output.write(self.dialect.encoded("".join(self.blanks), self.name))
 
-    def _write(self, parts: Iterable[str]) -> None:
-        self._output.write(self.dialect.encoded("".join(parts), self.name))
-        self._output.flush()  # a reader of the stream may wait for these rows
+    @abstractmethod
+    def _joined(self, pairs: Iterable[tuple[Row, str]]) -> Iterator[str]:
+        """Yield the text of each row with its new cells before the end of the line."""
 
 
 class Csv(_Lines):
@@ -447,13 +450,10 @@ class Csv(_Lines):
         texts = [as_cell(as_python(cell)) for cell in cells]
         return csv_row(["", *texts], self.dialect.delimiter) if cells else ""
 
-    def write(self, block: Block, beside: list[str | None]) -> None:
-        parts = list[str]()
-        for (_, raw, _), added in zip(block.rows, beside, strict=True):
-            if added is not None:
-                row = raw.rstrip("\r\n")
-                parts += row, added, raw[len(row) :]
-        self._write(parts)
+    def _joined(self, pairs: Iterable[tuple[Row, str]]) -> Iterator[str]:
+        for (_, raw, _), cells in pairs:
+            text = raw.rstrip("\r\n")
+            yield text + cells + raw[len(text) :]
 
 
 def _csv_problem(error: str) -> str:
@@ -524,17 +524,12 @@ class JsonLines(_Lines):
         fields = dict(zip(self._added, map(as_python, cells), strict=True))
         return as_json(fields)[1:] if fields else ""
 
-    def write(self, block: Block, beside: list[str | None]) -> None:
-        parts = list[str]()
-        for (line, raw, content), added in zip(block.rows, beside, strict=True):
+    def _joined(self, pairs: Iterable[tuple[Row, str]]) -> Iterator[str]:
+        for (line, raw, content), cells in pairs:
             if not content.keys().isdisjoint(self._added):
                 check_names(content, self._added, f"{self.name}: line {line}")
-            if added:
-                text = raw.rstrip()
-                parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
-            elif added is not None:
-                parts.append(raw)
-        self._write(parts)
+            text = raw.rstrip() if cells else ""
+            yield text[:-1].rstrip() + ", " * bool(text and content) + cells + raw[len(text) :]
 
 
 # ---- JSON --------------------------------------------------------------------------------

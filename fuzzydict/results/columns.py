@@ -138,10 +138,8 @@ def assign(
     equal = [row for row, key in found.items() if key == texts[row]]
     taught = [row for row, key in found.items() if key == d.aliases.get(texts[row])]
     row_of = {found[row]: row for row in reversed(equal + taught)}
-    rows = sorted(found.keys() - {*equal, *taught})
-    assigned: list[Match | None] = [None] * len(texts)
-    for row in row_of.values():
-        assigned[row] = matches[row]
+    rows, given = sorted(found.keys() - {*equal, *taught}), set(row_of.values())
+    assigned = [match if row in given else None for row, match in enumerate(matches)]
     pairs = [
         (row, match)
         for row, best in enumerate(d.most_similar([texts[row] for row in rows], _RANKED))
@@ -158,15 +156,13 @@ def assign(
     column_of = {key: i for i, key in enumerate(dict.fromkeys(match.key for _, match in pairs))}
     # Each text has a column of its own that stands for no key, with the score 0, or the lowest if
     # that is less. The costs begin at 1, for a sparse matrix holds no zeros.
-    scores, own = np.array([match.score for _, match in pairs]), np.arange(len(rows))
-    no_key = np.full(len(rows), scores.min(initial=0.0))
-    costs = 1 + scores.max(initial=0.0) - np.append(scores, no_key)
-    ends = (
-        np.append([row for row, _ in pairs], own).astype(np.int32),
-        np.append([column_of[m.key] for _, m in pairs], len(column_of) + own).astype(np.int32),
-    )
-    graph = coo_array((costs, ends), shape=(len(rows), len(column_of) + len(rows))).tocsr()
-    chosen = min_weight_full_bipartite_matching(graph)[1].tolist()
+    own, scores = range(len(rows)), [match.score for _, match in pairs]
+    scores += [min(0.0, min(scores))] * len(rows)
+    costs = 1 + max(scores) - np.array(scores)
+    starts = np.array([*(row for row, _ in pairs), *own], np.int32)
+    ends = np.array([*(column_of[match.key] for _, match in pairs), *own], np.int32)
+    ends[len(pairs) :] += len(column_of)
+    chosen = min_weight_full_bipartite_matching(coo_array((costs, (starts, ends))).tocsr())[1]
     for row, match in pairs:
         if chosen[row] == column_of[match.key]:
             assigned[rows[row]] = match

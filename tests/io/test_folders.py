@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, Matcher, OptionError
-from fuzzydict.io import folders
+from fuzzydict.io import columns, folders
 from fuzzydict.io.columns import Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.folders import Workers, map_parts, parts_in
 from tests.benchmarks.measuring import forked
@@ -116,7 +116,7 @@ def test_processes_write_the_same(
 ) -> None:
     D.save(path := run.out.with_name("d.fuzzydict"))
     workers = Workers(2, matcher=Matcher(path) if saved else None)
-    monkeypatch.setattr(folders, "_HELD_ROWS", held)
+    monkeypatch.setattr(columns, "_HELD_ROWS", held)
     counts = run.map(workers=workers)
     assert not asked
     assert (counts._asdict(), files(run.out)) == run.expected()
