@@ -159,12 +159,11 @@ def _summed(several: Iterable[_Counted]) -> _Counted:
     """Return what is known of all."""
     every = list(several)  # of which some may have no keys, and no vectors
     there = [one for one in every if one.total] or every[:1]
-    most, totals, stems, ngrams, hashes, samples, vectors = zip(*there, strict=True)
-    sample = np.concatenate(samples)
+    most, totals, stems, ngrams, *arrays = zip(*there, strict=True)
+    hashes, sample, vectors = map(np.concatenate, arrays)
     least = np.argsort(sample, kind="stable")[:USUAL]
-    of_sample = sample[least], np.concatenate(vectors)[least]
     counts = sum(totals), sum(stems, Counter[str]()), sum(ngrams)
-    return _Counted(max(most), *counts, np.concatenate(hashes), *of_sample)
+    return _Counted(max(most), *counts, hashes, sample[least], vectors[least])
 
 
 def _told(queries: list[Any], shard: Shard) -> tuple[dict[str, Any], dict[Any, Any], _Counted]:
@@ -225,12 +224,6 @@ class _Part(Exact):
         super().__init__(keys.with_statistics(of_all), items_of(d).lookup.meaning, d.scorer)
         self.count, given = of_all.total, as_temperature(d.temperature)
         self.softness = self.score.temperature if given is None else given  # of the weights
-
-    def asked(self, texts: list[str]) -> list[Query]:
-        """Return queries with their vectors, or raise if there is nothing to compare."""
-        queries = self._asked(texts)
-        pairs = zip(queries, self.meaning.of_queries(queries, self.keys), strict=True)
-        return [query._replace(vector=vector) for query, vector in pairs]
 
     def find(self, asked: list[Query], values: StackedValues) -> _Found | None:
         """Return what these keys have for queries; None if no query reaches one."""
@@ -384,10 +377,12 @@ class _AllShards(FuzzyDict[Any]):
         key = self._known.get(query, query)
         return NO_KEY if key is None and query is not None else key
 
-    def _attended(self, reader: Any, queries: list[Any], *_: Any) -> Any:
-        names, keys = require_texts(queries), reader.lookup.keys
+    def _attended(self, reader: Any, names: list[Any], *_: Any) -> Any:
+        names, keys = require_texts(names), reader.lookup.keys
         part, pooled = _Part(keys, self, self._of_all), dict[str, _Pooled]()
-        texts = part.asked(list(dict.fromkeys(names)))
+        queries = part._asked(list(dict.fromkeys(names)))
+        pairs = zip(queries, part.meaning.of_queries(queries, part.keys), strict=True)
+        texts = [query._replace(vector=vector) for query, vector in pairs]
         blocks = [texts[some] for some in slices(len(texts), self._at_once)]
         told = zip(*self._ask(_found, blocks, self._of_all), strict=True)
         for asked, each in zip(blocks, told, strict=True):

@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from threading import RLock
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -63,16 +64,12 @@ class Row(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What is searched for a query: its vector and words, as in `Row`, and how many keys.
-
-    Keys are near by the cosine of the vectors. They are spelled alike if their words share many
-    n-grams; of which length, and what many is, each store decides.
-    """
+    """What is searched for a query: its vector and words, as in `Row`, and how many keys."""
 
     vector: Vector
     words: str
-    near: int
-    spelled: int
+    near: int  # by the cosine of the vectors
+    spelled: int  # whose words share many n-grams; of which length, each store decides
 
 
 class Hits(NamedTuple):
@@ -122,9 +119,8 @@ class Store(Protocol):
     """Keys and their vectors in a database. It finds candidates, and scores nothing.
 
     What a call writes is written as a whole or not at all, and is found by all that search after
-    it. Each call of a method takes one round trip, but for `create`, `write` of many rows, `pages`
-    and `build_index`. A connection that is lost is made again once, by the call that finds it so.
-    Several threads may use a store at once.
+    it. Each call takes one round trip, but for `create`, `write` of many rows, `pages` and
+    `build_index`. A connection that is lost is made again once. Several threads may use a store.
 
     All methods raise StoreError if the database cannot be reached, or refuses, and but for `meta`,
     `create` and `close` if nothing was created. The message names ``place``, and never a
@@ -166,8 +162,8 @@ class Store(Protocol):
         Their vectors are of one length.
         """
 
-    def build_index(self, progress: Progress = untold) -> str | None:
-        """Build what makes searches quick, while others read and write; return why not, if so."""
+    def build_index(self, progress: Progress = untold) -> None:
+        """Build what makes searches quick, while others read and write."""
 
     def remove(self, keys: Sequence[str]) -> int:
         """Remove keys, and return how many were there; and aliases of them, there or not."""
@@ -229,6 +225,15 @@ class Store(Protocol):
         self._leave_out(f"the alias {quoted(written)} (id {number})", "it is no text")
         return None
 
+    def counts_of(self, text: Any) -> Counts:
+        """Return counts from their JSON, if there are any; or warn that they are none."""
+        with suppress(ValueError, TypeError, AttributeError, RecursionError):
+            keys, stems = json.loads("[0, {}]" if text is None else text)
+            if all(type(one) is int and 0 <= one < MOST_KEYS for one in (keys, *stems.values())):
+                return Counts(keys, stems)
+        self._leave_out("the count of the words of its keys", "it is none")
+        return Counts(0, {})
+
     def _leave_out(self, what: str, why: Any) -> None:
         warnings.warn(
             f"{self.place}: {what} is left out, for something else wrote it: {why}; write it "
@@ -239,24 +244,12 @@ class Store(Protocol):
 
     def meta_of(self, text: Any) -> dict[str, Any]:
         """Return the meta from its JSON, or raise StoreError if it is no object."""
-        try:
+        with suppress(ValueError, TypeError, RecursionError):
             return dict(**json.loads(text))  # or TypeError, of what has no fields
-        except (ValueError, TypeError, RecursionError):
-            raise StoreError(
-                f"{self.place}: what it says of its keys is damaged; push the keys again into "
-                f"another place, or drop this one"
-            ) from None
-
-    def counts_of(self, text: Any) -> Counts:
-        """Return counts from their JSON, if there are any; or warn that they are none."""
-        try:
-            keys, stems = json.loads("[0, {}]" if text is None else text)
-            if all(type(one) is int and 0 <= one < MOST_KEYS for one in (keys, *stems.values())):
-                return Counts(keys, stems)
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            pass
-        self._leave_out("the count of the words of its keys", "it is none")
-        return Counts(0, {})
+        raise StoreError(
+            f"{self.place}: what it says of its keys is damaged; push the keys again into another "
+            f"place, or drop this one"
+        )
 
 
 # ---- a process that is forked --------------------------------------------------------------------

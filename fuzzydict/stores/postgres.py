@@ -7,7 +7,6 @@ import re
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import chain
 from queue import LifoQueue
 from threading import Event, Thread
@@ -165,14 +164,10 @@ UNION ALL SELECT number, 1, hit.* FROM asked, LATERAL
 class PostgresStore(base.Store):
     """A `Store` of three tables: ``keys``, ``keys_aliases`` and ``keys_meta``.
 
-    Vectors are halfvec, found through an HNSW index, which `build_index` builds: by their
-    cosine or, from 128 dimensions on, by the signs of their numbers, and the nearest are taken.
+    Vectors are halfvec, found through an HNSW index, which `build_index` builds; see `_compared`.
     Spellings are found through a GIN index of the trigrams of the words. Values are json, which
     keeps every number and the order of fields; no index has them, and each page of the table has
     some room, so that a value that is written anew changes no index.
-
-    Each call but `create` and `build_index` is one statement, sent in one round trip. It
-    connects when it is first asked; each thread that asks has a connection of its own meanwhile.
 
     Args:
         url: ``postgresql://user:password@host:port/database?table=keys``. The table may be
@@ -283,9 +278,10 @@ class PostgresStore(base.Store):
                         f"this database: CREATE EXTENSION {name}"
                     ) from None
         *schema, name = self._table
-        parts = [Identifier(*schema, f"{name}_{i}") for i in range(self._partitions)]
-        partition = partial(SQL(_PARTITION).format, of=len(parts), **self._parts)
-        partitions = [partition(part=part, number=i) for i, part in enumerate(parts)]
+        partitions = []
+        for i in range(self._partitions):
+            of_part = {"part": Identifier(*schema, f"{name}_{i}"), "number": i}
+            partitions.append(SQL(_PARTITION).format(of=self._partitions, **of_part, **self._parts))
         given = {
             "size": Literal(dimensions),
             "content": Literal(_dumped(meta)),
@@ -313,37 +309,35 @@ class PostgresStore(base.Store):
 
     # ---- the index ------------------------------------------------------------------------------
 
-    def build_index(self, progress: base.Progress = base.untold) -> str | None:
+    def build_index(self, progress: base.Progress = base.untold) -> None:
         """Build what is missing of each partition; only the owner of the tables can."""
-        self.count()  # or raise: nothing is there, or the server cannot be reached
         name = ".".join(self._table)
         try:
             with self._connect() as connection:
                 lock = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1))"
                 if connection.execute(lock, [name]).fetchone() == (False,):
-                    return f"{self.place}: another client is building the index"
+                    raise StoreError(f"{self.place}: another client is building the index")
                 try:
-                    self._build_missing(connection, progress)
+                    tables = self._unindexed(connection)
+                    with self._telling(connection, list(tables), progress):
+                        for table, size in tables.items():
+                            self._build(connection, table, size)
                 finally:  # or else the server unlocks it a little after it is closed
                     unlock = "SELECT pg_advisory_unlock(hashtextextended(%s, 1))"
                     with suppress(psycopg.Error):  # of a connection that is lost
                         connection.execute(unlock, [name])
         except psycopg.Error as error:
-            return str(self._refused(error))
-        return None
+            raise self._refused(error) from None
 
-    def _build_missing(self, connection: Session, progress: base.Progress) -> None:
-        tables = self._unindexed(connection)
-        with self._telling(connection, list(tables), progress):
-            for table, size in tables.items():
-                create = SQL(_INDEX.format(table=table, compared=_compared(size)[0]))
-                try:
-                    connection.execute(create)
-                except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
-                    self._unindexed(connection)
-                    connection.execute("SET max_parallel_maintenance_workers = 0")
-                    connection.execute(create)
-                connection.execute(SQL(f"ANALYZE {table}"))
+    def _build(self, connection: Session, table: str, size: int) -> None:
+        create = SQL(_INDEX.format(table=table, compared=_compared(size)[0]))
+        try:
+            connection.execute(create)
+        except (errors.DiskFull, errors.OutOfMemory):  # shared, as in a container
+            self._unindexed(connection)
+            connection.execute("SET max_parallel_maintenance_workers = 0")
+            connection.execute(create)
+        connection.execute(SQL(f"ANALYZE {table}"))
 
     def _unindexed(self, connection: Session) -> dict[str, int]:
         """Drop unfinished graphs; return the tables without one, in SQL, and their dimensions."""

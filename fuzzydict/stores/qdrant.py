@@ -39,10 +39,8 @@ with needing("Qdrant needs qdrant-client", "qdrant-client"):
 _MEANING, _SPELLING = "meaning", "spelling"  # the names of the vectors
 _KIND, _ALIAS, _META = "kind", "alias", "meta"  # a field that only points have that are no keys
 _OF = "of"  # the id of an alias's key
-# In the meta, numbers by chance, of as many bits as all servers keep: others with the keys of a
-# sample, and with the counts.
-_BITS = 53
-_VERSION, _COUNTED = "version", "counted"
+_VERSION, _COUNTED = "version", "counted"  # numbers by chance in the meta: of keys, of counts
+_BITS = 53  # of such a number: as many as all servers keep
 _META_ID, _COUNTS_ID = str(id_of("\0meta")), str(id_of("\0counts"))
 
 _GRPC_PORT, _REST_PORT = 6334, 6333
@@ -76,9 +74,6 @@ class QdrantStore(base.Store):
     Conditions of ``where=`` become filters of Qdrant. For a field that selects few of many keys,
     create a payload index in Qdrant before they are written, of the field with "value." before it:
     without one, a search of millions of keys may miss some that satisfy the conditions.
-
-    A key of 256 numbers takes some 1 kB, on disk and in memory. So for 10^8 keys share 100 GB among
-    nodes by ``shards``, two or more on each, or leave most of it on disk by ``on_disk``.
 
     Args:
         url: ``qdrant://host:6334/collection``. The port is that of gRPC; with port 6333, or
@@ -193,12 +188,12 @@ class QdrantStore(base.Store):
         return found[0].payload or {} if found else None
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
-        try:
-            if not self._ask("collection_exists"):
+        if not self._ask("collection_exists"):
+            try:
                 self._create_collection(dimensions)
-        except StoreError:
-            if not self._ask("collection_exists"):  # nor did another client create it meanwhile
-                raise
+            except StoreError:
+                if not self._ask("collection_exists"):  # nor did another client create it meanwhile
+                    raise
         found = self._ask("get_collection").config.params
         size = getattr(dict(found.vectors).get(_MEANING), "size", None)
         if size is None or _SPELLING not in (found.sparse_vectors or ()):
@@ -238,9 +233,8 @@ class QdrantStore(base.Store):
         about = int(self._ask("count", _KEYS, exact=False).count)
         return about if about > _FEW else int(self._ask("count", _KEYS, exact=True).count)
 
-    def build_index(self, progress: base.Progress = base.untold) -> str | None:  # noqa: ARG002
+    def build_index(self, progress: base.Progress = base.untold) -> None:
         """Do nothing: the server builds its index by itself."""
-        return None
 
     # ---- keys --------------------------------------------------------------------------------
 
@@ -256,35 +250,34 @@ class QdrantStore(base.Store):
         wanted = {"with_payload": ["key"], "with_vectors": [_MEANING]}
         points = self._ask("retrieve", new, **wanted) if new else []
         hits = [row for point in points if (row := self._row(point))]
+        counts = None
+        if kept != counted:
+            counts = self.counts_of((self._stored(_COUNTS_ID) or {}).get("json"))
         total = self.count() if is_part else len(ids)
-        if kept == counted:
-            return Sample(version, total, ids, hits, False, kept)
-        counts = self.counts_of((self._stored(_COUNTS_ID) or {}).get("json"))
         return Sample(version, total, ids, hits, False, kept, counts)
 
     def keep_counts(self, counts: Counts) -> None:
         told = {"json": json.dumps(counts), _KIND: "counts"}
-        counted = models.PointStruct(id=_COUNTS_ID, vector={}, payload=told)
-        self._update([counted], recounted=True)
+        self._update([models.PointStruct(id=_COUNTS_ID, vector={}, payload=told)], recounted=True)
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
         parts, room = list[list[models.PointStruct]](), 0
         for row in rows:
+            # About how many bytes it has in a request, at most.
+            needed = 64 * len(row.words) + 6 * len(row.key) + len(json.dumps(row.value)) + 200
             vectors: dict[str, Any] = {}
             if row.vector is not None:
                 vectors[_MEANING] = row.vector.tolist()
+                needed += 16 * len(row.vector)
             if row.words:
                 vectors[_SPELLING] = _sparse(row.words)
-            # About how many bytes it has in a request, at most.
-            needed = 16 * len(vectors.get(_MEANING, ())) + 64 * len(row.words) + 6 * len(row.key)
-            needed += len(json.dumps(row.value)) + 200
             if needed > room:  # as for the first
                 parts.append([])
                 room = _LARGEST
-            number, payload = str(id_of(row.key)), _payload(row)
-            parts[-1].append(models.PointStruct(id=number, vector=vectors, payload=payload))
             room -= needed
+            number = str(id_of(row.key))
+            parts[-1].append(models.PointStruct(id=number, vector=vectors, payload=_payload(row)))
         for part in parts:
             self._update(part, changed=[str(point.id) for point in part])
 
@@ -346,16 +339,15 @@ class QdrantStore(base.Store):
         for alias in aliases:
             of = None if alias.key is None else str(id_of(alias.key))
             told = {_KIND: _ALIAS, _OF: of, **alias._asdict()}
-            number = _alias_id(alias.words)
-            points.append(models.PointStruct(id=number, vector={}, payload=told))
+            points.append(models.PointStruct(id=_alias_id(alias.words), vector={}, payload=told))
         if points:
             self._update(points)
 
     def forget(self, words: Sequence[str]) -> int:
-        ids = [_alias_id(each) for each in dict.fromkeys(words)]
+        ids: list[Any] = [_alias_id(each) for each in dict.fromkeys(words)]
         found = self._ask("retrieve", ids, with_payload=False) if ids else []
         if found:
-            self._update(gone=[models.HasIdCondition(has_id=[*ids])])
+            self._update(gone=[models.HasIdCondition(has_id=ids)])
         return len(found)
 
     def aliases(self) -> Iterator[Alias]:

@@ -6,7 +6,6 @@ import warnings
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence, ValuesView
-from copy import copy
 from functools import partial
 from itertools import chain, islice
 from typing import Any, Self, TypeAlias
@@ -46,11 +45,7 @@ class RemoteReader:
     stacked: StackedValues | None = None  # the values of all keys are not pooled
 
     def __init__(self, lookup: Exact | StoreLookup, known: Known) -> None:
-        self.known = known  # the queries that are keys or aliases
-        self.values = dict(known.values)  # that were read
-        if isinstance(lookup, StoreLookup):  # which several blocks share
-            lookup = copy(lookup)
-            lookup.values = self.values
+        self.known = known  # the queries that are aliases, and all values that were read
         self.lookup, self.size, self.nearest = lookup, lookup.count, lookup.nearest
 
 
@@ -255,26 +250,24 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _of_blocks(self, queries: list[Any], read: Any, **_: Any) -> list[Any]:
         if not hasattr(self, "_sampling"):
             self.open()
-        found = list[Any]()
-        for some in slices(len(queries), _AT_ONCE):
-            gone = set[str]()
-            for _round in range(_ROUNDS):
-                known = self.known(queries[some])
-                # An alias of a key that is gone is none: it was taught while that was removed.
-                keys = {words: key for words, key in known.keys.items() if key not in gone}
-                try:
-                    lookup = self._sampling.lookup(known.version, self.scorer, self._where)
-                    reader = RemoteReader(lookup, known._replace(keys=keys))
-                    found += read(queries[some], reader)
-                    break
-                except _GoneError as error:
-                    gone |= error.args[0]
-            else:
-                raise StoreError(
-                    f"{self.place}: keys that are found are removed before they are read, again "
-                    f"and again; read while nobody removes so many"
-                )
-        return found
+        blocks = slices(len(queries), _AT_ONCE)
+        return [one for some in blocks for one in self._of_block(queries[some], read)]
+
+    def _of_block(self, queries: list[Any], read: Any) -> Any:
+        gone = set[str]()
+        for _round in range(_ROUNDS):
+            known = self.known(queries)
+            # An alias of a key that is gone is none: it was taught while that was removed.
+            keys = {words: key for words, key in known.keys.items() if key not in gone}
+            lookup = self._sampling.lookup(known, self.scorer, self._where)
+            try:
+                return read(queries, RemoteReader(lookup, known._replace(keys=keys)))
+            except _GoneError as error:
+                gone |= error.args[0]
+        raise StoreError(
+            f"{self.place}: keys that are found are removed before they are read, again and "
+            f"again; read while nobody removes so many"
+        )
 
     def known(self, queries: Sequence[Any]) -> Known:
         """Return the values of queries that are keys, and the keys of those that are aliases."""
@@ -294,12 +287,12 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         return not self._where or satisfies(self._values([name], reader)[0], self._where)
 
     def _values(self, names: list[Any], reader: RemoteReader) -> list[Any]:
-        missing = [name for name in dict.fromkeys(names) if name not in reader.values]
-        if missing:
-            reader.values.update(self.values_of(missing))
-        if gone := {name for name in missing if name not in reader.values}:
+        values = reader.known.values
+        if missing := [name for name in dict.fromkeys(names) if name not in values]:
+            values |= self.values_of(missing)
+        if gone := {name for name in missing if name not in values}:
             raise _GoneError(gone)
-        return [reader.values[name] for name in names]
+        return [values[name] for name in names]
 
     def _attended(self, reader: RemoteReader, *asked: Any) -> list[Attended]:
         attended = super()._attended(reader, *asked)
@@ -410,22 +403,21 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         Warns:
             StoreWarning: it cannot be built; the message says why, and by which command to try.
         """
-        why, store = self._store.build_index(progress), self._store
+        table, stems, total = self._current_meaning().table, Counter[str](), 0
+        self._store.count()  # or raise: nothing is there, or it cannot be reached
         try:
-            if why is None:
-                # By the code that counts those of a FuzzyDict.
-                table, stems, total = self._current_meaning().table, Counter[str](), 0
-                for page in store.pages(_TOGETHER):
-                    names = [row.key for row in page if has_words(row.key)]
-                    keys = Keys.of(table, names, np.zeros((len(names), 0), np.float32))
-                    stems.update(keys.stem_counts())
-                    total += len(page)
-                store.keep_counts(Counts(total, dict(stems.most_common(_STEMS))))
+            self._store.build_index(progress)
+            # By the code that counts those of a FuzzyDict.
+            for page in self._store.pages(_TOGETHER):
+                names = [row.key for row in page if has_words(row.key)]
+                keys = Keys.of(table, names, np.zeros((len(names), 0), np.float32))
+                stems.update(keys.stem_counts())
+                total += len(page)
+            self._store.keep_counts(Counts(total, dict(stems.most_common(_STEMS))))
         except StoreError as error:  # such as that of a user who may only read
-            why = str(error)
-        if why is not None:
-            warnings.warn(f"{why}; {BUILD}", StoreWarning, stacklevel=2)
-        return why is None
+            warnings.warn(f"{error}; {BUILD}", StoreWarning, stacklevel=2)
+            return False
+        return True
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""
@@ -507,10 +499,10 @@ class RemoteAliases(MutableMapping[str, Any]):
     def __getitem__(self, alias: str) -> str | None:
         hash(alias)
         words = same_text(alias) if isinstance(alias, str) else ""
-        known = self._store.rows([], [words]).keys if words else {}
-        if words not in known:
+        taught = self._store.rows([], [words]).keys if words else {}
+        if words not in taught:
             raise KeyError(alias)
-        return known[words]
+        return taught[words]
 
     def __setitem__(self, alias: str, key: str | None) -> None:
         self.update({alias: key})
@@ -623,7 +615,7 @@ def _require_few(topn: Any) -> None:
 
 
 def _written(projections: Projections | None) -> dict[str, Any] | None:
-    """Return learned projections as JSON."""
+    """Return learned projections as JSON; None if there are none."""
     if projections is None or projections.is_identity:
         return None
     arrays = {

@@ -137,8 +137,8 @@ def test_a_user_who_may_only_read_reads(postgres: Server, store: PostgresStore, 
     assert onlooker.count() == 5
     assert len(all_rows(onlooker)) == 5
     assert onlooker.search([search("amber 0", 1)])[0].near[0].key == "amber 0"
-    assert "must be owner" in str(onlooker.build_index())
     for call in (
+        onlooker.build_index,
         lambda: onlooker.write([row("red")]),
         lambda: onlooker.remove(["amber 0"]),
         lambda: onlooker.teach([Alias("a", "a", None)]),
@@ -147,7 +147,7 @@ def test_a_user_who_may_only_read_reads(postgres: Server, store: PostgresStore, 
         with pytest.raises(StoreError, match=r"permission denied|must be owner"):
             call()
     assert (store.count(), store.meta()) == (5, META)
-    assert store.build_index() is None
+    store.build_index()
     with pytest.warns(StoreWarning, match="permission denied.*; build one by"):
         assert not RemoteDict(onlooker).build_index()
 
@@ -405,15 +405,16 @@ def test_an_index_is_built_with_the_memory_that_there_is(
     store.write(rows_of(20))
     monkeypatch.setattr(psycopg.Connection, "execute", short_of_memory)
     allowed: list[Any] = []
-    assert "could not resize shared memory" in str(store.build_index())
+    with pytest.raises(StoreError, match="could not resize shared memory"):
+        store.build_index()
     store.write(rows_of(25))  # which an index that is missing does not hinder
     allowed = [("0",)]
-    assert store.build_index() is None
+    store.build_index()
     monkeypatch.undo()
     graph = f"indexrelid::regclass::text ~ 'vector' AND indrelid = '\"{table}\"'::regclass"
     assert postgres.run(f"SELECT indisvalid FROM pg_index WHERE {graph}") == [(True,)]
     postgres.run(f"UPDATE pg_index SET indisvalid = false WHERE {graph}")  # left unfinished
-    assert store.build_index() is None
+    store.build_index()
     assert postgres.run(f"SELECT indisvalid FROM pg_index WHERE {graph}") == [(True,)]
 
 
@@ -456,7 +457,8 @@ def large(request: pytest.FixtureRequest) -> Iterator[PostgresStore]:
     told = list[tuple[int, int]]()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fuzzydict.stores.postgres._TOLD_EACH", 0.0)
-        assert [store.build_index(lambda *done: told.append(done)) for _ in range(2)] == [None] * 2
+        for _ in range(2):
+            store.build_index(lambda *done: told.append(done))
     total = 1000 * int(request.param or 1)
     assert told[-1] == (total, total)
     assert all(0 <= done <= of == total for done, of in told)

@@ -71,10 +71,9 @@ class MemoryStore(base.Store):
             self._rows |= {row.key: deepcopy(row) for row in rows}
             self._version += 1
 
-    def build_index(self, progress: base.Progress = base.untold) -> str | None:
+    def build_index(self, progress: base.Progress = base.untold) -> None:
         with self._created():
             progress(1, 1)
-        return None
 
     def remove(self, keys: Sequence[str]) -> int:
         with self._created():
