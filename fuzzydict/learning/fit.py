@@ -210,8 +210,8 @@ class _Keyed:
         if not pairs:
             return Learned(temperature=self.state.options["temperature"], scorer=scorer)
         vectors = [self.asked[row].vector for row, _ in pairs]
-        each = [(place, key) for place, (_, key) in enumerate(pairs)]
-        learned = fit_retrieval(vectors, self.state.keys.vectors, each, settings)
+        right = np.array([key for _, key in pairs])
+        learned = fit_retrieval(vectors, self.state.keys.vectors, right, settings)
         temperature = None if scorer is None else learned.temperature
         return learned._replace(scorer=scorer, temperature=temperature)
 

@@ -59,12 +59,12 @@ class Learned(NamedTuple):
 
 
 def fit_retrieval(
-    queries: ArrayLike, keys: ArrayLike, pairs: ArrayLike, settings: Settings
+    queries: ArrayLike, keys: ArrayLike, right: NDArray[np.intp], settings: Settings
 ) -> Learned:
     """Learn Q and K by `retrieval_loss`, from the identity on.
 
-    The loss is over all keys, or `settings.candidates` of them and the right ones. ``pairs`` (n, 2)
-    are the examples: the row of a query (L, E), and that of its key (S, E).
+    Of the keys (S, E), each query (L, E) should find the one at its place in ``right`` (L,). The
+    loss is over all keys, or `settings.candidates` of them and the right ones.
     """
     axes: Any = None
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
@@ -75,7 +75,6 @@ def fit_retrieval(
         x, y = x @ axes, y @ axes
         pace = (len(axes) / axes.shape[1]) ** 0.5  # so that steps are as long as in the whole
         settings = replace(settings, learning_rate=settings.learning_rate * pace)
-    asked, right = np.unique(pairs, axis=0).T
     model, most = Model(x.shape[1], settings), settings.candidates
 
     def losses(rows: NDArray[np.intp], random: np.random.Generator) -> tuple[float, NamedGradients]:
@@ -84,7 +83,7 @@ def fit_retrieval(
             drawn = np.union1d(columns, random.choice(len(y), most, replace=False, shuffle=False))
             near, columns = y[drawn], np.searchsorted(drawn, columns)
             log_share = float(np.log(len(drawn) / len(y)))
-        query, query_back = model.forward("query", x[asked[rows]])
+        query, query_back = model.forward("query", x[rows])
         key, key_back = model.forward("key", near)
         scores, scores_back = settings.scorer.forward(query, key)
         logits = scores / model.temperature
@@ -93,7 +92,7 @@ def fit_retrieval(
         gradients = query_back(d.query) | key_back(d.key)
         return loss, gradients | {"log_temperature": -np.asarray(np.vdot(d_logits, logits))}
 
-    history = descend(model.parameters, len(asked), losses, settings)
+    history = descend(model.parameters, len(x), losses, settings)
     learned = [model.projection("query"), model.projection("key")]
     if axes is not None:  # back to the whole space
         for place, one in enumerate(learned):

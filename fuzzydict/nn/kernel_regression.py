@@ -172,7 +172,8 @@ def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
     """Return the width with the least leave-one-out error, for x (N, E) and y (N, Ev), N > 1."""
     gaps, extent = [], 0.0
     for rows in slices(len(x), _ROWS):
-        squared = squared_distances(x[rows], x)  # (rows, N)
+        with np.errstate(over="ignore", invalid="ignore"):  # which is told of as an error
+            squared = squared_distances(x[rows], x)  # (rows, N)
         extent = max(extent, float(squared.max()))
         gaps.append(np.where(squared > 0, squared, np.inf).min(-1))
     nearest = np.concatenate(gaps)  # (N,)

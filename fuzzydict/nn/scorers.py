@@ -241,8 +241,7 @@ def _inverse_lengths(name: str, vectors: Array) -> Array:
 
 def _squares(name: str, vectors: Array) -> Array:
     """Return ``|x|^2`` (..., N) for vectors (..., N, E)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares: Array = np.einsum("...e,...e->...", vectors, vectors)
+    squares: Array = np.einsum("...e,...e->...", vectors, vectors)
     require_finite(squares, **{name: vectors})
     return squares
 
@@ -336,14 +335,11 @@ def _log_above_zero(weights: Array) -> Array:
 def squared_distances(query: Array, key: Array) -> Array:
     """Return ``|q - k|^2`` of each query (..., L, E) to each key (..., S, E): (..., L, S)."""
     if query.shape[-1] == 1:  # the array of differences is as large as the product, and exact
-        with np.errstate(over="ignore", invalid="ignore"):
-            squared: Array = np.square(query - key.swapaxes(-1, -2))
+        squared: Array = np.square(query - key.swapaxes(-1, -2))
     else:  # by one matrix product, without an array (..., L, S, E)
-        of_queries, of_keys = _squares("query", query), _squares("key", key)
-        with np.errstate(over="ignore", invalid="ignore"):
-            squared = -2 * query @ key.swapaxes(-1, -2)
-            squared += of_queries[..., :, None]
-            squared += of_keys[..., None, :]
+        squared = -2 * query @ key.swapaxes(-1, -2)
+        squared += _squares("query", query)[..., :, None]
+        squared += _squares("key", key)[..., None, :]
     require_finite(squared, query=query, key=key)
     return np.maximum(squared, 0, out=squared)  # which rounding can make negative
 

@@ -26,9 +26,9 @@ from tests.support.gradients import check_gradients
 def test_many_keys_take_little_memory() -> None:
     random = np.random.default_rng(0)
     keys = random.standard_normal((30_000, 8), dtype=np.float32)
-    pairs = np.stack([np.arange(30_000), random.integers(30_000, size=30_000)], axis=1)
+    right = random.integers(30_000, size=30_000)
     tracemalloc.start()
-    fit_retrieval(keys, keys, pairs, Settings(epochs=1, candidates=256))
+    fit_retrieval(keys, keys, right, Settings(epochs=1, candidates=256))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20 * keys.nbytes  # scores of all keys for one batch alone would take 32 times
@@ -101,7 +101,7 @@ def test_the_gradients_of_what_is_learned(
     if pools:
         fit_pooling(query, key, value, drawn(6, 2, seed=3), settings)
     else:
-        fit_retrieval(query, key, [[i, i % 5] for i in range(6)], settings)
+        fit_retrieval(query, key, np.arange(6) % 5, settings)
     ((told, found),) = slopes
     assert told == pytest.approx(found, rel=0.02, abs=1e-3)
 

@@ -45,7 +45,6 @@ from fuzzydict.io.text_tables import (
 )
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.options import OPTIONS
 from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.plotting import principal_axes
 from fuzzydict.search.score import as_score, is_spelling
@@ -233,19 +232,18 @@ class Answers:
     @cached_property
     def _plane(self) -> tuple[Sequence[str], NDArray[Any], NDArray[Any], NDArray[Any]] | None:
         """Some keys, their vectors (S, E), what leads from these to places (2, E), and (2,)."""
-        names, d = _spread(self._names, _MAPPED), self.dict
-        if not names or is_spelling(d.scorer):
+        names = _spread(self._names, _MAPPED)
+        if not names or is_spelling(self.dict.scorer):
             return None
-        options = {name: getattr(d, name) for name in OPTIONS if name not in ("index", "mode")}
-        alone = FuzzyDict(dict.fromkeys(names), **options)
-        alone.synonyms = d.synonyms
-        attention = alone.attend(names[0])
-        _, axes, _ = principal_axes(attention.keys)
-        points = attention.keys @ axes.T
+        attention = self.dict.attend(names[0], attn_mask=lambda _: True)  # to all, with an index
+        slots = {name: slot for slot, name in enumerate(attention.names)}
+        vectors = attention.keys[[slots[name] for name in names]]
+        _, axes, _ = principal_axes(vectors)
+        points = vectors @ axes.T
         low, high = points.min(axis=0), points.max(axis=0)
         widths = np.where(high - low > 1e-9 * np.abs(points).max(), high - low, np.inf)
         middle = np.where(np.isinf(widths), 0.5, 0.0)
-        return attention.names, attention.keys, axes / widths[:, None], middle - low / widths
+        return names, vectors, axes / widths[:, None], middle - low / widths
 
     def _place(self, vector: NDArray[Any]) -> list[float] | None:
         """Return the place of a vector (E,) on the map; one outside is on its edge."""

@@ -38,7 +38,6 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _FEW, _SOME, _MANY = 2**11, 2**16, 2**22  # bytes of a body
-_PARAMETERS = 10  # of the address of a file
 _CONNECTIONS = 64  # at a time, whose requests have not shown the token
 _PATIENCE = 30  # seconds for which a silent client is kept
 _DISCARDED, _LAST_WAIT = 2**26, 2  # bytes of a refused body, and the seconds they may take
@@ -249,11 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
             posted = parse_json(decoded(body, "the request"), "the request", "an object")
             told = route.answer(**route.given(posted))
             return (told, _CSV) if isinstance(told, bytes) else _as_json(told)
-        query = self.path.partition("?")[2]
-        try:
-            content = parse_qsl(query, keep_blank_values=True, max_num_fields=_PARAMETERS)
-        except ValueError:
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, "too many parameters") from None
+        content = parse_qsl(self.path.partition("?")[2], keep_blank_values=True)
         fields = route.given(dict(content))
         with self.server.uploading:
             self._check_awaited()

@@ -141,7 +141,7 @@ def test_a_body_of_anything_else_is_refused(server: ExploreServer, path: str, bo
 
 
 def test_a_file_needs_what_is_said_of_it(server: ExploreServer) -> None:
-    for query in ("", "?name=a.txt", "?column=text", f"?name=a.txt&column=text{'&a=b' * 20}"):
+    for query in ("", "?name=a.txt", "?column=text"):
         response, text = posted(server, f"column{query}", b"red", BYTES)
         assert (response.status, list(json.loads(text))) == (400, ["error"])
     assert upload(server, "column", b"red", name="a.txt", column="")["matched"] == 1
