@@ -1,10 +1,5 @@
 """The ``fuzzydict`` command. Each subcommand is a module here, imported when it is used."""
 
-import signal
-import sys
-import threading
-from typing import Any
-
 import click
 
 from fuzzydict.embedding.word_vectors import BROWN, ENGLISH, LICENCES
@@ -22,31 +17,10 @@ _VERSION = f"""\
 code: MIT
 default word vectors: {LICENCES[BROWN]}
 --embedding english: {LICENCES[ENGLISH]}"""
-_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
-class _Commands(Group):
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; exit when told to end, or when the terminal is closed, as on Ctrl-C."""
-        is_main = threading.current_thread() is threading.main_thread()
-        handled = [one for one in _ENDING if is_main and signal.getsignal(one) is signal.SIG_DFL]
-
-        def end(number: int, _: object) -> None:
-            for one in handled:  # the first is enough, and nothing disturbs what it ends
-                signal.signal(one, signal.SIG_IGN)
-            sys.exit(128 + number)  # as in shells
-
-        for one in handled:
-            signal.signal(one, end)
-        try:
-            return super().invoke(ctx)
-        finally:
-            for one in handled:
-                signal.signal(one, signal.SIG_DFL)
 
 
 @click.group(
-    cls=_Commands,
+    cls=Group,
     members=_COMMANDS,
     example="fuzzydict lookup data/car.json colour topSpeed",
     context_settings={"help_option_names": ["--help", "-h"]},

@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from pkgutil import resolve_name
 from threading import Timer
 from typing import Any, TextIO
@@ -37,8 +38,6 @@ def echo(*lines: str, err: bool = False) -> None:
     more, its lines are dropped, and the command goes on.
     """
     stream = sys.stderr if err else sys.stdout
-    if stream is None:  # it was closed before the start
-        return
     try:
         for line in lines:
             print(printable(line, keep="\t"), file=stream)
@@ -64,7 +63,7 @@ def reason(error: NoMatchError) -> str:
 
 def is_watched() -> bool:
     """Tell whether standard error is a terminal, where somebody may wait."""
-    return sys.stderr is not None and sys.stderr.isatty()
+    return sys.stderr.isatty()
 
 
 @contextmanager
@@ -122,6 +121,9 @@ def reporting_problems() -> Iterator[None]:
 
 def _prepare_streams() -> None:
     """Let the standard streams write any character, and standard output all that it is given."""
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:  # it was closed before the start
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -157,16 +159,13 @@ def _without_secrets(message: str) -> str:
     return _SECRETS.sub(lambda found: "...@" if found[0].endswith("@") else "...", message)
 
 
-def is_lost(stream: TextIO | None) -> bool:
+def is_lost(stream: TextIO) -> bool:
     """Tell whether a stream cannot be written; then it takes no more, and the exit is quiet."""
-    if stream is None:
-        return False
     try:
         stream.flush()
     except OSError:  # throw away what it has kept: Python would fail to write it on exit
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
         return True
     return False
 

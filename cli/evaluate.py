@@ -10,20 +10,12 @@ import click
 from fuzzydict import MissingCorpusError, MissingExtraError
 from fuzzydict.embedding.word_vectors import ENGLISH
 from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
-from fuzzydict.evaluation.evaluate import (
-    environment,
-    evaluate,
-    markdown_table,
-    report_tables,
-    text_table,
-)
+from fuzzydict.evaluation.evaluate import TABLES, environment, evaluate, report_tables
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, sentence_encoder
 from fuzzydict.io.text_tables import as_json
 
 from ._options import EMBEDDING, FILE, embedding_of, option
 from ._output import GIVEN, Command, echo, echo_text, progress_bar
-
-_TABLES = {"table": text_table, "markdown": markdown_table}
 
 
 @click.command(
@@ -42,7 +34,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     multiple=True,
 )
 @option("--no-peers", "Measure only FuzzyDict.", is_flag=True)
-@option("--format form", "JSON is unrounded.", click.Choice([*_TABLES, "json"]), default="table")
+@option("--format form", "JSON is unrounded.", click.Choice([*TABLES, "json"]), default="table")
 @option("--pairs/--no-pairs", "Measure WordSim-353 and SimLex-999, too.", default=True)
 def command(
     paths: tuple[Path, ...],
@@ -95,6 +87,6 @@ def command(
     if form == "json":
         echo_text(as_json({"command": made_by, "environment": machine, **asdict(report)}, indent=2))
         return
-    for table in report_tables(report, _TABLES[form]):
+    for table in report_tables(report, form):
         echo_text(f"{table}\n")
     echo(f"Made by `{made_by}` ({machine}).")

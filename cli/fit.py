@@ -12,7 +12,7 @@ from fuzzydict.io.review import is_undecided, read_examples
 from fuzzydict.mapping import suggestion
 from fuzzydict.saving import check_items
 
-from ._options import FILE, SCORER, check_ending, check_place, dict_command, option
+from ._options import FILE, SCORER, check_place, dict_command, option
 from ._output import echo, echo_text, progress_bar
 
 
@@ -39,8 +39,8 @@ def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any
     that if held-out examples are answered better. The dict is saved, unless
     nothing was remembered and nothing kept; then the exit code is 1.
     """
-    check_place(output, examples_file)
-    check_ending(output, "a saved dict (.fuzzydict)", ".fuzzydict")
+    content = "a saved dict (.fuzzydict)"
+    check_place(output, examples_file, content=content, ending=".fuzzydict")
     targets = _targets(d, examples_file)
     check_items(d)  # before the work, not after it
     with progress_bar("learning") as progress:

@@ -8,21 +8,9 @@ import click
 from fuzzydict.frames.match import HOWS, SUFFIX
 from fuzzydict.io.columns import SURE, join_tables
 
-from ._options import (
-    CUTOFF,
-    EMBEDDING,
-    FILE,
-    SCORER,
-    SYNONYMS,
-    TABLE,
-    check_limits,
-    embedding_of,
-    option,
-    reading_options,
-    synonyms_of,
-)
+from . import _options as shared
+from ._options import FILE, TABLE, option
 from ._output import Command, progress_bar
-from ._tables import fail_option, finish, format_option, opened, place_of
 
 
 @click.command(
@@ -42,11 +30,9 @@ from ._tables import fail_option, finish, format_option, opened, place_of
     default="left",
 )
 @option("-o --output FILE", "Write to a file, which may be LEFT; by default to standard output.")
-@fail_option
+@shared.FAIL_UNMATCHED
 @option("--suffix", "Goes after names of columns of RIGHT that LEFT has as well.", default=SUFFIX)
 @option("--no-score", "Leave out the column `score`.", is_flag=True)
-@format_option("--left-format", "LEFT")
-@format_option("--right-format", "RIGHT")
 def command(
     left: Path, right: Path, output: Path | None, fail_unmatched: bool, no_score: bool, **given: Any
 ) -> None:
@@ -64,18 +50,18 @@ def command(
     left_on, right_on = (left_on, right_on) if on is None else (on, on)
     if left_on is None or right_on is None:
         raise click.UsageError("no column to join on; give --on, or --left-on and --right-on")
-    check_limits(given["scorer"])
-    of_left = opened(left, left_on, "--left-format", given, "left-")
-    of_right = opened(right, right_on, "--right-format", given, "right-")
-    place = place_of(of_left, output, right)
-    given["embedding"] = embedding_of(given["embedding"])
-    given["synonyms"] = synonyms_of(given["synonyms"])
+    shared.check_limits(given["scorer"])
+    of_left = shared.opened(left, left_on, given, "left-")
+    of_right = shared.opened(right, right_on, given, "right-")
+    place = shared.place_of(of_left, output, right)
+    given["embedding"] = shared.embedding_of(given["embedding"])
+    given["synonyms"] = shared.synonyms_of(given["synonyms"])
     given["add_score"] = not no_score
     with progress_bar("joining", shown=isinstance(place, Path) or not place.isatty()) as progress:
         counts = join_tables(of_left, of_right, place, progress=progress, **given)
-    finish(place, counts, SURE, fails=fail_unmatched)
+    shared.finish(place, counts, SURE, fails=fail_unmatched)
 
 
-_of_tables = reading_options("left", "left-") + reading_options("right", "right-")
-for add in (*_of_tables, EMBEDDING, SYNONYMS, SCORER, CUTOFF):
+_of_tables = shared.table_options("LEFT", "left-") + shared.table_options("RIGHT", "right-")
+for add in (*_of_tables, shared.EMBEDDING, shared.SYNONYMS, shared.SCORER, shared.CUTOFF):
     add(command)

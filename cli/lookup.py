@@ -69,8 +69,6 @@ def command(
 
 def _lines() -> Iterator[str]:
     """Yield the lines of standard input, each as soon as it is there."""
-    if sys.stdin is None:  # it was closed before the start
-        return
     if sys.stdin.isatty() and is_watched():
         echo("Type a query on each line; end with Ctrl-D.", err=True)
     for number in count(1):

@@ -15,9 +15,9 @@ from fuzzydict.io.text_tables import Reading
 from fuzzydict.stores.base import is_address
 from fuzzydict.stores.remote import AnyDict
 
+from . import _options as shared
 from ._options import FILE, FOLDER, TABLE, check_place, dict_command, option
 from ._output import echo, progress_bar
-from ._tables import fail_option, finish, format_option, opened, place_of
 
 #: What says how DICT is read, on which all answers depend; `map_parts` knows the rest.
 _OF_DICT = (
@@ -43,8 +43,7 @@ def _output(ctx: click.Context, output: click.Parameter, value: str | None) -> A
 @option(
     "-o --output OUT", "A file, which may be TABLE, or for a folder a new one.", callback=_output
 )
-@fail_option
-@format_option("--table-format", "TABLE")
+@shared.FAIL_UNMATCHED
 @option("--prefix", "Prefix of the names of the new columns; by default NAME and `_`.")
 @option("--review FILE", "List doubtful texts in a .csv, .tsv or .jsonl file, to decide on.")
 @option("--decisions FILE", "A review to take decisions from. It is only read.")
@@ -95,8 +94,8 @@ def command(
         check_place(review)
     parallel = (jobs, engine, scheduler) != (None, None, None)
     workers = _workers(d, jobs, engine, scheduler) if parallel else Workers()
-    source = opened(table, column, "--table-format", given)
-    place: Any = output if table.is_dir() else place_of(source, output)
+    source = shared.opened(table, column, given)
+    place: Any = output if table.is_dir() else shared.place_of(source, output)
     common: dict[str, Any] = {"prefix": prefix, "deciding": Deciding(decisions, review, sure)}
     if table.is_dir() or parallel:
         counts = _map_parts(d, source, output, workers, common)
@@ -106,7 +105,7 @@ def command(
             counts = clean_column(d, source, place, **common, progress=progress)
     texts = f"{counts.undecided or 'no'} text{'s' * (counts.undecided != 1)}"
     more = [f"{review}: {texts} to decide on"] if review else []
-    finish(place, counts, sure, *more, fails=fail_unmatched)
+    shared.finish(place, counts, sure, *more, fails=fail_unmatched)
 
 
 def _workers(d: AnyDict, jobs: int | None, engine: str | None, scheduler: str | None) -> Workers:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ._options import FILE, check_ending, check_place, option
+from ._options import FILE, check_place, option
 from ._output import Command, echo, progress_bar
 
 _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
@@ -43,8 +43,7 @@ def command(
         )
     texts_from = corpus + files
     output = output or Path("words.vectors" if corpus else "brown.vectors")
-    check_place(output, *texts_from)
-    check_ending(output, "word vectors", ".vectors")
+    check_place(output, *texts_from, content="word vectors", ending=".vectors")
     from fuzzydict import MissingCorpusError, WordVectors
     from fuzzydict.embedding.word2vec import brown_sentences, read_sentences
 

@@ -27,6 +27,7 @@ def demo(lesson: Callable[..., Picture]) -> click.Command:
     """Return the command of a lesson, a function that returns what draws its picture."""
     name = Path(lesson.__code__.co_filename).stem
 
+    @click.command(name, cls=Command, example=f"fuzzydict demo {name} --save {name}.png")
     @option("--save FILE", "Draw its picture to FILE.png or FILE.svg, with matplotlib.")
     @functools.wraps(lesson)
     def run(save: Path | None, **options: Any) -> None:
@@ -36,9 +37,7 @@ def demo(lesson: Callable[..., Picture]) -> click.Command:
             with replacing(save) as file:
                 file.write(drawn(picture(), kind))
 
-    example = f"fuzzydict demo {name} --save {name}.png"
-    made: Any = click.command(name, cls=Command, example=example)
-    command: click.Command = made(run)
+    command: click.Command = run
     return command
 
 

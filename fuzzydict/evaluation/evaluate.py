@@ -60,13 +60,10 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Report:
-    """A `Retrieval` for each set and system, and a `Correlation` for each list of pairs and system.
-
-    ``calibration_errors`` has the error over all sets together, by the system's name.
-    """
+    """What is measured of each set and system, and of each list of pairs and system."""
 
     retrieval: list[Retrieval] = field(default_factory=list)
-    calibration_errors: dict[str, float] = field(default_factory=dict)
+    calibration_errors: dict[str, float] = field(default_factory=dict)  # over all sets, by system
     correlations: list[Correlation] = field(default_factory=list)
 
 
@@ -104,14 +101,12 @@ def evaluate(
             report.calibration_errors[system.name] = _calibration_error(of_all[system.name])
     for name, judged in (pairs or {}).items():
         for system in systems:
-            if system.encoder is None:
-                continue
-            never_seen, is_new = None, system.never_seen
-            if is_new is not None:
-                never_seen = sum(is_new(pair.first) or is_new(pair.second) for pair in judged)
-            spearman = rank_correlation(system.encoder, judged)
-            row = Correlation(name, system.name, len(judged), never_seen, spearman)
-            report.correlations.append(row)
+            if system.encoder is not None:
+                never_seen, spearman = None, rank_correlation(system.encoder, judged)
+                if (is_new := system.never_seen) is not None:
+                    never_seen = sum(is_new(pair.first) or is_new(pair.second) for pair in judged)
+                row = Correlation(name, system.name, len(judged), never_seen, spearman)
+                report.correlations.append(row)
     return report
 
 
@@ -129,23 +124,22 @@ def _asked(system: System, dictionary: Dictionary, timed: int) -> list[_Answer]:
     """Return the answers to the queries of a dictionary, about ``timed`` of them timed."""
     keys, queries = dictionary
     texts, ranker = [query.text for query in queries], system.over(keys)
-    sample = slice(None, None, math.ceil(len(texts) / timed))
-    if isinstance(encoder := system.encoder, Remembering):
-        encoder.forget(texts[sample])
     ranker.best(texts[0])  # what the first lookup prepares does not count
-    seconds: list[float | None] = [None] * len(texts)
-    for place in range(len(texts))[sample]:
+    seconds: dict[int, float] = {}
+    for place in range(0, len(texts), math.ceil(len(texts) / timed)):
+        if isinstance(system.encoder, Remembering):
+            system.encoder.vectors.pop(texts[place], None)
         start = time.perf_counter()
         ranker.best(texts[place])
         seconds[place] = time.perf_counter() - start
-    if isinstance(encoder, Remembering):
-        encoder.remember(texts)  # in one batch
+    if isinstance(system.encoder, Remembering):
+        system.encoder.remember(texts)  # in one batch
     answers = []
-    for (text, accept, _), took in zip(queries, seconds, strict=True):
+    for i, (text, accept, _) in enumerate(queries):
         found, otherwise = ranker.nearest(text, _TOPN, ()), ranker.nearest(text, 1, accept)
         rank = next((place for place, (key, _) in enumerate(found, 1) if key in accept), math.inf)
         score, without = (one[0][1] if one else -math.inf for one in (found, otherwise))
-        answers.append(_Answer(bool(accept), rank, score, without, took))
+        answers.append(_Answer(bool(accept), rank, score, without, seconds.get(i)))
     return answers
 
 
@@ -235,8 +229,8 @@ _SET_COLUMNS = (
 _PAIR_COLUMNS = ("pairs of words", "system", "pairs", "with a word never seen", "Spearman")
 
 
-def report_tables(report: Report, table: Callable[..., str]) -> list[str]:
-    """Return a table of the sets and one of the pairs, by `text_table` or `markdown_table`."""
+def report_tables(report: Report, form: str) -> list[str]:
+    """Return a table of the sets and one of the pairs, in one of the forms that are `TABLES`."""
     sets: list[list[object]] = []
     for row in report.retrieval:
         *cells, microseconds = asdict(row).values()
@@ -245,7 +239,7 @@ def report_tables(report: Report, table: Callable[..., str]) -> list[str]:
         sets.append(["all together", system, *[None] * 5, error, None])
     pairs = [list(asdict(row).values()) for row in report.correlations]
     tables = ((_SET_COLUMNS, sets), (_PAIR_COLUMNS, pairs))
-    return [table(header, rows, names=2) for header, rows in tables if rows]
+    return [TABLES[form](header, rows, names=2) for header, rows in tables if rows]
 
 
 def markdown_table(
@@ -257,9 +251,11 @@ def markdown_table(
     return "\n".join([lines[0], "|" + "|".join(rules) + "|", *lines[1:]])
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1) -> str:
-    """Return a table for a terminal: ``names`` columns aligned left, the others right."""
+def _text_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int) -> str:
     return "\n".join(aligned([list(map(_formatted, row)) for row in (header, *rows)], texts=names))
+
+
+TABLES: dict[str, Callable[..., str]] = {"table": _text_table, "markdown": markdown_table}
 
 
 def _formatted(cell: object) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache, partial
 from types import SimpleNamespace
@@ -38,17 +37,16 @@ class Ranker(NamedTuple):
 
 
 def _key_by_key(best: Callable[[str], str | None], nearest: Callable[[str, int], Found]) -> Ranker:
-    """Return a system of which ``nearest`` scores each key whatever the other keys are."""
+    """Return a ranker that scores each key whatever the other keys are."""
 
     def among(query: str, topn: int, without: Collection[str]) -> Found:
         found = nearest(query, topn + len(without))
-        return [(key, score) for key, score in found if key not in without][:topn]
+        return [one for one in found if one[0] not in without][:topn]
 
     return Ranker(best, among)
 
 
-@dataclass(frozen=True)
-class System:
+class System(NamedTuple):
     """A way to find the nearest of some keys."""
 
     name: str  # in reports
@@ -117,26 +115,18 @@ class Remembering:
 
     def __init__(self, encoder: Any) -> None:
         self._encoder = encoder
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self.vectors: dict[str, NDArray[np.float32]] = {}
 
-    def remember(self, texts: Iterable[str]) -> None:
-        """Encode the texts that are not known yet in one batch, and keep their vectors."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            vectors = np.asarray(self._encoder.encode(new), np.float32)
-            self._vectors.update(zip(new, vectors, strict=True))
-
-    def forget(self, texts: Iterable[str]) -> None:
-        """Drop the vectors of the texts."""
-        for text in texts:
-            self._vectors.pop(text, None)
+    def remember(self, texts: Sequence[str]) -> None:
+        """Encode texts in one batch, and keep their vectors."""
+        self.vectors.update(zip(texts, self.encode(texts), strict=True))
 
     def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
         """Return the vectors of n texts, (n, E); only unknown ones are encoded."""
-        new = [text for text in texts if text not in self._vectors]
-        encoded = iter(np.asarray(self._encoder.encode(new), np.float32) if new else ())
-        known = self._vectors
-        return np.array([known[t] if t in known else next(encoded) for t in texts], np.float32)
+        known = {text: self.vectors[text] for text in texts if text in self.vectors}
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
+            known.update(zip(new, self._encoder.encode(new), strict=True))
+        return np.array([known[text] for text in texts], np.float32)
 
 
 # ---- other libraries ----------------------------------------------------------------------

@@ -5,12 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType
 from typing import Any
-
-_ACCESSOR = "fuzzy"
 
 
 class ColumnAccessor:
@@ -41,8 +38,8 @@ class FrameAccessor:
 
 def register_accessors() -> None:
     """Add ``fuzzy`` to what pandas has; if it is not imported yet, when it is."""
-    if not any(isinstance(finder, _PandasFinder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _PandasFinder())
+    if _PandasFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _PandasFinder)
     if sys.modules.get("pandas") is None:
         return
     with suppress(ImportError, AttributeError):  # something else of that name
@@ -54,22 +51,21 @@ def register_accessors() -> None:
             (Index, extensions.register_index_accessor, ColumnAccessor),
             (DataFrame, extensions.register_dataframe_accessor, FrameAccessor),
         ):
-            if not hasattr(kind, _ACCESSOR):
-                register(_ACCESSOR)(accessor)
+            if not hasattr(kind, "fuzzy"):
+                register("fuzzy")(accessor)
 
 
-class _PandasFinder(MetaPathFinder):
-    """Finds pandas as the other finders do, for a loader that adds the accessors."""
+class _PandasFinder:
+    """Finds pandas as the other finders do, with a loader that adds the accessors."""
 
+    @staticmethod
     def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+        fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != "pandas":
-            return None
-        others = [finder for finder in sys.meta_path if finder is not self]
-        finds = [getattr(finder, "find_spec", None) for finder in others]  # Python skips None, too
+        others = (finder for finder in sys.meta_path if finder is not _PandasFinder)
+        finds = (getattr(finder, "find_spec", None) for finder in others)  # Python skips None, too
         specs = (find(fullname, path, target) for find in finds if find is not None)
-        spec = next((spec for spec in specs if spec is not None), None)
+        spec = next(filter(None, specs), None) if fullname == "pandas" else None
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = _PandasLoader(spec.loader.name, spec.loader.path)
         return spec

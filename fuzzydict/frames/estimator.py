@@ -187,22 +187,21 @@ def _weights(d: FuzzyDict[Any], values: list[Any]) -> NDArray[np.float64]:
     """Return the weights of each value over S keys, (n + 1, S), the last for what is missing."""
     weights = np.zeros((len(values) + 1, len(d)))
     place_of = {key: place for place, key in enumerate(d)}
-    has_keys, asked = any(map(has_words, d)), []
+    can_compare, asked = any(map(has_words, d)), []
     for row, value in enumerate(values):
-        if not has_keys or not has_words(value):  # nothing can be compared
-            if value in place_of:
-                weights[row, place_of[value]] = 1.0
-        elif d.aliases.get(value, value) is not None:  # or it was taught to have no key
-            asked.append(row)
+        if can_compare and has_words(value):
+            if d.aliases.get(value, value) is not None:  # or it was taught to have no key
+                asked.append(row)
+        elif value in place_of:
+            weights[row, place_of[value]] = 1.0
     names, places = list[str](), list[int]()
     for some in slices(len(asked), _TOGETHER):
         rows = asked[some]
         for row, attention in zip(rows, _attended(d, [values[row] for row in rows]), strict=True):
-            if attention is None:
-                continue
-            if attention.names is not names:  # which many have in common
-                names, places = attention.names, [place_of[name] for name in attention.names]
-            weights[row, places] = attention.weights * (1 - (attention.none or 0.0))
+            if attention is not None:
+                if attention.names is not names:  # which many have in common
+                    names, places = attention.names, [place_of[name] for name in attention.names]
+                weights[row, places] = attention.weights * (1 - (attention.none or 0.0))
     return weights
 
 

@@ -181,20 +181,20 @@ def join(
                 f"right: expected a frame of {asked.implementation}, as left is, got one of "
                 f"{keys.implementation}"
             )
-        queries = _column(asked, of_left, left_column)
-        texts = _column(keys, of_right, right_column)
+        queries = _texts_in(asked, of_left, left_column)
+        texts = _texts_in(keys, of_right, right_column)
         names = new_names(asked.columns, keys.columns, suffix, add_score=add_score)
-        asked_texts = texts_of(queries, f"{of_left}: {quoted(queries.name)}")
-        of_rows = texts_of(texts, f"{of_right}: {quoted(texts.name)}")
-        d = dict_of(row_of_each(of_rows, texts.name, "right"), **options)
-        found = find(d, asked_texts, cutoff, one_to_one=one_to_one)
+        d = dict_of(row_of_each(texts, right_column, "right"), **options)
+        found = find(d, queries, cutoff, one_to_one=one_to_one)
         rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
         if how != "left":
             is_kept = (rows < 0) if how == "anti" else (rows >= 0)
             asked, rows = asked[np.flatnonzero(is_kept)], rows[is_kept]
             found = found._replace(places=found.places[is_kept])
         if how != "anti":
-            added = [*_rows_of(keys, rows), *([score_column(found, texts)] if add_score else [])]
+            added = _rows_of(keys, rows)
+            if add_score:
+                added.append(score_column(found, keys.get_column(right_column)))
             named = zip(added, names, strict=True)
             asked = asked.with_columns(*(column.alias(name) for column, name in named))
         return asked.to_native()
@@ -250,8 +250,8 @@ def _as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _column(frame: nw.DataFrame[Any], name: str, column: Any) -> nw.Series[Any]:
-    """Return the column that is joined on; if there is none, the nearest is named."""
+def _texts_in(frame: nw.DataFrame[Any], name: str, column: Any) -> list[str | None]:
+    """Return the texts that are joined on; if there is no such column, the nearest is named."""
     if column not in frame.columns:
         names = getattr(getattr(frame.to_native(), "index", None), "names", [])
         advice = "; reset_index() makes the index one" if column in names else ""
@@ -259,7 +259,7 @@ def _column(frame: nw.DataFrame[Any], name: str, column: Any) -> nw.Series[Any]:
             f"{name}: there is no column {quoted(column)}{suggestion(str(column), frame.columns)}"
             f"{advice}; there are {', '.join(map(quoted, frame.columns[:_NAMED]))}"
         )
-    return frame.get_column(column)
+    return texts_of(frame.get_column(column), f"{name}: {quoted(column)}")
 
 
 def row_of_each(
