@@ -203,14 +203,12 @@ def learned(
 ) -> Array:
     """Return the rows of V words, (V, E), once they learned from texts and from pairs.
 
-    The teacher gave the targets of the texts, (n, E). Adam (Kingma and Ba 2015) moves only the rows
-    of a step.
+    The teacher gave the targets of the texts, (n, E).
     """
     rng, rows = np.random.default_rng(1), rows.copy()
-    means, squares = np.zeros_like(rows), np.zeros_like(rows)
     steps = recipe.passes * (len(targets) // recipe.batch)
-    waiting = np.zeros(0, np.intp)
-    for step in range(steps):
+    adam, waiting = Adam(rows, recipe.learning_rate, steps), np.zeros(0, np.intp)
+    for _ in range(steps):
         if len(waiting) < recipe.batch:
             waiting = rng.permutation(len(targets))
         batch, waiting = waiting[: recipe.batch], waiting[recipe.batch :]
@@ -224,16 +222,35 @@ def learned(
             query, key = np.split(unit, 2)
             gradient = counts.T @ back(loss_gradient(query, key, right, recipe.temperature))
             parts.append((some, gradient * np.float32(recipe.pairs)))
-        some = np.unique(np.concatenate([found for found, _ in parts]))
-        gradient = np.zeros((len(some), recipe.size), np.float32)
-        for found, part in parts:
-            gradient[np.searchsorted(some, found)] += part
+        adam.step(*added(parts))
+    return rows
+
+
+def added(parts: Sequence[tuple[NDArray[np.intp], Array]]) -> tuple[NDArray[np.intp], Array]:
+    """Return the rows that several gradients have, and the sum of these for each."""
+    some = np.unique(np.concatenate([rows for rows, _ in parts]))
+    gradient = np.zeros((len(some), parts[0][1].shape[1]), np.float32)
+    for rows, part in parts:
+        gradient[np.searchsorted(some, rows)] += part
+    return some, gradient
+
+
+class Adam:
+    """Moves the rows of a step alone, in place, at a rate that falls to 0 (Kingma and Ba 2015)."""
+
+    def __init__(self, rows: Array, learning_rate: float, steps: int) -> None:
+        self._rows, self._rate, self._steps, self._done = rows, learning_rate, steps, 0
+        self._means, self._squares = np.zeros_like(rows), np.zeros_like(rows)
+
+    def step(self, some: NDArray[np.intp], gradient: Array) -> None:
+        """Move some rows against their gradient."""
+        rate = self._rate * (1 - self._done / self._steps)
+        self._done += 1
+        means, squares = self._means, self._squares
         means[some] = means[some] * 0.9 + gradient * 0.1
         squares[some] = squares[some] * 0.999 + gradient * gradient * 0.001
-        root = np.sqrt(squares[some] / (1 - 0.999 ** (step + 1))) + 1e-8
-        rate = recipe.learning_rate * (1 - step / steps)
-        rows[some] -= rate * (means[some] / (1 - 0.9 ** (step + 1))) / root
-    return rows
+        root = np.sqrt(squares[some] / (1 - 0.999**self._done)) + 1e-8
+        self._rows[some] -= rate * (means[some] / (1 - 0.9**self._done)) / root
 
 
 class _Batch(NamedTuple):

@@ -29,7 +29,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
 from fuzzydict.embedding.encoder import Encoder
-from fuzzydict.embedding.word_vectors import Brown
+from fuzzydict.embedding.word_vectors import BROWN, English, WordVectors, _opened, side_by_side
 from fuzzydict.evaluation.datasets import read_sets
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, WHETHER, Asked, align, pairs_of
 from fuzzydict.search.keys import Keys, Query, WordTable
@@ -248,6 +248,7 @@ class Prepared(NamedTuple):
     ``weights`` tell how much each query counts.
     """
 
+    meaning: Meaning
     keys: Keys
     queries: list[Query]
     right: list[list[int]]
@@ -293,12 +294,13 @@ def with_small(some: Iterable[Questions]) -> Iterator[Questions]:
             names = {name for name, *_ in near} | {*random.sample(gone, min(len(gone), 1))}
             others = [Asking(name, frozenset(), "misleading") for name in sorted(names)]
             others += [a._replace(right=frozenset()) for a in asked if not a.right & {*keys}]
-            yield Questions(keys, here[:6] + others[:6], one.kind)
+            yield one._replace(keys=keys, asked=here[:6] + others[:6])
 
 
-def prepared(some: Iterable[Questions], meaning: Meaning) -> Iterator[Prepared]:
-    """Yield dicts with their queries."""
+def prepared(some: Iterable[Questions], *folds: Meaning) -> Iterator[Prepared]:
+    """Yield dicts with their queries, each by the meaning that has not learned its field."""
     for one in some:
+        meaning = folds[(one.field or 0) % len(folds)]
         names = [name for name in dict.fromkeys(one.keys) if meaning.table.words_of(name)]
         if not names:
             continue
@@ -310,16 +312,16 @@ def prepared(some: Iterable[Questions], meaning: Meaning) -> Iterator[Prepared]:
         right = [[keys.slots[k] for k in sorted(a.right) if k in keys.slots] for _, a in asked]
         if asked:
             weights = [_weight_of(one.kind, a, meaning) for _, a in asked]
-            yield Prepared(keys, [query for query, _ in asked], right, weights)
+            yield Prepared(meaning, keys, [query for query, _ in asked], right, weights)
 
 
-def glances_of(one: Prepared, meaning: Meaning, weights: NDArray[np.float32]) -> Seen:
+def glances_of(one: Prepared, weights: NDArray[np.float32]) -> Seen:
     """Return what is seen of all keys of a dict at a glance."""
-    vectors = meaning.of_queries(one.queries, one.keys)
-    return glance(one.queries, one.keys, vectors, weights, is_encoded=meaning.is_encoded)
+    vectors, is_encoded = one.meaning.of_queries(one.queries, one.keys), one.meaning.is_encoded
+    return glance(one.queries, one.keys, vectors, weights, is_encoded=is_encoded)
 
 
-def learned_glance(dicts: Sequence[Prepared], meaning: Meaning, seed: int) -> NDArray[np.float32]:
+def learned_glance(dicts: Sequence[Prepared], seed: int) -> NDArray[np.float32]:
     """Learn how to weigh what is seen at a glance: a softmax over all keys finds the right one."""
     random, tables, rights = np.random.default_rng(seed), [], []
     start = np.array([8.0, 2.0, 1.0, 1.0], np.float32)
@@ -327,9 +329,7 @@ def learned_glance(dicts: Sequence[Prepared], meaning: Meaning, seed: int) -> ND
         if not any(one.right):
             continue
         each = np.eye(len(GLANCE), dtype=np.float32)
-        seen = np.stack(
-            [glances_of(one, meaning, alone).odds for alone in each], axis=2
-        )  # (L, n, 4)
+        seen = np.stack([glances_of(one, alone).odds for alone in each], axis=2)  # (L, n, 4)
         for row, right in enumerate(one.right):
             if not right:
                 continue
@@ -358,7 +358,7 @@ def learned_glance(dicts: Sequence[Prepared], meaning: Meaning, seed: int) -> ND
 
 
 def learned_pair(
-    dicts: Sequence[Prepared], meaning: Meaning, glance_weights: NDArray[np.float32]
+    dicts: Sequence[Prepared], glance_weights: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Learn how to weigh what is seen of two words.
 
@@ -366,7 +366,7 @@ def learned_pair(
     """
     phis, truths = [], []
     for one in dicts:
-        candidate_slots, _ = candidates(glances_of(one, meaning, glance_weights), 12)
+        candidate_slots, _ = candidates(glances_of(one, glance_weights), 12)
         asked = Asked.of(one.queries, one.keys)
         a, b, y = [], [], []
         for row, (slots, right) in enumerate(zip(candidate_slots.tolist(), one.right, strict=True)):
@@ -391,17 +391,15 @@ def learned_pair(
     return learned_logistic(phi, truth, weight.astype(np.float32))
 
 
-def lists_of(
-    dicts: Sequence[Prepared], meaning: Meaning, weights: dict[str, NDArray[np.float32]]
-) -> Lists:
+def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]]) -> Lists:
     """Return the lists of candidates of all queries, and of the same without their right keys."""
     rows: list[
         tuple[Any, Any, Any, float, float]
     ] = []  # of one list: X, right, rest, share, weight
     random = np.random.default_rng(0)
     for one in dicts:
-        seen = glances_of(one, meaning, weights["glance"])
-        slots, of_slots = candidates(seen, meaning.candidates)
+        seen = glances_of(one, weights["glance"])
+        slots, of_slots = candidates(seen, one.meaning.candidates)
         X = align(one.queries, one.keys, slots, of_slots, weights["pair"])
         # Of few keys people ask mostly for what is there; of many, for what is not as well.
         absent = min(max(len(one.keys) / 150, 0.15), 0.35)
@@ -466,13 +464,13 @@ class Answer(NamedTuple):
     present: bool
 
 
-def answers(one: Prepared, meaning: Meaning, judge: Judge) -> list[Answer]:
+def answers(one: Prepared, judge: Judge) -> list[Answer]:
     """Return the answers to the queries of a dict, of which 128 are compared at a time."""
     found = []
     for start in range(0, len(one.queries), 128):
         some = slice(start, start + 128)
         part = one._replace(queries=one.queries[some], right=one.right[some])
-        of_all, seen = candidates(glances_of(part, meaning, judge.glance), meaning.candidates)
+        of_all, seen = candidates(glances_of(part, judge.glance), one.meaning.candidates)
         X = align(part.queries, part.keys, of_all, seen, judge.pair)
         said = judge.judge(X, part.keys.hashes[of_all])
         slots = of_all[np.arange(len(said.best)), said.best].tolist()
@@ -531,56 +529,70 @@ _DICTS = {"words": 1600, "encoder": 600, "spelling": 1200}
 _HELD_OUT = 1000  # the seed of the questions by which seeds are compared
 
 
-def learned_for(meaning: Meaning, count: int, seeds: int, exclude: set[frozenset[str]]) -> Judge:
+def learned_for(
+    folds: Sequence[Meaning], count: int, seeds: int, exclude: set[frozenset[str]]
+) -> Judge:
     """Learn a judge from questions of several seeds.
 
     Which compounds WordNet has as other things is not told meanwhile: nearly all that are asked are
     WordNet's, and so the nets would learn that any other compound is what its last word names.
     """
     with patch.object(lexicon, "_compounds", dict):  # which returns an empty one
-        return _learned_for(meaning, count, seeds, exclude)
+        return _learned_for(folds, count, seeds, exclude)
 
 
-def _learned_for(meaning: Meaning, count: int, seeds: int, exclude: set[frozenset[str]]) -> Judge:
+def _learned_for(
+    folds: Sequence[Meaning], count: int, seeds: int, exclude: set[frozenset[str]]
+) -> Judge:
     drawn = [with_small(questions(count, seed, exclude=exclude)) for seed in range(seeds)]
-    dicts = [list(prepared(one, meaning)) for one in drawn]
+    dicts = [list(prepared(one, *folds)) for one in drawn]
     together = [one for some in dicts for one in some]
-    weights = {"glance": learned_glance(together[:: 3 * seeds], meaning, 0)}
-    weights["pair"] = learned_pair(together[:: 2 * seeds], meaning, weights["glance"])
-    if meaning.is_encoded:  # in another language the encoder alone knows the words
-        letters = copy(meaning)
+    weights = {"glance": learned_glance(together[:: 3 * seeds], 0)}
+    weights["pair"] = learned_pair(together[:: 2 * seeds], weights["glance"])
+    if folds[0].is_encoded:  # in another language the encoder alone knows the words
+        letters = copy(folds[0])
         letters.table = WordTable(None)
         for seed, some in enumerate(dicts):
             foreign = questions(count // 2, seed + 50, exclude=exclude)
             some += prepared(with_small(foreign), letters)
-    return learned([lists_of(some, meaning, weights) for some in dicts], weights)
+    return learned([lists_of(some, weights) for some in dicts], weights)
 
 
-def loss_of(judge: Judge, meaning: Meaning, exclude: set[frozenset[str]]) -> float:
+def loss_of(judge: Judge, folds: Sequence[Meaning], exclude: set[frozenset[str]]) -> float:
     """Return the mean negative log-likelihood of held-out questions: is the best key right?"""
-    dicts = prepared(questions(_HELD_OUT // 5, _HELD_OUT, exclude=exclude), meaning)
-    found = [answer for one in dicts for answer in answers(one, meaning, judge)]
+    dicts = prepared(questions(_HELD_OUT // 5, _HELD_OUT, exclude=exclude), *folds)
+    found = [answer for one in dicts for answer in answers(one, judge)]
     p = np.clip([answer.probability for answer in found], 1e-6, 1 - 1e-6)
     hit = np.array([answer.hit for answer in found])
     return float(-np.where(hit, np.log(p), np.log(1 - p)).mean())
 
 
-def meanings(names: Sequence[str]) -> Iterator[tuple[str, Meaning]]:
-    """Yield the kinds of vectors that are asked for."""
-    if "words" in names:
-        yield "words", Meaning(Brown())
-    if "encoder" in names:
-        from fuzzydict.evaluation.systems import sentence_encoder
+def meanings(names: Sequence[str], tables: Sequence[WordVectors]) -> Iterator[list[Meaning]]:
+    """Yield the kinds of vectors that are asked for, each with one of the tables of English."""
+    for name in names:
+        if name == "words":
+            yield [Meaning(side_by_side(table, _opened(BROWN))) for table in tables]
+        elif name == "encoder":
+            yield _encoded(tables)
+        else:
+            yield [Meaning(None)]
 
-        encoder = sentence_encoder()
 
-        def encode(texts: list[str]) -> NDArray[np.float32]:
-            encoder.remember(texts)  # each is encoded once
-            return np.asarray(encoder.encode(texts), np.float32)
+def _encoded(tables: Sequence[WordVectors]) -> list[Meaning]:
+    from fuzzydict.evaluation.systems import sentence_encoder
 
-        yield "encoder", Meaning(Encoder(encode))
-    if "spelling" in names:
-        yield "spelling", Meaning(None)
+    encoder = sentence_encoder()
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        encoder.remember(texts)  # each is encoded once
+        return np.asarray(encoder.encode(texts), np.float32)
+
+    found = []
+    for table in tables:
+        meaning = Meaning(Encoder(encode))
+        meaning.table = WordTable(table)
+        found.append(meaning)
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -591,21 +603,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--exclude", type=Path, nargs="*", default=[], help="sets whose pairs are not asked"
     )
     parser.add_argument("--measure", type=Path, nargs="*", default=[], help="sets to measure on")
+    parser.add_argument(
+        "--folds", type=Path, nargs="*", default=[], help="tables without the fields of each fold"
+    )
     parser.add_argument("--kinds", nargs="*", default=list(_DICTS), choices=list(_DICTS))
     parser.add_argument("--seeds", type=int, default=4)
     given = parser.parse_args(argv)
     exclude = pairs_in(given.exclude)
     content = json.loads(given.output.read_text("utf-8")) if given.output.exists() else {}
-    for name, meaning in meanings(given.kinds):
+    tables = list(map(WordVectors.load, given.folds)) or [English()]
+    for name, folds in zip(given.kinds, meanings(given.kinds, tables), strict=True):
         begun = time.perf_counter()
-        judge = learned_for(meaning, _DICTS[name], given.seeds, exclude)
-        loss, seconds = loss_of(judge, meaning, exclude), time.perf_counter() - begun
+        judge = learned_for(folds, _DICTS[name], given.seeds, exclude)
+        loss, seconds = loss_of(judge, folds, exclude), time.perf_counter() - begun
         print(f"{name}: held-out loss {loss:.4f}, {seconds:.0f} s", flush=True)
         content[name] = as_json(judge)
         together: list[Answer] = []
+        ((shipped,),) = meanings([name], [English()])
         for path in given.measure:
-            dicts = prepared(questions_of(path), meaning)
-            measured = [answer for one in dicts for answer in answers(one, meaning, judge)]
+            dicts = prepared(questions_of(path), shipped)
+            measured = [answer for one in dicts for answer in answers(one, judge)]
             print(report(path.stem, measured), flush=True)
             together += measured
         if together:

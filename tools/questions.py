@@ -39,11 +39,12 @@ class Asked(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """A dict, and what is asked of it."""
+    """A dict, and what is asked of it; everyday ones have the number of their field."""
 
     keys: list[str]
     asked: list[Asked]
     kind: str
+    field: int | None = None
 
 
 def questions(
@@ -64,8 +65,10 @@ def questions(
     for i in range(20 * count):
         rng = Random(f"{seed} {i}")
         (kind,) = rng.choices(list(KINDS), [share for share, _ in KINDS.values()])
-        keys, asked = KINDS[kind][1](rng)
-        one = _checked(keys, asked, kind, barred, rng)
+        make = KINDS[kind][1]
+        field = rng.randrange(len(_fields())) if make is _everyday else None
+        keys, asked = make(rng) if field is None else _everyday(rng, field)
+        one = _checked(keys, asked, kind, barred, rng)._replace(field=field)
         if one.asked and len(one.keys) > 1:
             yield one
             made += 1
@@ -368,9 +371,9 @@ def _fields() -> list[tuple[list[str], list[Asked]]]:
     return found
 
 
-def _everyday(rng: Random) -> _Made:
+def _everyday(rng: Random, field: int | None = None) -> _Made:
     """Make a dict of all keys of a field or of some, with its own questions and made ones."""
-    every, written = rng.choice(_fields())
+    every, written = rng.choice(_fields()) if field is None else _fields()[field]
     keys = list(every)
     if rng.random() < 0.6:
         keys = rng.sample(keys, max(4, round(len(keys) * rng.uniform(0.3, 1))))

@@ -17,7 +17,7 @@ import numpy as np
 from fuzzydict import Brown, attention
 from fuzzydict.cli.demos import Picture, demo, echo, echo_text, heat_maps
 
-ONE = ["the", "king", "gave", "his", "daughter", "a", "horse"]
+ONE = ["the", "king", "gave", "his", "prince", "a", "horse"]
 OTHER = ["the", "queen", "rode", "away"]
 OPTIONS: dict[str, Any] = {"scorer": "cosine", "temperature": 0.2, "need_weights": True}
 

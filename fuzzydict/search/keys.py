@@ -625,7 +625,7 @@ class Keys:
         "swaziland" shares no n-gram with the key "eswatini". It is 1 where one is the initials of
         the other.
         """
-        own, best = np.empty((2, len(queries), len(self)), np.float32)
+        own, best = np.empty((2, len(queries), len(self.counts)), np.float32)
         for i, query in enumerate(queries):
             rows = self.postings.likeness([*map(ngrams, [query.text, *query.names])])
             own[i] = rows[0]

@@ -74,9 +74,9 @@ after 'king' .* {'rode': '100%'}""",
 rgb\(220, 20, 60\), a mixture of 1\.0 keys
 sea: best key 'sea green'
 night sky: .*\n.*\n.*\n  temperature  4.0: rgb\(.*\), a mixture of \d\d""",
-    "sentence": r"""beside itself, 'daughter' looks most at 'king'
+    "sentence": r"""beside itself, 'prince' looks most at 'king'
 ^'king' looks most at 'queen'
-^'daughter' looks most at 'queen'
+^'prince' looks most at 'queen'
 Masked .*\n.*\n +the +100% +- +- +- +- +- +-
  +king +\d+% +\d+% +- +- +- +- +-$""",
     "kernels": r"""KernelRegression is attention: True

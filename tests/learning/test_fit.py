@@ -115,7 +115,7 @@ def test_performance_is_learned_from_a_dozen_examples(taught: tuple[FuzzyDict[in
     d, report = taught
     before, after = (x.attend("performance") for x in (car(), d))
     was, now = (dict(zip(a.names, a.weights, strict=True)) for a in (before, after))
-    assert min(was[key] for key in SPORT) < 0.05  # it knew one of the three
+    assert min(was[key] for key in SPORT) < 0.1  # it knew one of the three
     assert min(now[key] for key in SPORT) > 0.1  # 0.16 or more for 20 seeds
     assert sum(now[key] for key in SPORT) > 0.8
     assert report.kept

@@ -91,14 +91,14 @@ def slips() -> list[Questions]:
 @pytest.fixture(scope="module")
 def learned() -> Judge:
     dicts = list(judge.prepared(slips(), SPELLING))
-    weights = {"glance": judge.learned_glance(dicts, SPELLING, 0)}
-    weights["pair"] = judge.learned_pair(dicts, SPELLING, weights["glance"])
-    return judge.learned([judge.lists_of(dicts, SPELLING, weights)], weights, steps=30)
+    weights = {"glance": judge.learned_glance(dicts, 0)}
+    weights["pair"] = judge.learned_pair(dicts, weights["glance"])
+    return judge.learned([judge.lists_of(dicts, weights)], weights, steps=30)
 
 
 def test_what_is_learned_of_a_few_slips_finds_them(learned: Judge) -> None:
     dicts = judge.prepared(slips(), SPELLING)
-    found = [answer for one in dicts for answer in judge.answers(one, SPELLING, learned)]
+    found = [answer for one in dicts for answer in judge.answers(one, learned)]
     present = [answer for answer in found if answer.present]
     hits = np.mean([answer.hit for answer in present])
     assert hits > 0.95

@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzydict import WordVectors
 from fuzzydict._arrays import Array, units
-from tools import english, technical
+from tools import asked, english, technical
 from tools.wordnet import Pair, Synset, related_pairs
 
 
@@ -70,3 +70,23 @@ def test_a_word_lies_where_its_meaning_does_and_the_others_stay() -> None:
     assert teacher.words[near.argmax()] == "dill"
     assert near.max() > 0.95
     assert technical.extended(before, {"bab": "gox"}, teacher) is before
+
+
+def test_words_learn_what_is_asked_for_and_the_others_stay() -> None:
+    words = Teacher().words
+    rows = np.random.default_rng(0).standard_normal((20, 8)).astype(np.float32)
+    before = WordVectors(words, rows, range(1000, 980, -1))
+    keys = ["bab", "beck dill", "dox"]
+    right = [("gab fill", ["dox"]), ("gox", ["bab", "no key"]), ("kill", ["bab"]), ("keck", [])]
+    synsets = [Synset("a", ("fab", "fox"), "")]
+    recipe = asked.Recipe(passes=200)
+    excluded = {frozenset(("kill", "bab"))}
+    after = asked.taught(before, [(keys, right)], [["dab", "deck"]], synsets, excluded, recipe)
+
+    def nearest(table: WordVectors, text: str, of: list[str]) -> str:
+        return of[int((units(table.encode(of)) @ units(table.encode([text]))[0]).argmax())]
+
+    assert [nearest(after, text, keys) for text in ("gab fill", "gox")] == ["dox", "bab"]
+    assert [nearest(before, text, keys) for text in ("gab fill", "gox")] != ["dox", "bab"]
+    others = ["kill", "keck", "bill", "kab"]
+    assert np.allclose(after.encode(others), before.encode(others), atol=1e-5)

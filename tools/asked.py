@@ -1,0 +1,212 @@
+"""Let the table of English words learn what people ask for, and the other names of things.
+
+    python -m tools.asked data/english.vectors --exclude FILE... -o data/english.vectors
+
+The table knows texts as a sentence encoder does, and people ask for a key in other words than
+definitions have. A question of `everyday_questions.json` learns to lie near its key, among the keys
+of its field and of three others; of each line of `data/terms.txt` one name learns to find another.
+Pairs of WordNet are repeated, so that these are not lost, and each row is drawn back to where it
+was. With --fold K it learns no everyday question of a fourth of the
+fields, of which `tools.judge` learns with it, so that these are as new as those of a user.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzzydict import WordVectors
+from fuzzydict._arrays import Array
+from fuzzydict.search.keys import WordTable
+from fuzzydict.text.words import plain, word_list
+
+from .english import Adam, Sums, added, batches_of_pairs
+from .wordnet import Synset, loss_gradient, pairs_in, unit_forward, wordnet_synsets
+
+FIELDS = Path(__file__).with_name("everyday_questions.json")
+FOLDS = 4
+_TOGETHER, _LINES, _PAIRS = 4, 64, 256  # fields, lines of terms and pairs of a step
+
+
+class Recipe(NamedTuple):
+    """Hyper-parameters."""
+
+    passes: int = 8  # over the fields
+    learning_rate: float = 0.01  # Adam's; it falls to 0
+    terms: float = 0.3  # the weight of the loss of terms
+    pairs: float = 0.5  # the weight of the loss of WordNet's pairs
+    hold: float = 2e-3  # the weight of the squares of what rows have moved
+    temperature: float = 0.1  # the divisor of cosines before the softmax
+
+
+#: The keys of a dict, and each query with the keys that are right.
+Dictionary: TypeAlias = tuple[list[str], list[tuple[str, list[str]]]]
+
+
+class Field(NamedTuple):
+    """The texts of a dict and of what is asked of it, by their numbers."""
+
+    queries: NDArray[np.intp]
+    keys: NDArray[np.intp]
+    right: NDArray[np.intp]  # the number of a query, and that of a key among those of the field
+
+
+class Numbered:
+    """Different texts, each with the rows of its words; texts without any are left out."""
+
+    def __init__(self, vectors: WordVectors) -> None:
+        self._vectors, self._table = vectors, WordTable(vectors)
+        self._numbers: dict[str, int] = {}
+        self.rows: list[list[int]] = []
+
+    def number(self, text: str) -> int:
+        """Return the number of a text, -1 if it has no words."""
+        if text not in self._numbers:
+            (query,) = self._table.queries([text])
+            rows = [self._vectors.find(word.text).row for word in query.words]
+            rows = [row for row in rows if row >= 0]
+            self._numbers[text] = len(self.rows) if rows else -1
+            if rows:
+                self.rows.append(rows)
+        return self._numbers[text]
+
+
+def questions_of(path: Path) -> list[Dictionary]:
+    """Return the dicts of a file of questions: the keys, and each query with its right keys."""
+    dictionaries = json.loads(path.read_text("utf-8"))["dictionaries"]
+    return [
+        (one["keys"], [(asked["query"], asked["accept"]) for asked in one["queries"]])
+        for one in dictionaries
+    ]
+
+
+def field_of(
+    keys: Sequence[str],
+    asked: Sequence[tuple[str, Sequence[str]]],
+    texts: Numbered,
+    excluded: set[frozenset[str]],
+) -> Field:
+    """Return a dict and what is asked of it, without what is excluded."""
+    numbers = {key: number for key in keys if (number := texts.number(key)) >= 0}
+    places = dict(zip(numbers, range(len(numbers)), strict=True))
+    queries, right = list[int](), list[tuple[int, int]]()
+    for query, accepted in asked:
+        pairs = {frozenset((plain(query.lower()), plain(key.lower()))) for key in accepted}
+        found = sorted(places[key] for key in accepted if key in places)
+        if found and pairs.isdisjoint(excluded) and (number := texts.number(query)) >= 0:
+            right += [(len(queries), place) for place in found]
+            queries.append(number)
+    return Field(*map(np.array, (queries, list(numbers.values()), right)))
+
+
+class Learner:
+    """Rows of words that are moved, step by step, so that queries find their keys."""
+
+    def __init__(self, rows: Array, recipe: Recipe, steps: int) -> None:
+        self.rows, self._start, self._recipe = rows.copy(), rows, recipe
+        self._adam = Adam(self.rows, recipe.learning_rate, steps)
+
+    def step(self, losses: Sequence[tuple[float, Any, int, Any]]) -> None:
+        """Move the rows of several losses, each with its weight.
+
+        Of each are given `Sums.take` of the queries and the keys, how many are queries, and which
+        keys are right, as `loss_gradient` takes it.
+        """
+        recipe, parts = self._recipe, []
+        for weight, (some, counts), count, right in losses:
+            unit, back = unit_forward(counts @ self.rows[some])
+            query, key = np.split(unit, [count])
+            gradient = loss_gradient(query, key, right, recipe.temperature)
+            parts.append((some, np.float32(weight) * (counts.T @ back(gradient))))
+        some, gradient = added(parts)
+        gradient += np.float32(2 * recipe.hold) * (self.rows[some] - self._start[some])
+        self._adam.step(some, gradient)
+
+
+def learned(
+    rows: Array,
+    fields: Sequence[Field],
+    lines: Sequence[Sequence[int]],
+    texts: Sums,
+    pairs: Iterator[Any],
+    recipe: Recipe,
+) -> Array:
+    """Return the rows of V words, (V, E), once they learned from fields, terms and pairs."""
+    rng, together = np.random.default_rng(1), min(_TOGETHER, len(fields))
+    steps = recipe.passes * (len(fields) // together)
+    learner, waiting = Learner(rows, recipe, steps), np.zeros(0, np.intp)
+    for _ in range(steps):
+        if len(waiting) < together:
+            waiting = rng.permutation(len(fields))
+        some, waiting = [fields[i] for i in waiting[:together]], waiting[together:]
+        asked = np.concatenate([one.queries for one in some])
+        keys = np.concatenate([one.keys for one in some])
+        sizes = [(len(one.queries), len(one.keys)) for one in some]
+        starts = np.cumsum([(0, 0), *sizes[:-1]], axis=0)
+        right = np.concatenate([one.right + start for one, start in zip(some, starts, strict=True)])
+        losses = [(1.0, texts.take(np.append(asked, keys)), len(asked), tuple(right.T))]
+        drawn = rng.permutation(len(lines))[:_LINES]
+        names = np.array([rng.choice(lines[i], 2, replace=False) for i in drawn])
+        each = np.arange(len(names))
+        losses.append((recipe.terms, texts.take(names.T.ravel()), len(names), (each, each)))
+        of_pairs, right_pairs = next(pairs)
+        losses.append((recipe.pairs, of_pairs, _PAIRS, right_pairs))
+        learner.step(losses)
+    return learner.rows
+
+
+def taught(
+    table: WordVectors,
+    fields: Sequence[Dictionary],
+    lines: Sequence[Sequence[str]],
+    synsets: Sequence[Synset],
+    excluded: set[frozenset[str]],
+    recipe: Recipe,
+) -> WordVectors:
+    """Return the table after it learned from fields, lines of names of one thing, and WordNet."""
+    texts = Numbered(table)
+    every = [field_of(keys, asked, texts, excluded) for keys, asked in fields]
+    numbered = [[number for name in line if (number := texts.number(name)) >= 0] for line in lines]
+    places = {word: row for row, word in enumerate(table.words)}
+    pairs = batches_of_pairs(synsets, places, excluded, _PAIRS)
+    weights = np.array([table.find(word).weight for word in table.words], np.float32)[:, None]
+    rows = learned(
+        table.vectors * weights,
+        [field for field in every if len(field.queries)],
+        [line for line in numbered if len(line) > 1],
+        Sums(texts.rows, len(table)),
+        pairs,
+        recipe,
+    )
+    return WordVectors(table.words, rows / weights, table.counts)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Let a table learn, and write it to a file."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.asked", description="Let the table of English words learn questions."
+    )
+    parser.add_argument("table", metavar="FILE", type=Path)
+    parser.add_argument("--exclude", metavar="FILE", type=Path, nargs="+", default=[])
+    parser.add_argument("--fold", type=int, help="learn none of this fourth of the fields, 0 to 3")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
+    given = parser.parse_args(argv)
+    fields = [
+        field
+        for number, field in enumerate(questions_of(FIELDS))
+        if given.fold is None or number % FOLDS != given.fold
+    ]
+    lines = [" ".join(line).split(" = ") for line in word_list("terms")]
+    table, excluded = WordVectors.load(given.table), pairs_in(given.exclude)
+    after = taught(table, fields, lines, wordnet_synsets(), excluded, Recipe())
+    after.save(given.output, dtype="int8")
+
+
+if __name__ == "__main__":
+    main()
