@@ -402,7 +402,7 @@ def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]])
         slots, of_slots = candidates(seen, one.meaning.candidates)
         X = align(one.queries, one.keys, slots, of_slots, weights["pair"])
         # Of few keys people ask mostly for what is there; of many, for what is not as well.
-        absent = min(max(len(one.keys) / 150, 0.15), 0.35)
+        absent = min(max(len(one.keys) / 150, 0.15), 0.25)
         for row, (right, weight) in enumerate(zip(one.right, one.weights, strict=True)):
             is_right = np.isin(slots[row], right)
             others = np.delete(seen.odds[row], slots[row])
