@@ -23,6 +23,9 @@ def main() -> None:
         command(prog_name="fuzzydict")
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
+    finally:
+        for one in handled:
+            signal.signal(one, signal.SIG_DFL)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -58,7 +59,10 @@ class Field(NamedTuple):
 
 
 class Numbered:
-    """Different texts, each with the rows of its words; texts without any are left out."""
+    """Different texts, each with the rows of its words; a text without any is left out.
+
+    What stands in for a slip is none of its words: it must not learn what the slip means.
+    """
 
     def __init__(self, vectors: WordVectors) -> None:
         self._vectors, self._table = vectors, WordTable(vectors)
@@ -66,11 +70,11 @@ class Numbered:
         self.rows: list[list[int]] = []
 
     def number(self, text: str) -> int:
-        """Return the number of a text, -1 if it has no words."""
+        """Return the number of a text, -1 if it is left out."""
         if text not in self._numbers:
             (query,) = self._table.queries([text])
-            rows = [self._vectors.find(word.text).row for word in query.words]
-            rows = [row for row in rows if row >= 0]
+            found = [self._vectors.find(word.text) for word in query.words]
+            rows = [one.row for one in found if one.is_known]
             self._numbers[text] = len(self.rows) if rows else -1
             if rows:
                 self.rows.append(rows)
@@ -86,6 +90,15 @@ def questions_of(path: Path) -> list[Dictionary]:
     ]
 
 
+def pairs_of(asked: Iterable[tuple[str, Sequence[str]]]) -> set[frozenset[str]]:
+    """Return the pairs of plain texts that are asked, as `pairs_in` does."""
+    return {
+        frozenset((plain(query.lower()), plain(key.lower())))
+        for query, accepted in asked
+        for key in accepted
+    }
+
+
 def field_of(
     keys: Sequence[str],
     asked: Sequence[tuple[str, Sequence[str]]],
@@ -97,9 +110,9 @@ def field_of(
     places = dict(zip(numbers, range(len(numbers)), strict=True))
     queries, right = list[int](), list[tuple[int, int]]()
     for query, accepted in asked:
-        pairs = {frozenset((plain(query.lower()), plain(key.lower()))) for key in accepted}
         found = sorted(places[key] for key in accepted if key in places)
-        if found and pairs.isdisjoint(excluded) and (number := texts.number(query)) >= 0:
+        is_excluded = not excluded.isdisjoint(pairs_of([(query, accepted)]))
+        if found and not is_excluded and (number := texts.number(query)) >= 0:
             right += [(len(queries), place) for place in found]
             queries.append(number)
     return Field(*map(np.array, (queries, list(numbers.values()), right)))
@@ -172,7 +185,14 @@ def taught(
     """Return the table after it learned from fields, lines of names of one thing, and WordNet."""
     texts = Numbered(table)
     every = [field_of(keys, asked, texts, excluded) for keys, asked in fields]
-    numbered = [[number for name in line if (number := texts.number(name)) >= 0] for line in lines]
+    allowed = [
+        line
+        for line in lines
+        if excluded.isdisjoint(map(frozenset, combinations(map(plain, line), 2)))
+    ]
+    numbered = [
+        [number for name in line if (number := texts.number(name)) >= 0] for line in allowed
+    ]
     places = {word: row for row, word in enumerate(table.words)}
     pairs = batches_of_pairs(synsets, places, excluded, _PAIRS)
     weights = np.array([table.find(word).weight for word in table.words], np.float32)[:, None]
@@ -194,16 +214,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("table", metavar="FILE", type=Path)
     parser.add_argument("--exclude", metavar="FILE", type=Path, nargs="+", default=[])
-    parser.add_argument("--fold", type=int, help="learn none of this fourth of the fields, 0 to 3")
+    parser.add_argument(
+        "--fold", type=int, choices=range(FOLDS), help="learn nothing of this fourth of the fields"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
     given = parser.parse_args(argv)
-    fields = [
-        field
-        for number, field in enumerate(questions_of(FIELDS))
-        if given.fold is None or number % FOLDS != given.fold
-    ]
+    fields, excluded = questions_of(FIELDS), pairs_in(given.exclude)
+    if given.fold is not None:
+        for _, asked in fields[given.fold :: FOLDS]:
+            excluded |= pairs_of(asked)  # other fields, or terms, may have such a pair as well
+        del fields[given.fold :: FOLDS]
     lines = [" ".join(line).split(" = ") for line in word_list("terms")]
-    table, excluded = WordVectors.load(given.table), pairs_in(given.exclude)
+    table = WordVectors.load(given.table)
     after = taught(table, fields, lines, wordnet_synsets(), excluded, Recipe())
     after.save(given.output, dtype="int8")
 

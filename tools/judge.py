@@ -28,14 +28,16 @@ from rapidfuzz.process import extractOne
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
+from fuzzydict import data
 from fuzzydict.embedding.encoder import Encoder
-from fuzzydict.embedding.word_vectors import BROWN, English, WordVectors, _opened, side_by_side
+from fuzzydict.embedding.word_vectors import BROWN, English, WordVectors, side_by_side
 from fuzzydict.evaluation.datasets import read_sets
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, WHETHER, Asked, align, pairs_of
 from fuzzydict.search.keys import Keys, Query, WordTable
 from fuzzydict.search.retrieve import GLANCE, Seen, candidates, glance
 from fuzzydict.search.score import SIGNS_WHETHER, SIGNS_WHICH, Judge, Meaning, Net
 from fuzzydict.text import lexicon
+from tools.asked import FOLDS
 from tools.questions import Asked as Asking
 from tools.questions import Questions, questions
 from tools.wordnet import pairs_in
@@ -243,7 +245,7 @@ def learned_logistic(
 
 
 class Prepared(NamedTuple):
-    """A dict with its queries, looked up: what is asked, and the slots that are right.
+    """A dict with its queries, looked up by a meaning: what is asked, and the slots that are right.
 
     ``weights`` tell how much each query counts.
     """
@@ -265,16 +267,16 @@ _ALIKE = {
 }
 
 
-def _weight_of(field: str, asked: Asking, meaning: Meaning) -> float:
-    """Return how much a question counts in a dict of a field."""
-    if meaning.is_encoded and (field, asked.kind) in _LEARNED:
+def _weight_of(kind: str, asked: Asking, meaning: Meaning) -> float:
+    """Return how much a question counts in a dict of a kind."""
+    if meaning.is_encoded and (kind, asked.kind) in _LEARNED:
         return 0.05
     if asked.right:
         return 1.0
     if asked.kind == "contradicting":  # it would hand out a wrong value that looks right
         return 2.0
     # A query without a key that looks like none is refused easily.
-    return 1.0 if field in _ALIKE or asked.kind == "misleading" else 0.3
+    return 1.0 if kind in _ALIKE or asked.kind == "misleading" else 0.3
 
 
 def with_small(some: Iterable[Questions]) -> Iterator[Questions]:
@@ -571,7 +573,8 @@ def meanings(names: Sequence[str], tables: Sequence[WordVectors]) -> Iterator[li
     """Yield the kinds of vectors that are asked for, each with one of the tables of English."""
     for name in names:
         if name == "words":
-            yield [Meaning(side_by_side(table, _opened(BROWN))) for table in tables]
+            brown = WordVectors.load(Path(data.__path__[0], f"{BROWN}.vectors"))
+            yield [Meaning(side_by_side(table, brown)) for table in tables]
         elif name == "encoder":
             yield _encoded(tables)
         else:
@@ -611,6 +614,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
     exclude = pairs_in(given.exclude)
     content = json.loads(given.output.read_text("utf-8")) if given.output.exists() else {}
+    if len(given.folds) not in (0, FOLDS):
+        parser.error(f"--folds: expected {FOLDS} tables, in order, got {len(given.folds)}")
     tables = list(map(WordVectors.load, given.folds)) or [English()]
     for name, folds in zip(given.kinds, meanings(given.kinds, tables), strict=True):
         begun = time.perf_counter()
@@ -619,8 +624,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"{name}: held-out loss {loss:.4f}, {seconds:.0f} s", flush=True)
         content[name] = as_json(judge)
         together: list[Answer] = []
-        ((shipped,),) = meanings([name], [English()])
         for path in given.measure:
+            ((shipped,),) = meanings([name], [English()])
             dicts = prepared(questions_of(path), shipped)
             measured = [answer for one in dicts for answer in answers(one, judge)]
             print(report(path.stem, measured), flush=True)

@@ -100,8 +100,8 @@ def open_table(
 
 
 def _name_of(table: Path | BinaryIO) -> str:
-    name = table if isinstance(table, Path) else getattr(table, "name", None)
-    return "standard input" if name is None or isinstance(name, int) else str(name)
+    name = table if isinstance(table, Path) else getattr(table, "name", "the stream")
+    return "standard input" if isinstance(name, int) else str(name)
 
 
 def _state(file: BinaryIO) -> tuple[int, int] | None:

@@ -707,9 +707,9 @@ def compare_wholes(block: Block) -> None:
     may = differ & (first["first"] == [[ord(one[0])] for one in joined])
     for i, j in np.argwhere(may).tolist():
         text = keys.texts[slots[i, j]]
-        has_other = {*queries[i].text.split(" ")}.isdisjoint(text.split(" "))
+        are_apart = {*queries[i].text.split(" ")}.isdisjoint(text.split(" "))
         whole = text.replace(" ", "")
-        if has_other and joined[i] != whole and (kind := abbreviates(joined[i], whole)):
+        if are_apart and joined[i] != whole and (kind := abbreviates(joined[i], whole)):
             X[i, j, CONVENTIONAL if kind == 1 else ABBREVIATED] = 1
     may = is_one & ([[len(one)] for one in joined] <= counts) | key_is_one & (
         first["length"] <= own
