@@ -392,7 +392,7 @@ def align(
     return X
 
 
-_SEEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS]  # at a glance
+_SEEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, LENGTH]  # of the query as it is written
 
 
 def align_amounts(

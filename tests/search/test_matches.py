@@ -52,6 +52,7 @@ cost of, the engine, pos, crm: engine of the = the engine; point of sale = pos
 date_of_birth, name, phone, fax: dob = date_of_birth; smartphone = phone
 ruler 30 cm, oil 500 ml, rice 1 kg, trial 14 days: ruler 300mm = ruler 30 cm; oil 0,5 l = oil 500
     ml; rice 1000 g = rice 1 kg; trial 2 weeks = trial 14 days
+Milk 1 l, Milk 2 l: milk 1000 ml = Milk 1 l
 weight (kg), temperature (°C), current (A): weight = weight (kg); temperature = temperature (°C);
     temp_degC = temperature (°C); current = current (A)
 weight, height: weight_kg = weight; height [cm] = height
