@@ -2,9 +2,8 @@
 
     python -m tests.benchmarks.by_cosine [--beside-english] VECTORS... --sets FILE...
 
-For each file of vectors it prints the hit@1 of retrieval sets, over the queries that have a right
-key, and the rank correlation with what people say of WordSim-353 and SimLex-999. With
---beside-english each stands beside the table of English words, as Brown's part does by default.
+It prints the hit@1 of sets, and the rank correlation with people's judgement of pairs of words. With
+--beside-english vectors stand beside the table of English words, as Brown's do by default.
 """
 
 from __future__ import annotations

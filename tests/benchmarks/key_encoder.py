@@ -2,12 +2,8 @@
 
     python -m tests.benchmarks.key_encoder
 
-The categories are the colours of ``data/colors.json``. Their names are typed with as many slips as
-the head of a column says: a letter left out, added or changed, or two swapped. From some rows a
-logistic regression learns which colours are light, by ITU-R BT.709 lighter than half of them. What
-is told is the share of other rows, with slips of their own, that it classifies right: the mean of
-the draws, and their standard deviation. All options have their defaults. Encoders of skrub (``pip
-install '.[bench]'``) are left out if it is not there.
+Names of colours are typed with some slips. From some rows a logistic regression learns which are
+light, by ITU-R BT.709 lighter than half of them. Told is the share of other rows that it gets right.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What vectors learn from: pairs of WordNet but for excluded ones, and meanings of added words."""
+"""What vectors learn from: pairs of WordNet and questions, but for excluded ones, and meanings."""
 
 from __future__ import annotations
 
@@ -36,16 +36,6 @@ def test_the_pairs_are_of_known_words_each_once_as_its_best_kind() -> None:
     assert sorted(left) == sorted(expected - {Pair("car", "machine", "synonym")})
 
 
-def test_the_table_does_not_learn_from_excluded_pairs() -> None:
-    synsets = [Synset("a", ("bab", "beck"), ""), Synset("b", ("dill", "dox"), "")]
-    rows = {"bab": 0, "beck": 1, "dill": 2, "dox": 3}
-    batches = english.batches_of_pairs(synsets, rows, {frozenset(("dill", "dox"))}, 8)
-    for _ in range(5):
-        found, counts = next(batches).sums
-        assert found.tolist() == [0, 1]
-        assert counts.shape == (16, 2)
-
-
 class Teacher(english.Teacher):
     """Knows 20 words."""
 
@@ -78,15 +68,14 @@ def test_words_learn_what_is_asked_for_and_the_others_stay() -> None:
     before = WordVectors(words, rows, range(1000, 980, -1))
     keys = ["bab", "beck dill", "dox"]
     right = [("gab fill", ["dox"]), ("gox", ["bab", "no key"]), ("kill", ["bab"]), ("keck", [])]
-    synsets = [Synset("a", ("fab", "fox"), "")]
-    recipe = asked.Recipe(passes=200)
-    excluded = {frozenset(("kill", "bab"))}
-    after = asked.taught(before, [(keys, right)], [["dab", "deck"]], synsets, excluded, recipe)
+    synsets = [Synset("a", ("fab", "fox"), ""), Synset("b", ("bill", "kab"), "")]
+    excluded = {frozenset(("kill", "bab")), frozenset(("bill", "kab")), frozenset(("kox", "gill"))}
+    lines, recipe = [["dab", "deck"], ["kox", "gill"]], asked.Recipe(passes=200)
+    after = asked.taught(before, [(keys, right)], lines, synsets, excluded, recipe)
 
     def nearest(table: WordVectors, text: str, of: list[str]) -> str:
         return of[int((units(table.encode(of)) @ units(table.encode([text]))[0]).argmax())]
 
     assert [nearest(after, text, keys) for text in ("gab fill", "gox")] == ["dox", "bab"]
-    assert [nearest(before, text, keys) for text in ("gab fill", "gox")] != ["dox", "bab"]
-    others = ["kill", "keck", "bill", "kab"]
+    others = ["kill", "keck", "bill", "kab", "kox", "gill"]
     assert np.allclose(after.encode(others), before.encode(others), atol=1e-5)
