@@ -1,8 +1,8 @@
-"""Measures word vectors by the cosine alone, without spelling.
+"""Measures word vectors by the cosine alone.
 
     python -m tests.benchmarks.by_cosine [--beside-english] VECTORS... --sets FILE...
 
-It prints the hit@1 of sets, and the rank correlation with people's judgement of pairs of words. With
+It prints the hit@1 of sets, and the rank correlation with people's judgement of words. With
 --beside-english vectors stand beside the table of English words, as Brown's do by default.
 """
 

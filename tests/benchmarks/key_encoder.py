@@ -3,7 +3,7 @@
     python -m tests.benchmarks.key_encoder
 
 Names of colours are typed with some slips. From some rows a logistic regression learns which are
-light, by ITU-R BT.709 lighter than half of them. Told is the share of other rows that it gets right.
+light, by ITU-R BT.709 lighter than half of them. Told is the share of others that it gets right.
 """
 
 from __future__ import annotations
