@@ -70,18 +70,18 @@ def test_a_stale_answer_never_takes_the_place_of_a_newer_one(
 
 
 def test_colors_have_swatches_and_are_mixed_as_the_temperature_says(opened: Opened) -> None:
-    d = FuzzyDict(COLORS, mode="pool", score_cutoff=0.2)
-    page = opened(d, "maroon")
+    d = FuzzyDict(COLORS, mode="pool", score_cutoff=0.1)
+    page = opened(d, "reddish navy")
     shown = (
         "return [...document.querySelectorAll(arguments[0])].map((e) => e.style.backgroundColor)"
     )
-    assert "cutoff 0.2" in page.text("#about")
+    assert "cutoff 0.1" in page.text("#about")
     assert page.text("#badge") == "Pooled"
     assert "gives the pooled value; 'red' weighs most" in page.text("#verdict")
     assert page.script(shown, ".keys .swatch")[0] == "rgb(255, 0, 0)"
     assert len(page.script(shown, ".mixture .part")) >= 2
     assert page.find(".mixture").get_attribute("aria-label").startswith("Mixed of red ")
-    red, green, blue = d.attend("maroon").output.round().astype(int).tolist()
+    red, green, blue = d.attend("reddish navy").output.round().astype(int).tolist()
     pooled = [f"rgb({red}, {green}, {blue})"]
     assert page.script(shown, ".result .swatch") == pooled
     before = percents(page)
@@ -96,7 +96,7 @@ def test_colors_have_swatches_and_are_mixed_as_the_temperature_says(opened: Open
     page.wait(lambda: (percents(page), page.script(shown, ".result .swatch")) == (before, pooled))
     page.ask("qwzzt")
     assert page.text("#badge") == "No match"
-    assert "below the cutoff 0.200" in page.text("#verdict")
+    assert "below the cutoff 0.100" in page.text("#verdict")
 
 
 def test_numbers_are_summed_and_drawn(opened: Opened) -> None:
