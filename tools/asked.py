@@ -27,8 +27,8 @@ from fuzzydict._arrays import Array
 from fuzzydict.search.keys import WordTable
 from fuzzydict.text.words import plain, word_list
 
-from .english import Adam, Sums, added, batches_of_pairs
-from .wordnet import Synset, loss_gradient, pairs_in, unit_forward, wordnet_synsets
+from .english import Adam, Sums, added, batches_of_pairs, pair_gradient
+from .wordnet import Synset, pairs_in, wordnet_synsets
 
 FIELDS = Path(__file__).with_name("everyday_questions.json")
 FOLDS = 4
@@ -118,30 +118,6 @@ def field_of(
     return Field(*map(np.array, (queries, list(numbers.values()), right)))
 
 
-class Learner:
-    """Rows of words that are moved, step by step, so that queries find their keys."""
-
-    def __init__(self, rows: Array, recipe: Recipe, steps: int) -> None:
-        self.rows, self._start, self._recipe = rows.copy(), rows, recipe
-        self._adam = Adam(self.rows, recipe.learning_rate, steps)
-
-    def step(self, losses: Sequence[tuple[float, Any, int, Any]]) -> None:
-        """Move the rows of several losses, each with its weight.
-
-        Of each are given `Sums.take` of the queries and the keys, how many are queries, and which
-        keys are right, as `loss_gradient` takes it.
-        """
-        recipe, parts = self._recipe, []
-        for weight, (some, counts), count, right in losses:
-            unit, back = unit_forward(counts @ self.rows[some])
-            query, key = np.split(unit, [count])
-            gradient = loss_gradient(query, key, right, recipe.temperature)
-            parts.append((some, np.float32(weight) * (counts.T @ back(gradient))))
-        some, gradient = added(parts)
-        gradient += np.float32(2 * recipe.hold) * (self.rows[some] - self._start[some])
-        self._adam.step(some, gradient)
-
-
 def learned(
     rows: Array,
     fields: Sequence[Field],
@@ -151,27 +127,39 @@ def learned(
     recipe: Recipe,
 ) -> Array:
     """Return the rows of V words, (V, E), once they learned from fields, terms and pairs."""
-    rng, together = np.random.default_rng(1), min(_TOGETHER, len(fields))
+    rng, together, moved = np.random.default_rng(1), min(_TOGETHER, len(fields)), rows.copy()
     steps = recipe.passes * (len(fields) // together)
-    learner, waiting = Learner(rows, recipe, steps), np.zeros(0, np.intp)
+    adam, waiting = Adam(moved, recipe.learning_rate, steps), np.zeros(0, np.intp)
     for _ in range(steps):
         if len(waiting) < together:
             waiting = rng.permutation(len(fields))
         some, waiting = [fields[i] for i in waiting[:together]], waiting[together:]
-        asked = np.concatenate([one.queries for one in some])
-        keys = np.concatenate([one.keys for one in some])
-        sizes = [(len(one.queries), len(one.keys)) for one in some]
-        starts = np.cumsum([(0, 0), *sizes[:-1]], axis=0)
-        right = np.concatenate([one.right + start for one, start in zip(some, starts, strict=True)])
-        losses = [(1.0, texts.take(np.append(asked, keys)), len(asked), tuple(right.T))]
         drawn = rng.permutation(len(lines))[:_LINES]
         names = np.array([rng.choice(lines[i], 2, replace=False) for i in drawn])
-        each = np.arange(len(names))
-        losses.append((recipe.terms, texts.take(names.T.ravel()), len(names), (each, each)))
         of_pairs, right_pairs = next(pairs)
-        losses.append((recipe.pairs, of_pairs, _PAIRS, right_pairs))
-        learner.step(losses)
-    return learner.rows
+        losses = [
+            (1.0, *_joined(some, texts)),
+            (recipe.terms, texts.take(names.T.ravel()), len(names), (np.arange(len(names)),) * 2),
+            (recipe.pairs, of_pairs, _PAIRS, right_pairs),
+        ]
+        parts = []
+        for weight, sums, count, right in losses:
+            places, gradient = pair_gradient(moved, sums, count, right, recipe.temperature)
+            parts.append((places, np.float32(weight) * gradient))
+        places, gradient = added(parts)
+        gradient += np.float32(2 * recipe.hold) * (moved[places] - rows[places])
+        adam.step(places, gradient)
+    return moved
+
+
+def _joined(fields: Sequence[Field], texts: Sums) -> tuple[Any, int, Any]:
+    """Return the texts of several fields, how many are queries, and which keys are right."""
+    asked = np.concatenate([one.queries for one in fields])
+    keys = np.concatenate([one.keys for one in fields])
+    sizes = [(len(one.queries), len(one.keys)) for one in fields]
+    starts = np.cumsum([(0, 0), *sizes[:-1]], axis=0)
+    right = np.concatenate([one.right + start for one, start in zip(fields, starts, strict=True)])
+    return texts.take(np.append(asked, keys)), len(asked), tuple(right.T)
 
 
 def taught(
@@ -217,8 +205,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--fold", type=int, choices=range(FOLDS), help="learn nothing of this fourth of the fields"
     )
+    for name, value in Recipe()._asdict().items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
     given = parser.parse_args(argv)
+    recipe = Recipe._make(getattr(given, name) for name in Recipe._fields)
     fields, excluded = questions_of(FIELDS), pairs_in(given.exclude)
     if given.fold is not None:
         for _, asked in fields[given.fold :: FOLDS]:
@@ -226,7 +217,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         del fields[given.fold :: FOLDS]
     lines = [" ".join(line).split(" = ") for line in word_list("terms")]
     table = WordVectors.load(given.table)
-    after = taught(table, fields, lines, wordnet_synsets(), excluded, Recipe())
+    after = taught(table, fields, lines, wordnet_synsets(), excluded, recipe)
     after.save(given.output, dtype="int8")
 
 

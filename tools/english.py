@@ -217,13 +217,25 @@ def learned(
         _, back = unit_forward(counts @ rows[some])
         parts = [(some, counts.T @ back(-targets[batch] / np.float32(len(batch))))]
         if recipe.pairs:
-            (some, counts), right = next(pairs)
-            unit, back = unit_forward(counts @ rows[some])
-            query, key = np.split(unit, 2)
-            gradient = counts.T @ back(loss_gradient(query, key, right, recipe.temperature))
+            sums, right = next(pairs)
+            some, gradient = pair_gradient(rows, sums, recipe.batch, right, recipe.temperature)
             parts.append((some, gradient * np.float32(recipe.pairs)))
         adam.step(*added(parts))
     return rows
+
+
+def pair_gradient(
+    rows: Array, sums: tuple[NDArray[np.intp], Any], count: int, right: Any, temperature: float
+) -> tuple[NDArray[np.intp], Array]:
+    """Return the rows of some texts, and the gradient of the loss by which queries find keys.
+
+    The first ``count`` texts of the ``sums`` are queries, the others keys, of which those that are
+    right are told as `loss_gradient` takes them.
+    """
+    some, counts = sums
+    unit, back = unit_forward(counts @ rows[some])
+    query, key = np.split(unit, [count])
+    return some, counts.T @ back(loss_gradient(query, key, right, temperature))
 
 
 def added(parts: Sequence[tuple[NDArray[np.intp], Array]]) -> tuple[NDArray[np.intp], Array]:

@@ -16,6 +16,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -569,33 +570,33 @@ def loss_of(judge: Judge, folds: Sequence[Meaning], exclude: set[frozenset[str]]
     return float(-np.where(hit, np.log(p), np.log(1 - p)).mean())
 
 
-def meanings(names: Sequence[str], tables: Sequence[WordVectors]) -> Iterator[list[Meaning]]:
-    """Yield the kinds of vectors that are asked for, each with one of the tables of English."""
-    for name in names:
-        if name == "words":
-            brown = WordVectors.load(Path(data.__path__[0], f"{BROWN}.vectors"))
-            yield [Meaning(side_by_side(table, brown)) for table in tables]
-        elif name == "encoder":
-            yield _encoded(tables)
-        else:
-            yield [Meaning(None)]
+def meanings(name: str, tables: Sequence[WordVectors]) -> list[Meaning]:
+    """Return a kind of vectors, once with each of the tables of English if it has words."""
+    if name == "words":
+        brown = WordVectors.load(Path(data.__path__[0], f"{BROWN}.vectors"))
+        return [Meaning(side_by_side(table, brown)) for table in tables]
+    if name == "spelling":
+        return [Meaning(None)]
+    found = []
+    for table in tables:
+        meaning = Meaning(_encoder())
+        meaning.table = WordTable(table)
+        found.append(meaning)
+    return found
 
 
-def _encoded(tables: Sequence[WordVectors]) -> list[Meaning]:
+@cache
+def _encoder() -> Encoder:
+    """Return the sentence encoder, which encodes each text once."""
     from fuzzydict.evaluation.systems import sentence_encoder
 
     encoder = sentence_encoder()
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        encoder.remember(texts)  # each is encoded once
+        encoder.remember(texts)
         return np.asarray(encoder.encode(texts), np.float32)
 
-    found = []
-    for table in tables:
-        meaning = Meaning(Encoder(encode))
-        meaning.table = WordTable(table)
-        found.append(meaning)
-    return found
+    return Encoder(encode)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -617,15 +618,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     if len(given.folds) not in (0, FOLDS):
         parser.error(f"--folds: expected {FOLDS} tables, in order, got {len(given.folds)}")
     tables = list(map(WordVectors.load, given.folds)) or [English()]
-    for name, folds in zip(given.kinds, meanings(given.kinds, tables), strict=True):
-        begun = time.perf_counter()
+    for name in given.kinds:
+        begun, folds = time.perf_counter(), meanings(name, tables)
         judge = learned_for(folds, _DICTS[name], given.seeds, exclude)
         loss, seconds = loss_of(judge, folds, exclude), time.perf_counter() - begun
         print(f"{name}: held-out loss {loss:.4f}, {seconds:.0f} s", flush=True)
         content[name] = as_json(judge)
         together: list[Answer] = []
+        (shipped,) = meanings(name, [English()])
         for path in given.measure:
-            ((shipped,),) = meanings([name], [English()])
             dicts = prepared(questions_of(path), shipped)
             measured = [answer for one in dicts for answer in answers(one, judge)]
             print(report(path.stem, measured), flush=True)

@@ -648,14 +648,12 @@ def undenied(denies: NDArray[np.int8], best: NDArray[np.float32]) -> NDArray[np.
     before = np.zeros_like(matched)
     before[..., 1:] = matched[..., :-1]
     denied = np.where(denies > 0, denied, before) * ((denies != 0) & (spelled < SAME))
-    product_of: NDArray[np.float32] = np.multiply.reduce(1 - 2 * denied, axis=-1)
-    return product_of
+    return np.asarray(np.multiply.reduce(1 - 2 * denied, axis=-1))
 
 
 def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
     """Return the maximum along a short axis; several times as fast as `max`."""
-    highest: NDArray[np.float32] = reduce(np.maximum, np.moveaxis(table, axis, 0))
-    return highest
+    return np.asarray(reduce(np.maximum, np.moveaxis(table, axis, 0)))
 
 
 # ---- whole texts -------------------------------------------------------------------------------
