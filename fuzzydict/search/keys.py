@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
-from itertools import compress, count, repeat
+from itertools import compress, count, islice, repeat
 from operator import is_, is_not
 from typing import Any, NamedTuple, cast
 from zlib import crc32
@@ -40,7 +40,7 @@ from fuzzydict.text.lexicon import (
     same_terms,
     words_of,
 )
-from fuzzydict.text.ngrams import Inverted, Postings, ngrams, ngrams_of_each
+from fuzzydict.text.ngrams import Inverted, Postings, ngrams, ngrams_of_each, ngrams_of_several
 from fuzzydict.text.words import plain
 
 #: Words of a text that are compared one by one.
@@ -626,8 +626,10 @@ class Keys:
         the other.
         """
         own, best = np.empty((2, len(queries), len(self.counts)), np.float32)
+        texts = [text for query in queries for text in (query.text, *query.names)]
+        each = iter(ngrams_of_several(texts) if len(queries) > 1 else map(ngrams, texts))
         for i, query in enumerate(queries):
-            rows = self.postings.likeness([*map(ngrams, [query.text, *query.names])])
+            rows = self.postings.likeness([*islice(each, 1 + len(query.names))])
             own[i] = rows[0]
             np.maximum.reduce(rows, axis=0, out=best[i])
             best[i, self._by_initials(query)] = 1

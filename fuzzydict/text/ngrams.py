@@ -66,6 +66,13 @@ def ngrams_of_each(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np
     return np.concatenate(flat), np.concatenate(counts)
 
 
+def ngrams_of_several(texts: Sequence[str]) -> list[list[int]]:
+    """Return the `ngrams` of each of several texts, sooner than one by one."""
+    flat, counts = ngrams_of_each(texts)
+    numbers, ends = flat.tolist(), counts.cumsum().tolist()
+    return [numbers[start:end] for start, end in pairwise([0, *ends])]
+
+
 class Inverted(NamedTuple):
     """Which of some texts have each n-gram."""
 

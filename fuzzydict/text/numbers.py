@@ -71,6 +71,7 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
 
 
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
+_DIGITS = re.compile("[0-9]+")
 _NUMBERS = re.compile(r"[0-9]+(?: [0-9]+)*")  # with nothing but blanks between them
 _LONG_NUMBER = re.compile(r"[0-9]{5}")
 
@@ -298,6 +299,8 @@ def amounts_of(text: str) -> list[Amount]:
     >>> amounts_of("Ruler 30cm")
     [Amount(written='30cm', number='30', unit='centimeter', value=(Fraction(3, 10), 'meter'))]
     """
+    if text.isascii() and not _DIGITS.search(text):
+        return []
     return [one for one in map(_amount, _AMOUNT.finditer(_in_plain_numbers(text))) if one]
 
 
@@ -435,9 +438,6 @@ def _beside_numbers(text: str) -> dict[str, set[tuple[int, str]]]:
             times.update(stems)
             found.setdefault(word.word.lstrip("0") or "0", set()).update(stems)
     return {number: {one for one in stems if times[one] == 1} for number, stems in found.items()}
-
-
-_DIGITS = re.compile("[0-9]+")
 
 
 def may_be_one_date(text: str, other: str) -> bool:
