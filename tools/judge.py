@@ -33,8 +33,9 @@ from fuzzydict import data
 from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.embedding.word_vectors import BROWN, English, WordVectors, side_by_side
 from fuzzydict.evaluation.datasets import read_sets
-from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, WHETHER, Asked, align, pairs_of
+from fuzzydict.search.align import CONTEXT, FEATURES, WHETHER, align
 from fuzzydict.search.keys import Keys, Query, WordTable
+from fuzzydict.search.pairs import PAIR, Asked, pairs_of
 from fuzzydict.search.retrieve import GLANCE, Seen, candidates, glance
 from fuzzydict.search.score import SIGNS_WHETHER, SIGNS_WHICH, Judge, Meaning, Net
 from fuzzydict.text import lexicon

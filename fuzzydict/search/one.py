@@ -19,6 +19,7 @@ from rapidfuzz.process import cdist
 
 from fuzzydict._arrays import largest, products
 from fuzzydict.search import align as a
+from fuzzydict.search import pairs as p
 from fuzzydict.search.keys import (
     Keys,
     Query,
@@ -193,7 +194,7 @@ def _block_of(
     of_block = [
         one if one is None else one.reshape(told.shape[1:]).swapaxes(0, 1)[None] for one in against
     ]
-    table = a.Table(tables[:4], tables[4], *of_block)
+    table = p.Table(tables[:4], tables[4], *of_block)
     return a.Block(x[None], [query], keys, slots[None], columns[None], table)
 
 
@@ -218,7 +219,7 @@ def _compare(
 
     The first are how far they are spelled alike, mean one thing, match, may be related, and are
     others that are spelled alike, (5, w, P); the second whether they are conventional, opposed,
-    siblings and kindred, as in `align.Table`, (w, P). ``edits`` tells how few edits are between
+    siblings and kindred, as in `pairs.Table`, (w, P). ``edits`` tells how few edits are between
     them, (w, P), if it is known.
     """
     flat, weights = columns.ravel(), judge.pair.tolist()
@@ -238,8 +239,8 @@ def _compare(
             near = np.maximum(units @ word.unit, 0)
             if word.trust == 1:  # a slip stands for a word less surely
                 np.multiply(near, theirs.facts["sure"], out=meant)
-            np.multiply(weights[a.COSINE] + weights[a.COSINE_SQUARED] * meant, meant, out=matched)
-            matched += weights[a.BY_SLIP] * (near - meant)
+            np.multiply(weights[p.COSINE] + weights[p.COSINE_SQUARED] * meant, meant, out=matched)
+            matched += weights[p.BY_SLIP] * (near - meant)
         _weigh_edits(of_word, edits[i], word, theirs, judge)
         _weigh_parts(of_word, word, theirs, weights)
         against = _weigh_kinds(of_word, edits[i], word, theirs, weights)
@@ -274,9 +275,9 @@ def _weigh_edits(
     """Set the odds by how few edits are between words, and how far they are others, in (5, P)."""
     odds, kind, kinds = told[0], word.kind, theirs.facts["kind"]
     np.multiply(judge.of_squares[kind].take(kinds), edits, out=odds)
-    odds += judge.pair[a.OF_EDITS]
+    odds += judge.pair[p.OF_EDITS]
     odds *= edits
-    odds += judge.pair[a.BIAS]
+    odds += judge.pair[p.BIAS]
     np.multiply(_ARE_OTHERS[kind].take(kinds), edits * edits, out=told[4])
 
 
@@ -291,7 +292,7 @@ def _weigh_parts(
         may = (letters & letters_of(word.entry.stem) == letters) & theirs.facts["word"]
         for j in may.nonzero()[0].tolist():
             if part := part_of(theirs.strings[j], word.text):
-                odds[j] += weights[a.HELD[part]]
+                odds[j] += weights[p.HELD[part]]
                 unlike[j] = 1 if part == Part.OF_ANOTHER else 1 - meant[j]
 
 
@@ -311,7 +312,7 @@ def _weigh_kinds(
     text, entry = word.text, word.entry
     if (stem := keys.stems.get(entry.stem)) is not None:
         are_forms = facts["stem"] == stem
-        odds += weights[a.ONE_STEM] * are_forms
+        odds += weights[p.ONE_STEM] * are_forms
         np.copyto(unlike, 0, where=are_forms)
     are_short, others = np.zeros(len(flat), np.bool_), None
     if entry.group >= 0 or entry.unit:
@@ -329,20 +330,20 @@ def _weigh_kinds(
             are_short[j] = kind == 1
             if kind > 1:
                 size = len(text), len(strings[j])
-                odds[j] += weights[a.ONE_STEM + kind]
-                odds[j] += weights[a.OF_LETTERS] * (min(size) / max(size))
-    opposites = a.are_opposites(word, keys, flat) if entry.opposites else None
+                odds[j] += weights[p.ONE_STEM + kind]
+                odds[j] += weights[p.OF_LETTERS] * (min(size) / max(size))
+    opposites = keys.are_opposites(flat, word) if entry.opposites else None
     against = [
         one if one is not None and np.count_nonzero(one) else None
         for one in (are_short, opposites, others)
     ]
-    for one, place in zip(against, (a.CONVENTION, a.OPPOSITES, a.OTHER_MEMBERS), strict=True):
+    for one, place in zip(against, (p.CONVENTION, p.OPPOSITES, p.OTHER_MEMBERS), strict=True):
         if one is not None:
             odds += weights[place] * one
     if against[0] is not None:
         np.copyto(unlike, 0, where=are_short)
     if entry.has_digit:
-        odds += weights[a.OTHER_DIGITS] * (facts["digit"] & (edits < 1))
+        odds += weights[p.OTHER_DIGITS] * (facts["digit"] & (edits < 1))
     return against
 
 
@@ -365,7 +366,7 @@ def _weigh_meanings(
     own = np.array([word.meanings for word in words], np.int32).T[:, :, None]  # (8, w, 1)
     of_keys = np.ascontiguousarray(theirs.facts["meanings"].T)[:, None]
     related = relations_of(own, of_keys) * differ  # (w, P)
-    one, broader, kindred, none = weights[a.ONE_MEANING : a.UNRELATED + 1]
+    one, broader, kindred, none = weights[p.ONE_MEANING : p.UNRELATED + 1]
     of_each = np.array([[0, none, kindred, broader, 0, one], [0, -1, -1, 0, 0, 0]], np.float32)
     told[2:4] += of_each.take(related, axis=1)
     are_kinds = related == BOTH_KINDS

@@ -25,7 +25,7 @@ from fuzzydict.embedding.word_vectors import English, WordVectors
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import finite_tops
-from fuzzydict.search import align
+from fuzzydict.search import align, pairs
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS, WHETHER
 from fuzzydict.search.keys import Keys, Query, WordTable
 from fuzzydict.search.retrieve import CANDIDATES, MORE_CANDIDATES
@@ -286,10 +286,10 @@ class Judge:
         kinds, weights = np.arange(8), self.pair
         both, either = kinds[:, None] & kinds, kinds[:, None] | kinds
         is_short = (either & 4 > 0) & (both & 3 == 0)
-        of_known = weights[align.BOTH_KNOWN] * (both & 1 > 0)
-        of_common = weights[align.BOTH_COMMON] * (both & 2 > 0)
-        of_short = weights[align.SHORT_WORD] * is_short
-        return np.asarray(weights[align.SQUARED] + of_known + of_common + of_short, np.float32)
+        of_known = weights[pairs.BOTH_KNOWN] * (both & 1 > 0)
+        of_common = weights[pairs.BOTH_COMMON] * (both & 2 > 0)
+        of_short = weights[pairs.SHORT_WORD] * is_short
+        return np.asarray(weights[pairs.SQUARED] + of_known + of_common + of_short, np.float32)
 
     @cached_property
     def which_is_best(self) -> Folded:

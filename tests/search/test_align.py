@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict._arrays import largest
-from fuzzydict.search import align
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS
 from fuzzydict.search.keys import Keys, WordTable, background_of, head_of
+from fuzzydict.search.pairs import ONE_MEANING, PAIR, UNRELATED
 from fuzzydict.search.score import shipped
 from fuzzydict.text.lexicon import look_up, meanings_of, relations_of
 from fuzzydict.text.words import plain
@@ -79,7 +79,7 @@ def test_who_has_more_of_what_speaks_for_a_key_is_never_less_likely(
 def test_meanings_are_related(relation: str, pairs: str) -> None:
     of_each = [[meanings_of(look_up(word)) for word in pair.split()] for pair in pairs.split("; ")]
     found = relations_of(*np.array(of_each, np.int32).T.swapaxes(0, 1))
-    one, broader, kindred, none = align.PAIR[align.ONE_MEANING : align.UNRELATED + 1]
+    one, broader, kindred, none = PAIR[ONE_MEANING : UNRELATED + 1]
     names = "", none, kindred, broader, "", one
     assert [names[number] for number in found] == [relation] * len(found)
 

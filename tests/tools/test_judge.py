@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, SIGNS
+from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS
+from fuzzydict.search.pairs import PAIR
 from fuzzydict.search.score import Judge, Meaning
 from tools import judge
 from tools.questions import Asked, Questions
