@@ -666,10 +666,10 @@ class Keys:
             lengths[some] = np.sqrt(np.einsum("ne,ne->n", whole, whole))
         return np.asarray((shares / np.maximum(lengths, 1e-9)[:, None]).T, np.float32)
 
-    def are_opposites(self, numbers: NDArray[np.intp], word: Word) -> NDArray[np.bool_] | None:
+    def are_opposites(self, words: NDArray[np.intp], word: Word) -> NDArray[np.bool_] | None:
         """Return which words of the keys, (P,), or what they are forms of, are opposites of a word.
 
-        Given are their numbers, (P,). It is None if no key has any.
+        Given are their numbers, (P,). It is None if no key has an opposite.
         """
         are, opposites = None, word.entry.opposites
         if self.stems.keys().isdisjoint(opposites) and self.numbers.keys().isdisjoint(opposites):
@@ -677,8 +677,8 @@ class Keys:
         for opposite in opposites:
             stem, number = self.stems.get(opposite, -2), self.numbers.get(opposite, -2)
             if max(stem, number) >= 0:
-                are = np.zeros(len(numbers), np.bool_) if are is None else are
-                are |= (self.facts["stem"][numbers] == stem) | (numbers == number)
+                are = np.zeros(len(words), np.bool_) if are is None else are
+                are |= (self.facts["stem"][words] == stem) | (words == number)
         return are
 
 

@@ -444,9 +444,9 @@ def _tell_whether(
         near = max(float(words[0].unit @ keys.word_units[row[0]]), 0.0)
         x[a.LEFT_NEAR], x[a.LEFT_NEAR_KEY] = near if theirs[0] else 0.0, near
     elif any(ours):
-        p = np.array(ours, np.float32) @ np.array([word.unit for word in words])
-        for place, q in enumerate(np.array([theirs, shares], np.float32) @ keys.word_units[row]):
-            product, length = float(p @ q), math.sqrt(float(p @ p) * float(q @ q))
+        u = np.array(ours, np.float32) @ np.array([word.unit for word in words])
+        for place, v in enumerate(np.array([theirs, shares], np.float32) @ keys.word_units[row]):
+            product, length = float(u @ v), math.sqrt(float(u @ u) * float(v @ v))
             x[a.LEFT_NEAR + place] = product / length if product > 0 and length > 0 else 0.0
 
 

@@ -45,7 +45,6 @@ KINDRED, UNRELATED, OPPOSITES, OTHER_MEMBERS, OTHER_DIGITS, HOLDS, IS_KIND = ran
 _OF_MEANING = slice(COSINE, UNRELATED + 1)
 #: Which of `PAIR` tells of a word of a key that is part of a word of a query.
 HELD = {Part.OF_ANOTHER: HOLDS, Part.OF_ITS_KIND: IS_KIND}
-SAME = 0.8  # how alike words are that both have
 _PAIRS = 1 << 13  # of words whose meanings are compared at a time
 
 

@@ -67,7 +67,11 @@ def ngrams_of_each(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np
 
 
 def ngrams_of_several(texts: Sequence[str]) -> list[list[int]]:
-    """Return the `ngrams` of each of several texts, sooner than one by one."""
+    """Return the `ngrams` of each of several texts, sooner than one by one.
+
+    >>> ngrams_of_several(["red", "", "blue"]) == [ngrams("red"), ngrams(""), ngrams("blue")]
+    True
+    """
     flat, counts = ngrams_of_each(texts)
     numbers, ends = flat.tolist(), counts.cumsum().tolist()
     return [numbers[start:end] for start, end in pairwise([0, *ends])]
