@@ -37,7 +37,7 @@ from fuzzydict.search.align import CONTEXT, FEATURES, WHETHER, align
 from fuzzydict.search.keys import Keys, Query, WordTable
 from fuzzydict.search.pairs import PAIR, Asked, pairs_of
 from fuzzydict.search.retrieve import GLANCE, Seen, candidates, glance
-from fuzzydict.search.score import SIGNS_WHETHER, SIGNS_WHICH, Judge, Meaning, Net
+from fuzzydict.search.score import EITHER, SIGNS_WHETHER, SIGNS_WHICH, Judge, Meaning, Net
 from fuzzydict.text import lexicon
 from tools.asked import FOLDS
 from tools.questions import Asked as Asking
@@ -48,6 +48,7 @@ Floats = NDArray[np.float64]
 WHICH_UNITS, WHETHER_UNITS = (4, 0), (16, 8)  # of each net: how many, and how many bounded
 PENALTY = 1e-5  # of the squares of all weights
 _CONTEXTS = len(FEATURES) - CONTEXT
+_GONE = 0.12  # how much a list without its right key counts: people mostly ask for what is there
 _REST = 48  # keys beyond the candidates that stand for all of these
 
 
@@ -68,7 +69,10 @@ def softplus(x: Any) -> Any:
 
 
 class Shape(NamedTuple):
-    """The shape of a net: what the odds do where each feature rises, and its hidden units."""
+    """The shape of a net: what the odds do where each feature rises, and its hidden units.
+
+    A feature without a direction has the sign 0, and weights of either sign.
+    """
 
     signs: NDArray[np.float32]
     hidden: int
@@ -77,9 +81,12 @@ class Shape(NamedTuple):
     def start(self, seed: int) -> Floats:
         """Return parameters to begin with, drawn at random."""
         random, F, H = np.random.default_rng(seed), len(self.signs), self.hidden
-        hidden = [random.normal(-2.3, 0.5, (F, H)), random.normal(0, 0.3, (_CONTEXTS, H))]
+        is_free = self.signs == 0
+        A, l = random.normal(-2.3, 0.5, (F, H)), np.where(is_free, 0, -2.0)
+        A[is_free] = random.normal(0, 0.1, (is_free.sum(), H))
+        hidden = [A, random.normal(0, 0.3, (_CONTEXTS, H))]
         hidden += [random.normal(0, 1, H), random.normal(-0.5, 0.3, H)]
-        return np.concatenate([*(part.ravel() for part in hidden), np.full(F, -2.0), [0.0]])
+        return np.concatenate([*(part.ravel() for part in hidden), l, [0.0]])
 
     def split(self, parameters: Floats) -> list[Floats]:
         """Return the parameters of A, B, b, c, l and the bias."""
@@ -88,31 +95,32 @@ class Shape(NamedTuple):
         ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
         return [p.reshape(s) for p, s in zip(np.split(parameters, ends), shapes, strict=True)]
 
+    def _signs_of_parts(self) -> list[Any]:
+        """Return the signs of A, B, b, c, l and the bias; 0 for either."""
+        return [self.signs[:, None], 0, 0, 1, self.signs, 0]
+
     def net(self, parameters: Floats) -> Net:
         """Return the net, whose weights have the right signs."""
-        A, B, b, c, l, bias = self.split(parameters)
-        signs = self.signs[:, None]
-        parts = [softplus(A) * signs, B, b, softplus(c), softplus(l) * self.signs, bias]
-        return Net._make([*(np.asarray(part, np.float32) for part in parts), self.bounded])
+        each = zip(self.split(parameters), self._signs_of_parts(), strict=True)
+        parts = [np.asarray(signed(part, signs), np.float32) for part, signs in each]
+        return Net._make([*parts, self.bounded])
 
     def penalty(self, parameters: Floats) -> tuple[float, Floats]:
         """Return half the squares of all weights, and the gradient of the parameters."""
-        A, B, b, c, l, bias = self.split(parameters)
         value, gradients = 0.0, []
-        for part, is_positive in ((A, 1), (B, 0), (b, 0), (c, 1), (l, 1), (bias, 0)):
-            weights = softplus(part) if is_positive else part
+        for part, signs in zip(self.split(parameters), self._signs_of_parts(), strict=True):
+            weights = signed(part, signs)
             value += 0.5 * float((weights * weights).sum())
-            gradients.append((weights * expit(part) if is_positive else weights).ravel())
+            gradients.append((weights * slope_of(part, signs)).ravel())
         return PENALTY * value, PENALTY * np.concatenate(gradients)
 
     def forward(
         self, parameters: Floats, x: NDArray[np.float32], context: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], Callable[[NDArray[np.float32]], Floats]]:
         """Return the log-odds of N rows, and the gradient of the parameters given theirs."""
-        A, _, _, c, l, _ = (np.asarray(p, np.float32) for p in self.split(parameters))
         net, k = self.net(parameters), self.bounded
         inner = x @ net.A + context @ net.B + net.b
-        # as `activated`, but quicker with many rows
+        # as `Folded` does, but quicker with many rows
         small = np.exp(-np.abs(inner))
         hidden = np.maximum(inner, 0) + np.log1p(small)
         slope = np.where(inner > 0, 1, small) / (1 + small)
@@ -122,17 +130,22 @@ class Shape(NamedTuple):
 
         def backward(d_odds: NDArray[np.float32]) -> Floats:
             d_inner = (d_odds[:, None] * net.c) * slope
-            parts = [
-                (x.T @ d_inner) * self.signs[:, None] * expit(A),
-                context.T @ d_inner,
-                d_inner.sum(0),
-                (d_odds @ hidden) * expit(c),
-                (d_odds @ x) * self.signs * expit(l),
-                d_odds.sum(),
-            ]
-            return np.concatenate([np.asarray(part, np.float64).ravel() for part in parts])
+            d_weights = [x.T @ d_inner, context.T @ d_inner, d_inner.sum(0)]
+            d_weights += [d_odds @ hidden, d_odds @ x, d_odds.sum()]
+            each = zip(d_weights, self.split(parameters), self._signs_of_parts(), strict=True)
+            return np.concatenate([np.ravel(d * slope_of(part, signs)) for d, part, signs in each])
 
         return odds, backward
+
+
+def signed(part: Floats, signs: Any) -> Floats:
+    """Return weights of the given signs, of parameters of any; 0 leaves them as they are."""
+    return np.where(np.equal(signs, 0), part, softplus(part) * signs)
+
+
+def slope_of(part: Floats, signs: Any) -> Floats:
+    """Return what `signed` rises by where a parameter does."""
+    return np.where(np.equal(signs, 0), 1, expit(part) * signs)
 
 
 def mean_of(nets: Sequence[Net]) -> Net:
@@ -214,9 +227,16 @@ def learned_whether(
     seed: int,
     steps: int,
 ) -> Net:
-    """Learn whether the best key is right, given what the judge is told of it, (N, ...)."""
-    shape, weight = Shape(SIGNS_WHETHER, *WHETHER_UNITS), weight / weight.sum()
-    x, context = np.split(told, [len(SIGNS_WHETHER)], axis=1)
+    """Learn whether the best key is right, given what the judge is told of it, (N, ...).
+
+    With an odd seed the features of `EITHER` have no direction. The mean of such nets and of others
+    is right more often than the others, and not as sure as such nets are of what is asked rarely.
+    """
+    signs = SIGNS_WHETHER.copy()
+    if seed % 2:
+        signs[EITHER] = 0
+    shape, weight = Shape(signs, *WHETHER_UNITS), weight / weight.sum()
+    x, context = np.split(told, [len(signs)], axis=1)
     y = is_right.astype(np.float32)
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
@@ -405,8 +425,6 @@ def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]])
         seen = glances_of(one, weights["glance"])
         slots, of_slots = candidates(seen, one.meaning.candidates)
         X = align(one.queries, one.keys, slots, of_slots, weights["pair"])
-        # Of few keys people ask mostly for what is there; of many, for what is not as well.
-        absent = min(max(len(one.keys) / 150, 0.15), 0.25)
         for row, (right, weight) in enumerate(zip(one.right, one.weights, strict=True)):
             is_right = np.isin(slots[row], right)
             others = np.delete(seen.odds[row], slots[row])
@@ -415,7 +433,7 @@ def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]])
             rows.append((X[row], is_right, kept, share, weight))
             if right and (~is_right).any():
                 wrong = ~is_right
-                rows.append((X[row][wrong], is_right[wrong], kept, share, absent * weight))
+                rows.append((X[row][wrong], is_right[wrong], kept, share, _GONE * weight))
     N, C = len(rows), max(len(X) for X, *_ in rows)
     lists = Lists(
         np.zeros((N, C, len(FEATURES)), np.float32),
@@ -433,7 +451,7 @@ def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]])
 
 
 def learned(
-    several: Sequence[Lists], weights: dict[str, NDArray[np.float32]], steps: int = 400
+    several: Sequence[Lists], weights: dict[str, NDArray[np.float32]], steps: int = 600
 ) -> Judge:
     """Learn a judge from lists of candidates: the mean of the nets of several draws of these."""
     flat = np.concatenate([lists.X[lists.mask] for lists in several])

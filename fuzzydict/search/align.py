@@ -23,6 +23,7 @@ from fuzzydict.search.pairs import BIAS, CONVENTION, Asked, Table
 from fuzzydict.search.retrieve import Seen
 from fuzzydict.text.lexicon import (
     abbreviates,
+    denied_in,
     first_writings,
     given_names,
     is_other_compound,
@@ -65,14 +66,13 @@ _LISTED = (
     ("meaning", 1, "meant, of the query; meant, of the key"),
     ("words", 1, "matched, of the query; matched, of the key"),
     ("words", 1, "worst word of the query; worst word of the key"),
-    ("meaning", 1, "may be related, of the query"),
     ("spelling", 1, "initials; conventional abbreviation; abbreviation"),
     ("words", 1, "the same numbers; the same amounts"),
     ("against", -1, "opposites; other members of a class; other numbers; numbers left out"),
     ("against", -1, "turned round; denied; another word of like letters"),
     ("against", -1, "other kinds of one thing"),
     ("words", 1, "one head"),
-    ("against", -1, "left over, of the query; left over, of the key; alike beside these"),
+    ("against", -1, "left over, of the query; left over, of the key"),
     ("against", -1, "a word that makes another thing"),
     ("against", 1, "what is left over is near; what is left over of the query is near the key"),
     ("", 0, "words of the query; words of the key; share of known words; number of keys"),
@@ -85,16 +85,16 @@ FEATURES = tuple(
 # The place of each, in order.
 (
     NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, EDITS, BEGINNING, MEANT, MEANT_KEY, MATCHED,
-    MATCHED_KEY, WORST, WORST_KEY, RELATED, INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
+    MATCHED_KEY, WORST, WORST_KEY, INITIALS, CONVENTIONAL, ABBREVIATED, SAME_NUMBERS,
     SAME_AMOUNTS, OPPOSED, SIBLINGS, OTHER_NUMBERS, NUMBERS_LEFT, TURNED, DENIED, OTHER_WORD,
-    OTHER_KINDS, ONE_HEAD, LEFT, LEFT_KEY, ALIKE_BESIDE, VARIETY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS,
+    OTHER_KINDS, ONE_HEAD, LEFT, LEFT_KEY, VARIETY, LEFT_NEAR, LEFT_NEAR_KEY, WORDS,
     WORDS_KEY, KNOWN, COUNT, LENGTH,
 ) = range(len(FEATURES))
 # fmt: on
 SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
 #: From here on features tell whether a key is right, not which: kinds, heads, what is left over.
 WHETHER = OTHER_KINDS
-CONTEXT = WORDS  # the first feature without a direction
+CONTEXT = WORDS  # from here on features tell of query and key, not of how they compare
 
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
@@ -225,7 +225,7 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
     by_convention = float(np.float32(1 / (1 + np.exp(-weights[BIAS] - weights[CONVENTION]))))
 
     def raise_to(strength: float, *at: Any) -> None:
-        for place in (0, 2, 3) if keys.table.size else (0, 2):
+        for place in (0, 2):
             one = table.strengths[place][at]
             np.maximum(one, strength, out=one)
         table.unlike[at] = 0
@@ -249,6 +249,9 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             is_whole = columns.start == 0 and not theirs[i, j, columns.stop :].any()
             if is_whole and rows.stop - rows.start == len(query.words):
                 X[i, j, CONVENTIONAL] = 1
+        if table.opposed is not None:
+            for j, rows, columns in _denied_in(query, keys, theirs[i], table.opposed[i]):
+                raise_to(SAME, i, j, rows, columns)
         for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
             if is_one_text(query.text, keys.texts[slots[i, j]]):
                 raise_to(1.0, i, j)
@@ -361,6 +364,34 @@ def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> lis
     return found
 
 
+def _denied_in(
+    query: Query, keys: Keys, theirs: NDArray[np.integer[Any]], opposed: NDArray[np.float32]
+) -> Iterator[_Match]:
+    """Yield where one denies a word, and the other denies it by an affix: "no sugar", "sugarless".
+
+    Other opposites leave a third: what is not bought need not be sold.
+    """
+    denials = [word.entry.denies for word in query.words]
+    for j, m, k in np.argwhere(opposed).tolist():
+        one, other = query.words[m].entry, look_up(keys.strings[theirs[j, k]])
+        if denied_in(one.word) not in (other.word, other.stem) and denied_in(other.word) not in (
+            one.word,
+            one.stem,
+        ):
+            continue
+        own = _with_denial(denials, m)
+        of_key = _with_denial(keys.facts["denies"][theirs[j]].tolist(), k)
+        if (own.stop - own.start, of_key.stop - of_key.start) in ((1, 2), (2, 1)):
+            yield j, own, of_key
+
+
+def _with_denial(denials: Sequence[int], place: int) -> slice:
+    """Return where a word is, with what denies it, if anything does: "not open", "sugar free"."""
+    is_behind = place > 0 and denials[place - 1] > 0
+    is_before = denials[place + 1 : place + 2] == [-1]
+    return slice(place - is_behind, place + 1 + (is_before and not is_behind))
+
+
 def _cover(
     block: Block,
     asked: Asked,
@@ -375,13 +406,13 @@ def _cover(
     """
     X, _, keys, _, theirs, table = block
     X[..., DENIED], left, heads, varieties = 1, [], [], []
-    of_query, of_key = [_highest(table.strengths, axis) for axis in (4, 3)]  # (4, L, C, w), with W
+    of_query, of_key = [_highest(table.strengths, axis) for axis in (4, 3)]  # (3, L, C, w), with W
     sides = [
         (asked.facts, asked.columns[:, None], share, of_query),
         (keys.facts, theirs, other, of_key),
     ]
     for place, (facts, words, shares, best) in enumerate(sides):
-        X[..., MEANT + place : WORST : 2] = np.moveaxis((best[1:3] * shares).sum(3), 0, 2)
+        X[..., MEANT + place : WORST : 2] = np.moveaxis((best[1:] * shares).sum(3), 0, 2)
         X[..., WORST + place] = np.where(shares > 0, best[2], 1).min(2)
         heads.append(head_of(facts, words))
         denies = facts["denies"][words]
@@ -392,14 +423,11 @@ def _cover(
         varieties.append((left[place] * facts["variety"][words]).any(2))
     rows, columns = np.ogrid[: len(X), : X.shape[1]]
     X[..., ONE_HEAD] = table.strengths[2][rows, columns, *heads]
-    X[..., RELATED] = (of_query[3] * share).sum(2)
     unlike = (_highest(table.unlike, 3) * share).sum(2)
     X[..., OTHER_WORD] = np.maximum(X[..., OTHER_WORD], unlike)
     X[..., DENIED] = (1 - X[..., DENIED]) / 2
-    # "hide the menu" is not "show the menu", however many letters they share.
     both_left = (X[..., LEFT] > 0) & (X[..., LEFT_KEY] > 0)
     X[..., VARIETY] = (varieties[0] | varieties[1]) & ~both_left
-    X[..., ALIKE_BESIDE] = both_left * (X[..., EDITS] + X[..., BEGINNING]) / 2
     a = (left[0] @ asked.units[asked.columns])[:, :, None]  # (L, C, 1, E)
     b = np.stack([left[1], other], axis=2) @ units
     squares = np.einsum("lcie,lcie->lci", a, a) * np.einsum("lcie,lcie->lci", b, b)
@@ -412,9 +440,9 @@ def undenied(denies: NDArray[np.int8], best: NDArray[np.float32]) -> NDArray[np.
 
     p is how far the other text has what a word denies, and not the denial: "not able to see" denies
     nothing of "blind". So two denials are none. ``best`` tells how far each word is spelled as, and
-    matched by, one of the other text, (3 or more, ..., W).
+    matched by, one of the other text, (3, ..., W).
     """
-    spelled, _, matched, *_ = best
+    spelled, _, matched = best
     # The two words behind a denial, or the one before: "smoke-free".
     denied = np.zeros_like(matched)
     denied[..., :-1] = matched[..., 1:]
@@ -508,7 +536,8 @@ def compare_numbers(
     """Set whether query and candidate have other numbers, or marks as "A-" has.
 
     The arguments are those of a `Block`, and the weights of the candidates' words, (L, C, W). Where
-    all numbers of a candidate are in amounts, which weigh nothing, it has the same amounts.
+    all numbers of a candidate are in amounts, which weigh nothing, it has the same amounts, as far
+    as the other words match.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
@@ -519,7 +548,12 @@ def compare_numbers(
         (name,) = written([str.__str__(keys.names[slots[i, j]])])
         told = told_by_numbers(queries[i].text, keys.texts[slots[i, j]], asked[i], name)
         if told == Numbers.SAME:
-            X[i, j, SAME_NUMBERS if tell[i, j] else SAME_AMOUNTS] = 1
+            if X[i, j, OTHER_NUMBERS]:  # of other units
+                continue
+            if tell[i, j]:
+                X[i, j, SAME_NUMBERS] = 1
+            else:  # which says nothing of another thing
+                X[i, j, SAME_AMOUNTS] = X[i, j, MATCHED]
         elif told == Numbers.MARKED:  # A+ and A- are members of a class as well
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
         elif told != Numbers.NOTHING:
@@ -547,7 +581,7 @@ def oppose(block: Block) -> None:
         if against is None:
             continue
         query, key, i, j = np.nonzero(against)
-        spelled, _, matched, _ = table.strengths[:, query, key]  # (P, w, W) each
+        spelled, _, matched = table.strengths[:, query, key]  # (P, w, W) each
         each = np.arange(len(query))
         spelled[each, i, j] = 0
         alike = np.maximum(spelled[each, i].max(axis=1), spelled[each, :, j].max(axis=1))

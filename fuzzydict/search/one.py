@@ -69,7 +69,7 @@ def best_of_one(
     have_digits, is_single = np.count_nonzero(facts["digit"]), width == len(words) == 1
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
-    told = told.reshape(5, len(words), *columns.shape)
+    told = told.reshape(4, len(words), *columns.shape)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
         _match_words(x, words[0], told[:, 0, :, 0], against)
@@ -156,8 +156,8 @@ def _retrieve(
     return x, slots
 
 
-#: For each feature from MEANT to RELATED the row of what is told of two words that it copies.
-_OF_ONE_WORD = np.array([1, 1, 2, 2, 2, 2, 3])
+#: For each feature from MEANT to WORST_KEY the row of what is told of two words that it copies.
+_OF_ONE_WORD = np.array([1, 1, 2, 2, 2, 2])
 _AGAINST = (a.CONVENTIONAL, a.OPPOSED, a.SIBLINGS, a.OTHER_KINDS)
 
 
@@ -169,10 +169,10 @@ def _match_words(
 ) -> None:
     """Set the features of the words where query and candidates have one each.
 
-    Given is what `_compare` tells, (5, C), and against each, (1, C); None for nothing.
+    Given is what `_compare` tells, (4, C), and against each, (1, C); None for nothing.
     """
-    x[:, a.MEANT : a.RELATED + 1] = told.take(_OF_ONE_WORD, axis=0).T
-    x[:, a.OTHER_WORD] = told[4]
+    x[:, a.MEANT : a.WORST_KEY + 1] = told.take(_OF_ONE_WORD, axis=0).T
+    x[:, a.OTHER_WORD] = told[3]
     for place, are in zip(_AGAINST, against, strict=True):
         if are is not None:
             x[:, place] = are[0]
@@ -190,11 +190,11 @@ def _block_of(
     against: list[NDArray[np.float32] | None],
 ) -> a.Block:
     """Return the query as a block of one, whose features are ``x`` itself; see `_compare`."""
-    tables = told.swapaxes(1, 2)[:, None]  # (5, 1, C, w, W)
+    tables = told.swapaxes(1, 2)[:, None]  # (4, 1, C, w, W)
     of_block = [
         one if one is None else one.reshape(told.shape[1:]).swapaxes(0, 1)[None] for one in against
     ]
-    table = p.Table(tables[:4], tables[4], *of_block)
+    table = p.Table(tables[:3], tables[3], *of_block)
     return a.Block(x[None], [query], keys, slots[None], columns[None], table)
 
 
@@ -217,10 +217,10 @@ def _compare(
 ) -> tuple[NDArray[np.float32], list[NDArray[np.float32] | None]]:
     """Return how the words of the query and those of the candidates, (C, W), compare.
 
-    The first are how far they are spelled alike, mean one thing, match, may be related, and are
-    others that are spelled alike, (5, w, P); the second whether they are conventional, opposed,
-    siblings and kindred, as in `pairs.Table`, (w, P). ``edits`` tells how few edits are between
-    them, (w, P), if it is known.
+    The first are how far they are spelled alike, mean one thing, match, and are others that are
+    spelled alike, (4, w, P); the second whether they are conventional, opposed, siblings and
+    kindred, as in `pairs.Table`, (w, P). ``edits`` tells how few edits are between them, (w, P), if
+    it is known.
     """
     flat, weights = columns.ravel(), judge.pair.tolist()
     theirs = _Theirs(keys, flat, [keys.strings[i] for i in flat.tolist()], facts.ravel())
@@ -228,12 +228,10 @@ def _compare(
         texts = [word.text for word in words]
         edits = cdist(texts, theirs.strings, scorer=OSA.normalized_similarity, dtype=np.float32)
     units = keys.word_units.take(flat, axis=0)
-    told = np.zeros((5, *edits.shape), np.float32)
+    told = np.zeros((4, *edits.shape), np.float32)
     found: dict[int, NDArray[np.float32]] = {}
     for i, word in enumerate(words):
         of_word = told[:, i]
-        if keys.table.size:
-            np.equal(theirs.facts["digit"], word.entry.has_digit, out=of_word[3], casting="unsafe")
         meant, matched = of_word[1], of_word[2]
         if keys.table.size:
             near = np.maximum(units @ word.unit, 0)
@@ -257,7 +255,7 @@ def _compare(
     same = edits == 1
     if np.count_nonzero(same):
         np.copyto(told[:3], 1, where=same)
-        np.copyto(told[4], 0, where=same)
+        np.copyto(told[3], 0, where=same)
     return told, list(map(found.get, range(4)))
 
 
@@ -272,20 +270,20 @@ def _weigh_edits(
     theirs: _Theirs,
     judge: Judge,
 ) -> None:
-    """Set the odds by how few edits are between words, and how far they are others, in (5, P)."""
+    """Set the odds by how few edits are between words, and how far they are others, in (4, P)."""
     odds, kind, kinds = told[0], word.kind, theirs.facts["kind"]
     np.multiply(judge.of_squares[kind].take(kinds), edits, out=odds)
     odds += judge.pair[p.OF_EDITS]
     odds *= edits
     odds += judge.pair[p.BIAS]
-    np.multiply(_ARE_OTHERS[kind].take(kinds), edits * edits, out=told[4])
+    np.multiply(_ARE_OTHERS[kind].take(kinds), edits * edits, out=told[3])
 
 
 def _weigh_parts(
     told: NDArray[np.float32], word: Word, theirs: _Theirs, weights: list[float]
 ) -> None:
-    """Add to the odds against words that are part of a word, and so other ones, in (5, P)."""
-    odds, meant, unlike = told[0], told[1], told[4]
+    """Add to the odds against words that are part of a word, and so other ones, in (4, P)."""
+    odds, meant, unlike = told[0], told[1], told[3]
     unlike *= 1 - meant
     if is_word(word):
         letters = theirs.facts["letters of the stem"]
@@ -303,12 +301,12 @@ def _weigh_kinds(
     theirs: _Theirs,
     weights: list[float],
 ) -> list[NDArray[np.bool_] | None]:
-    """Add to the odds what the lexicon tells: forms, abbreviations, opposites, in (5, P).
+    """Add to the odds what the lexicon tells: forms, abbreviations, opposites, in (4, P).
 
     Return which are conventional abbreviations, opposites, and other members; None for none.
     """
     keys, flat, strings, facts = theirs
-    odds, unlike = told[0], told[4]
+    odds, unlike = told[0], told[3]
     text, entry = word.text, word.entry
     if (stem := keys.stems.get(entry.stem)) is not None:
         are_forms = facts["stem"] == stem
@@ -354,7 +352,7 @@ def _weigh_meanings(
     theirs: _Theirs,
     weights: list[float],
 ) -> None:
-    """Add to the odds how the meanings of words are related, in (5, w, P).
+    """Add to the odds how the meanings of words are related, in (4, w, P).
 
     What was ``found`` against words, of which the first are conventional abbreviations, gets a
     fourth, (w, P): which are other kinds of one thing.
@@ -367,8 +365,7 @@ def _weigh_meanings(
     of_keys = np.ascontiguousarray(theirs.facts["meanings"].T)[:, None]
     related = relations_of(own, of_keys) * differ  # (w, P)
     one, broader, kindred, none = weights[p.ONE_MEANING : p.UNRELATED + 1]
-    of_each = np.array([[0, none, kindred, broader, 0, one], [0, -1, -1, 0, 0, 0]], np.float32)
-    told[2:4] += of_each.take(related, axis=1)
+    told[2] += np.array([0, none, kindred, broader, 0, one], np.float32).take(related)
     are_kinds = related == BOTH_KINDS
     if np.count_nonzero(are_kinds):
         found[3] = are_kinds.astype(np.float32)
@@ -384,21 +381,20 @@ def _cover(
 ) -> None:
     """Set how far the words of each are matched, given the facts of the candidates' words, (C, W).
 
-    ``told`` is what `_compare` tells, (5, w, C, W); the shares of the words are (w,) and (C, W).
+    ``told`` is what `_compare` tells, (4, w, C, W); the shares of the words are (w,) and (C, W).
     """
     by_word = told.transpose(3, 0, 1, 2).copy()  # since along short rows a maximum takes longer
-    of_query = np.maximum.reduce(by_word)  # (5, w, C)
+    of_query = np.maximum.reduce(by_word)  # (4, w, C)
     of_key = np.maximum.reduce(told[:3], axis=1)  # (3, C, W)
     covered = share @ of_query
     x[:, a.MEANT : a.WORST : 2] = covered[1:3].T
-    x[:, a.RELATED] = covered[3]
-    np.maximum(x[:, a.OTHER_WORD], covered[4], out=x[:, a.OTHER_WORD])
+    np.maximum(x[:, a.OTHER_WORD], covered[3], out=x[:, a.OTHER_WORD])
     x[:, a.MEANT_KEY : a.WORST : 2] = np.add.reduce(of_key[1:] * other, axis=2).T
     x[:, a.WORST] = np.minimum.reduce(of_query[2, share > 0], axis=0)
     x[:, a.WORST_KEY] = np.minimum.reduce(of_key[2], axis=1, initial=1, where=other > 0)
     if any([word.entry.denies for word in words]) or np.count_nonzero(theirs["denies"]):
         denies = np.array([word.entry.denies for word in words], np.int8)
-        ours = a.undenied(denies, of_query.swapaxes(1, 2))
+        ours = a.undenied(denies, of_query[:3].swapaxes(1, 2))
         x[:, a.DENIED] = (1 - ours * a.undenied(theirs["denies"], of_key)) / 2
 
 
@@ -415,7 +411,7 @@ def _tell_whether(
     """Set what tells whether the best candidate is right: heads, and what nothing matches.
 
     The words of the candidate are ``row``, (W,), with their facts and shares; ``told`` is what
-    `_compare` tells of the pairs of words, (5, w, W).
+    `_compare` tells of the pairs of words, (4, w, W).
     """
     entries, table, shares = [word.entry for word in words], told[2].tolist(), other.tolist()
     names = ("filler", "digit", "function", "variety")
@@ -434,9 +430,7 @@ def _tell_whether(
         for one, is_filler, share_of in zip(zip(*table, strict=True), fillers, shares, strict=True)
     ]
     x[a.LEFT], x[a.LEFT_KEY] = sum(ours), sum(theirs)
-    if any(ours) and any(theirs):
-        x[a.ALIKE_BESIDE] = (x[a.EDITS] + x[a.BEGINNING]) / 2
-    else:
+    if not (any(ours) and any(theirs)):
         left = [*zip(ours, [entry.is_variety for entry in entries], strict=True)]
         left += zip(theirs, varieties, strict=True)
         x[a.VARIETY] = any([share_of and is_variety for share_of, is_variety in left])

@@ -161,8 +161,7 @@ class Table(NamedTuple):
     """How the words of queries and candidates compare.
 
     Attributes:
-        strengths: how far they are spelled alike, mean one thing, match, and may be related,
-            (4, L, C, w, W).
+        strengths: how far they are spelled alike, mean one thing, and match, (3, L, C, w, W).
         unlike: how far other words are spelled alike, (L, C, w, W).
         conventional: whether one is short for the other, (L, C, w, W); None if none are.
         opposed, siblings, kindred: whether they are opposites, other members of a class, or other
@@ -197,17 +196,14 @@ class Table(NamedTuple):
         cosines = own @ units.reshape(L, C * W, -1).swapaxes(1, 2)
         cosines = cosines.reshape(L, -1, C, W).swapaxes(1, 2).ravel()[first]
         phi = pairs_of(asked, keys, a, b, cosines)
-        told = np.empty((5, len(a)), np.float32)  # spelled, meant, matched, related, unlike
+        told = np.empty((4, len(a)), np.float32)  # spelled, meant, matched, unlike
         told[2] = np.einsum("i,ip->p", weights, phi)
         told[0] = told[2] - np.einsum("i,ip->p", weights[_OF_MEANING], phi[_OF_MEANING])
         told[:3:2] = 1 / (1 + np.exp(-told[:3:2]))
         told[1], same = phi[COSINE], phi[OF_EDITS] == 1
-        told[3] = asked.facts["digit"][a] == keys.facts["digit"][b]
-        told[3] *= keys.table.size > 0  # by letters alone nothing is known of meanings
-        told[3] -= phi[KINDRED] + phi[UNRELATED]
-        told[4] = phi[[BOTH_KNOWN, BOTH_COMMON, IS_KIND]].max(axis=0) * (1 - phi[COSINE])
-        np.maximum(told[4], phi[HOLDS], out=told[4])
-        told[4] *= ~(same | phi[[ONE_STEM, CONVENTION]].any(axis=0))
+        told[3] = phi[[BOTH_KNOWN, BOTH_COMMON, IS_KIND]].max(axis=0) * (1 - phi[COSINE])
+        np.maximum(told[3], phi[HOLDS], out=told[3])
+        told[3] *= ~(same | phi[[ONE_STEM, CONVENTION]].any(axis=0))
         told[:3, same] = 1
         real = (a > 0) & (b > 0)
         told *= real
@@ -215,5 +211,5 @@ class Table(NamedTuple):
             (phi[i] * real)[back].reshape(numbers.shape) if phi[i].any() else None
             for i in (CONVENTION, OPPOSITES, OTHER_MEMBERS, KINDRED)
         ]
-        table = told.take(back, axis=1).reshape(5, *numbers.shape)
-        return cls(table[:4], table[4], *against)
+        table = told.take(back, axis=1).reshape(4, *numbers.shape)
+        return cls(table[:3], table[3], *against)

@@ -62,6 +62,7 @@ def look_up(word: str) -> Entry:
     is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
+    denials = {one for name in {word, stem} for one in denials_of(name)}
     return Entry(
         *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
@@ -71,8 +72,10 @@ def look_up(word: str) -> Entry:
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,
-        opposites=frozenset(denials_of(word)).union(_with_opposite_prefix(word), *opposites)
-        - {stem},
+        opposites=frozenset(denials).union(
+            map(stem_of, denials), _with_opposite_prefix(word), *opposites
+        )
+        - {word, stem},
     )
 
 
@@ -445,29 +448,47 @@ _DENIABLE = {
     "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
     "non": re.compile(r"[^\W\d_]{4,}"),
 }
-_UNDOING = ("un", "de", "dis")
-_SHORTEST_UNDONE = 4  # letters
+_UNDOING, _WITHOUT = ("un", "de", "dis"), "less"
+_SHORTEST_UNDONE, _SHORTEST_WITHOUT = 4, 3  # letters
+
+
+def denied_in(word: str) -> str:
+    """Return what a word denies by an affix; it need not be a word, and is "" if there is none.
+
+    >>> denied_in("unshipped"), denied_in("nonsmoker"), denied_in("paperless"), denied_in("unlock")
+    ('shipped', 'smoker', 'paper', '')
+    """
+    for prefix, deniable in _DENIABLE.items():
+        if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
+            return word.removeprefix(prefix)
+    is_without = word.endswith(_WITHOUT) and len(word) >= _SHORTEST_WITHOUT + len(_WITHOUT)
+    return word.removesuffix(_WITHOUT) if is_without else ""
 
 
 def denials_of(word: str) -> list[str]:
-    """Return what a word denies or undoes by a prefix, or what denies it; some are no words.
+    """Return what a word denies or undoes by an affix, or what denies it; some are no words.
 
-    >>> denials_of("unshipped"), denials_of("deregister"), denials_of("register")
-    (['shipped'], ['register'], ['nonregister', 'unregister', 'deregister', 'disregister'])
+    >>> denials_of("unshipped"), denials_of("deregister"), denials_of("bed")
+    (['shipped'], ['register'], ['bedless'])
+    >>> denials_of("register")
+    ['nonregister', 'unregister', 'deregister', 'disregister', 'registerless']
     """
 
     def is_common(word: str) -> bool:
         return word in table_of("common") or stem_of(word) in table_of("common")
 
-    for prefix, deniable in _DENIABLE.items():
-        if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
-            return [word.removeprefix(prefix)]
+    if denied := denied_in(word):
+        return [denied]
     found = [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
-    if not is_common(word):
+    if is_common(word):
+        undone = [prefix + word for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE]
+        found += [one for one in undone if one not in found and not is_common(one)]
+    else:
         bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
-        return [one for one in bare if len(one) >= _SHORTEST_UNDONE and is_common(one)] or found
-    undone = [prefix + word for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE]
-    return found + [one for one in undone if one not in found and not is_common(one)]
+        bare = [one for one in bare if len(one) >= _SHORTEST_UNDONE and is_common(one)]
+        if bare:
+            return bare
+    return [*found, word + _WITHOUT]
 
 
 # ---- abbreviations ------------------------------------------------------------------------------

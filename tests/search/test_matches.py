@@ -41,6 +41,7 @@ elephant, child ticket, feeding, opening hours, mouse, entrance: children ticket
 Mexico, New Mexico, Texas, Nevada: Mxico = Mexico; New Mxico = New Mexico
 home phone number, work phone, email: home phone = home phone number
 active, inactive, paid, unpaid: in-active = inactive; un-paid = unpaid
+sugarless gum, gum with sugar: sugar-free gum = sugarless gum; gum, no sugar = sugarless gum
 price with tax, price without tax, discount: price w/o tax = price without tax
 EUR/USD, USD to EUR, GBP/USD: USD/EUR = USD to EUR
 color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = topSpeed; maximum
@@ -144,7 +145,7 @@ x; S. Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tab
 x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x
 330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen to euros, x; David
 Cost: David Price, x; isPublished: publishedAt, x; Michael Browning: Michael Brown, x; 1/2 l milk:
-milk 1 l, x; 5 Jan 2024: 2024-05-01, x
+milk 1 l, x; 5 Jan 2024: 2024-05-01, x; paperless billing: paper billing, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.

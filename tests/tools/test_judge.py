@@ -56,7 +56,7 @@ def drawn(columns: int) -> tuple[Any, Any, Any]:
     "learn",
     [
         lambda: judge.learned_which(lists(), lists().X, 0, 1),
-        lambda: judge.learned_whether(*drawn(F + 3), 0, 1),
+        lambda: judge.learned_whether(*drawn(F + 3), 1, 1),  # some features have no direction
         lambda: judge.learned_logistic(*drawn(len(PAIR))),
     ],
     ids=["which is best", "whether it is right", "what two words tell"],
