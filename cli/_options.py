@@ -17,14 +17,7 @@ from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.columns import Cleaned, Source
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.text_tables import (
-    ENDINGS,
-    FILES_ONLY,
-    TABLES,
-    Reading,
-    format_by_ending,
-    is_same,
-)
+from fuzzydict.io.text_tables import ENDINGS, FILES_ONLY, TABLES, Reading, format_by_ending, is_same
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING, is_probability
 from fuzzydict.search.taught import SynonymRules

@@ -48,7 +48,6 @@ Floats = NDArray[np.float64]
 WHICH_UNITS, WHETHER_UNITS = (4, 0), (16, 8)  # of each net: how many, and how many bounded
 PENALTY = 1e-5  # of the squares of all weights
 _CONTEXTS = len(FEATURES) - CONTEXT
-_GONE = 0.12  # how much a list without its right key counts: people mostly ask for what is there
 _REST = 48  # keys beyond the candidates that stand for all of these
 
 
@@ -120,7 +119,7 @@ class Shape(NamedTuple):
         """Return the log-odds of N rows, and the gradient of the parameters given theirs."""
         net, k = self.net(parameters), self.bounded
         inner = x @ net.A + context @ net.B + net.b
-        # as `Folded` does, but quicker with many rows
+        # as `Folded` does; the slope needs ``small``, too
         small = np.exp(-np.abs(inner))
         hidden = np.maximum(inner, 0) + np.log1p(small)
         slope = np.where(inner > 0, 1, small) / (1 + small)
@@ -229,8 +228,8 @@ def learned_whether(
 ) -> Net:
     """Learn whether the best key is right, given what the judge is told of it, (N, ...).
 
-    With an odd seed the features of `EITHER` have no direction. The mean of such nets and of others
-    is right more often than the others, and not as sure as such nets are of what is asked rarely.
+    With an odd seed the features of `EITHER` have no direction. Such nets are right more often, but
+    too sure of what is asked rarely; so half of the nets are of each sort.
     """
     signs = SIGNS_WHETHER.copy()
     if seed % 2:
@@ -425,6 +424,8 @@ def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]])
         seen = glances_of(one, weights["glance"])
         slots, of_slots = candidates(seen, one.meaning.candidates)
         X = align(one.queries, one.keys, slots, of_slots, weights["pair"])
+        # Of few keys people ask mostly for what is there; of many, for what is not as well.
+        absent = min(max(len(one.keys) / 400, 0.12), 0.25)
         for row, (right, weight) in enumerate(zip(one.right, one.weights, strict=True)):
             is_right = np.isin(slots[row], right)
             others = np.delete(seen.odds[row], slots[row])
@@ -433,7 +434,7 @@ def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]])
             rows.append((X[row], is_right, kept, share, weight))
             if right and (~is_right).any():
                 wrong = ~is_right
-                rows.append((X[row][wrong], is_right[wrong], kept, share, _GONE * weight))
+                rows.append((X[row][wrong], is_right[wrong], kept, share, absent * weight))
     N, C = len(rows), max(len(X) for X, *_ in rows)
     lists = Lists(
         np.zeros((N, C, len(FEATURES)), np.float32),

@@ -49,7 +49,8 @@ class Feature(NamedTuple):
 
     Attributes:
         name: of the feature.
-        sign: what the odds do where it rises: they rise (1), fall (-1), or either (0).
+        sign: what the odds do where it rises: they rise (1), fall (-1), or either (0); but see
+            `score.EITHER`.
         group: what it belongs to when an answer is explained.
     """
 
@@ -166,7 +167,8 @@ def align(
     return X
 
 
-_SEEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, LENGTH]  # of the query as it is written
+#: Of the query as it is written: what is seen, and the context, which all candidates share.
+_AS_WRITTEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, WORDS, KNOWN, LENGTH]
 
 
 def align_amounts(
@@ -178,7 +180,7 @@ def align_amounts(
 ) -> list[int]:
     """Align a query anew with those of its candidates, (C,), that have its amounts in other units.
 
-    Their features are set in ``x``, (C, F), but for what was seen. Return which they are.
+    Their features are set in ``x``, (C, F). Return which they are.
     """
     asked, places = query.asked[:LONGEST], defaultdict[str, list[int]](list)
     for j, slot in enumerate(slots.tolist() if amounts_of(asked) else ()):
@@ -187,7 +189,8 @@ def align_amounts(
     for written, some in places.items():
         none = Seen(*np.zeros((6, 1, len(some)), np.float32))
         anew = align(keys.table.queries([written]), keys, slots[None, some], none, weights)[0]
-        anew[:, _SEEN] = x[np.ix_(some, _SEEN)]
+        anew[:, _AS_WRITTEN] = x[np.ix_(some, _AS_WRITTEN)]
+        anew[:, NGRAMS] = np.maximum(anew[:, NGRAMS], anew[:, EDITS])  # of the amounts as read
         x[some] = anew
     return [j for some in places.values() for j in some]
 
@@ -364,6 +367,9 @@ def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> lis
     return found
 
 
+_NOT, _WITHOUT = {"not", "non", "un", "no", "never"}, {"without", "no", "zero", "sans", "lacking"}
+
+
 def _denied_in(
     query: Query, keys: Keys, theirs: NDArray[np.integer[Any]], opposed: NDArray[np.float32]
 ) -> Iterator[_Match]:
@@ -371,25 +377,27 @@ def _denied_in(
 
     Other opposites leave a third: what is not bought need not be sold.
     """
-    denials = [word.entry.denies for word in query.words]
+    own = [word.text for word in query.words]
     for j, m, k in np.argwhere(opposed).tolist():
-        one, other = query.words[m].entry, look_up(keys.strings[theirs[j, k]])
-        if denied_in(one.word) not in (other.word, other.stem) and denied_in(other.word) not in (
-            one.word,
-            one.stem,
-        ):
-            continue
-        own = _with_denial(denials, m)
-        of_key = _with_denial(keys.facts["denies"][theirs[j]].tolist(), k)
-        if (own.stop - own.start, of_key.stop - of_key.start) in ((1, 2), (2, 1)):
-            yield j, own, of_key
+        of_key = [keys.strings[i] for i in theirs[j].tolist()]
+        if here := _with_denial(own, m, of_key[k]):
+            yield j, here, slice(k, k + 1)
+        elif there := _with_denial(of_key, k, own[m]):
+            yield j, slice(m, m + 1), there
 
 
-def _with_denial(denials: Sequence[int], place: int) -> slice:
-    """Return where a word is, with what denies it, if anything does: "not open", "sugar free"."""
-    is_behind = place > 0 and denials[place - 1] > 0
-    is_before = denials[place + 1 : place + 2] == [-1]
-    return slice(place - is_behind, place + 1 + (is_before and not is_behind))
+def _with_denial(words: Sequence[str], place: int, other: str) -> slice | None:
+    """Return where a word is with what denies it, if this says what another does by an affix."""
+    bare, is_without = look_up(words[place]), other.endswith("less")
+    if denied_in(other) not in (bare.word, bare.stem):
+        return None
+    if is_without and words[place + 1 : place + 2] == ["free"]:
+        return slice(place, place + 2)
+    start = place - 1
+    if start > 0 and look_up(words[start]).is_function and words[start] not in _NOT | _WITHOUT:
+        start -= 1  # "without a wire"
+    is_denied = start >= 0 and words[start] in (_WITHOUT if is_without else _NOT)
+    return slice(start, place + 1) if is_denied else None
 
 
 def _cover(
@@ -537,7 +545,7 @@ def compare_numbers(
 
     The arguments are those of a `Block`, and the weights of the candidates' words, (L, C, W). Where
     all numbers of a candidate are in amounts, which weigh nothing, it has the same amounts, as far
-    as the other words match.
+    as the other words match and units are not others.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
@@ -548,12 +556,11 @@ def compare_numbers(
         (name,) = written([str.__str__(keys.names[slots[i, j]])])
         told = told_by_numbers(queries[i].text, keys.texts[slots[i, j]], asked[i], name)
         if told == Numbers.SAME:
-            if X[i, j, OTHER_NUMBERS]:  # of other units
-                continue
             if tell[i, j]:
                 X[i, j, SAME_NUMBERS] = 1
-            else:  # which says nothing of another thing
-                X[i, j, SAME_AMOUNTS] = X[i, j, MATCHED]
+            else:  # which says nothing of another thing, nor do equal numbers of other units
+                matched = X[i, j, MATCHED] if other[i, j].any() else 1
+                X[i, j, SAME_AMOUNTS] = matched * (1 - X[i, j, OTHER_NUMBERS])
         elif told == Numbers.MARKED:  # A+ and A- are members of a class as well
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
         elif told != Numbers.NOTHING:
@@ -571,12 +578,16 @@ def has_signs(query: Query) -> bool:
 def oppose(block: Block) -> None:
     """Set whether words are opposites, or other members of a class, that are spelled like no other.
 
-    They count as far as the words beside them match: "ordinary" in a description says little of
-    "unusual". Nearness in meaning does not excuse them: "distance" is near to "miles", not to "km".
+    They count as far as the words beside them match, but for fillers: "ordinary" in a description
+    says little of "unusual". Nearness in meaning does not excuse them: "distance" is near to
+    "miles", not to "km".
     """
-    X, queries, keys, slots, _, table = block
+    X, queries, keys, _, theirs, table = block
     told = (OPPOSED, table.opposed), (SIBLINGS, table.siblings), (OTHER_KINDS, table.kindred)
-    sizes = np.array([len(query.words) for query in queries])
+    count = np.zeros((len(queries), table.strengths.shape[3]), np.bool_)
+    for counts, asked in zip(count, queries, strict=True):
+        counts[: len(asked.words)] = [not word.entry.is_filler for word in asked.words]
+    count_key = (theirs > 0) & ~keys.facts["filler"][theirs]
     for place, against in told:
         if against is None:
             continue
@@ -585,10 +596,9 @@ def oppose(block: Block) -> None:
         each = np.arange(len(query))
         spelled[each, i, j] = 0
         alike = np.maximum(spelled[each, i].max(axis=1), spelled[each, :, j].max(axis=1))
-        size, size_key = sizes[query], keys.counts[slots[query, key]]
-        of_query = _beside(matched.max(axis=2), i, size)
-        of_key = _beside(matched.max(axis=1), j, size_key)
-        rest = np.where(size + size_key > 2, np.maximum(of_query, of_key), 1)
+        of_query, size = _beside(matched.max(axis=2), i, count[query])
+        of_key, size_key = _beside(matched.max(axis=1), j, count_key[query, key])
+        rest = np.where(size + size_key > 0, np.maximum(of_query, of_key), 1)
         are_others = alike < SAME
         np.maximum.at(X[..., place], (query, key), are_others * rest)
         if place == SIBLINGS:  # and other units are other amounts
@@ -599,11 +609,12 @@ def oppose(block: Block) -> None:
 
 
 def _beside(
-    matched: NDArray[np.float32], places: NDArray[np.intp], counts: NDArray[np.intp]
-) -> NDArray[np.float32]:
-    """Return the mean of each row but for one place, (P,), given how many numbers it has."""
-    others = matched.sum(axis=1) - matched[np.arange(len(matched)), places]
-    return np.asarray(others / np.maximum(counts - 1, 1))
+    matched: NDArray[np.float32], places: NDArray[np.intp], count: NDArray[np.bool_]
+) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return the mean of the words that count, but for one place, and how many they are, (P,)."""
+    count[np.arange(len(matched)), places] = False
+    sizes = np.count_nonzero(count, axis=1)
+    return (matched * count).sum(axis=1) / np.maximum(sizes, 1), sizes
 
 
 # ---- sides of directions, aspects, persons -----------------------------------------------------

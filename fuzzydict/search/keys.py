@@ -17,14 +17,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._arrays import (
-    ignore_invalid,
-    inverse_lengths,
-    make_room,
-    products,
-    slices,
-    units,
-)
+from fuzzydict._arrays import ignore_invalid, inverse_lengths, make_room, products, slices, units
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.search.taught import SynonymRules
 from fuzzydict.text.lexicon import (

@@ -20,15 +20,7 @@ from rapidfuzz.process import cdist
 from fuzzydict._arrays import largest, products
 from fuzzydict.search import align as a
 from fuzzydict.search import pairs as p
-from fuzzydict.search.keys import (
-    Keys,
-    Query,
-    Word,
-    amounts_in,
-    is_word,
-    letters_of,
-    weigh_words,
-)
+from fuzzydict.search.keys import Keys, Query, Word, amounts_in, is_word, letters_of, weigh_words
 from fuzzydict.search.retrieve import by_share
 from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import (
@@ -264,11 +256,7 @@ _ARE_OTHERS = (np.arange(8)[:, None] & np.arange(8) & 3 > 0).astype(np.float32)
 
 
 def _weigh_edits(
-    told: NDArray[np.float32],
-    edits: NDArray[np.float32],
-    word: Word,
-    theirs: _Theirs,
-    judge: Judge,
+    told: NDArray[np.float32], edits: NDArray[np.float32], word: Word, theirs: _Theirs, judge: Judge
 ) -> None:
     """Set the odds by how few edits are between words, and how far they are others, in (4, P)."""
     odds, kind, kinds = told[0], word.kind, theirs.facts["kind"]

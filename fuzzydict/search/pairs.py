@@ -92,11 +92,7 @@ class Asked(NamedTuple):
 
 
 def pairs_of(
-    asked: Asked,
-    keys: Keys,
-    a: NDArray[np.intp],
-    b: NDArray[np.intp],
-    cosines: NDArray[np.float32],
+    asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp], cosines: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Return what `PAIR` names of words of queries and of keys, (24, P).
 

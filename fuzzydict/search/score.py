@@ -131,8 +131,8 @@ SIGNS_WHICH = SIGNS[:WHETHER]
 #: What tells, beside all features, whether the best key is right: its log-odds, lead and share.
 OF_BEST = 3
 SIGNS_WHETHER = np.append(SIGNS[:CONTEXT], np.ones(OF_BEST, np.float32))
-#: Likeness makes no key less likely the best, but one that is alike may be a sibling all the same:
-#: half of the nets that tell whether it is right may count these against it.
+#: The best key is no worse for being alike, but it may be a sibling: half of the nets that tell
+#: whether it is right may count these against it.
 EITHER = [align.NGRAMS, align.EDITS, align.BEGINNING, align.MEANT, align.MEANT_KEY]
 LEAD = 15.0  # log-odds; a longer lead says no more
 

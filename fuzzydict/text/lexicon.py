@@ -62,7 +62,6 @@ def look_up(word: str) -> Entry:
     is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
-    denials = {one for name in {word, stem} for one in denials_of(name)}
     return Entry(
         *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
@@ -72,10 +71,10 @@ def look_up(word: str) -> Entry:
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,
-        opposites=frozenset(denials).union(
-            map(stem_of, denials), _with_opposite_prefix(word), *opposites
+        opposites=frozenset(denials_of(word)).union(
+            [stem_of(denied_in(word))], _lacks(stem), _with_opposite_prefix(word), *opposites
         )
-        - {word, stem},
+        - {"", word, stem},
     )
 
 
@@ -471,7 +470,7 @@ def denials_of(word: str) -> list[str]:
     >>> denials_of("unshipped"), denials_of("deregister"), denials_of("bed")
     (['shipped'], ['register'], ['bedless'])
     >>> denials_of("register")
-    ['nonregister', 'unregister', 'deregister', 'disregister', 'registerless']
+    ['registerless', 'nonregister', 'unregister', 'deregister', 'disregister']
     """
 
     def is_common(word: str) -> bool:
@@ -479,16 +478,19 @@ def denials_of(word: str) -> list[str]:
 
     if denied := denied_in(word):
         return [denied]
-    found = [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
-    if is_common(word):
-        undone = [prefix + word for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE]
-        found += [one for one in undone if one not in found and not is_common(one)]
-    else:
+    found = _lacks(word)
+    found += [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
+    if not is_common(word):
         bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
-        bare = [one for one in bare if len(one) >= _SHORTEST_UNDONE and is_common(one)]
-        if bare:
-            return bare
-    return [*found, word + _WITHOUT]
+        return [one for one in bare if len(one) >= _SHORTEST_UNDONE and is_common(one)] or found
+    undone = [prefix + word for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE]
+    return found + [one for one in undone if one not in found and not is_common(one)]
+
+
+def _lacks(word: str) -> list[str]:
+    """Return what names the lack of a word: "sugarless"."""
+    is_thing = word.isalpha() and len(word) >= _SHORTEST_WITHOUT and not denied_in(word)
+    return [word + _WITHOUT] if is_thing else []
 
 
 # ---- abbreviations ------------------------------------------------------------------------------

@@ -66,10 +66,7 @@ SLIPS: Mapping[str, Callable[[str], Iterator[str]]] = {
 
 
 def slips(keys: Sequence[str], slip: str, *, frequent: bool) -> Iterator[str]:
-    """Yield keys with a slip in a frequent word, or in a rare one, as long as there are new ones.
-
-    A word that a slip makes is none that the default vectors know, for then it is a known word.
-    """
+    """Yield new keys with a slip, which is no known word, in a frequent word or in a rare one."""
     chance = random.Random(f"{slip} {frequent}")
 
     def of_key(key: str) -> Iterator[str]:

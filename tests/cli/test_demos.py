@@ -73,7 +73,7 @@ after 'king' .* {'rode': '100%'}""",
     "colors": r"""crimsn: best key 'crimson'
 rgb\(220, 20, 60\), a mixture of 1\.0 keys
 sea: best key 'sea green'
-night sky: .*\n.*\n.*\n  temperature  4.0: rgb\(.*\), a mixture of \d\d""",
+sunset: .*\n.*\n.*\n  temperature  4.0: rgb\(.*\), a mixture of \d\d""",
     "sentence": r"""beside itself, 'prince' looks most at 'king'
 ^'king' looks most at 'queen'
 ^'prince' looks most at 'queen'

@@ -33,11 +33,11 @@ def car(**options: Any) -> Any:
 MISUSES: dict[type[Exception], dict[str, Callable[[Path], Any]]] = {
     errors.NoMatchError: {
         r"'qwzzt'...the nearest is '(color|brand)' with score 0\.\d{3}, below the cutoff 0\.\d{3}"
-        "...lower score_cutoff, or see most_similar": lambda _: car()["qwzzt"],
+        "...lower score_cutoff, or see most_similar": lambda _: car()["qwzzt"]
     },
     errors.UnknownOptionError: {
         "'cutoff'...the options are mode, embedding, scorer"
-        r"...items come as a dict: FuzzyDict\(\{'cutoff': \.\.\.\}\)": lambda _: car(cutoff=0.5),
+        r"...items come as a dict: FuzzyDict\(\{'cutoff': \.\.\.\}\)": lambda _: car(cutoff=0.5)
     },
     errors.ReadOnlyError: {
         r"fixed...got 'pool'...FuzzyDict\(d, mode='pool'\)": lambda _: setattr(
@@ -47,11 +47,11 @@ MISUSES: dict[type[Exception], dict[str, Callable[[Path], Any]]] = {
     errors.ShapeError: {
         "vectors of 1, and of 2 before...vectors of one length...set embedding again": (
             lambda _: car(embedding=lambda texts: np.ones((len(texts), len(texts))))["red"]
-        ),
+        )
     },
     errors.PoolingError: {
         r"the value of 'blue' ...expected a number, an array, or a list or tuple...or only texts"
-        r"...got dict \{\}": lambda _: FuzzyDict({"red": 1.0, "blue": {}}).pool("red"),
+        r"...got dict \{\}": lambda _: FuzzyDict({"red": 1.0, "blue": {}}).pool("red")
     },
     errors.FileFormatError: {
         "format version 9...reads version 2...make the file again, or install the release that"

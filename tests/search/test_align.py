@@ -45,7 +45,7 @@ def test_slips_and_synonyms_are_worth_a_look() -> None:
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 8),
-    st.sampled_from(sorted({*range(CONTEXT)} - {*EITHER})),
+    st.integers(0, CONTEXT - 1),
     st.floats(0, 1, width=32),
 )
 @examples(60)
@@ -63,7 +63,7 @@ def test_who_has_more_of_what_speaks_for_a_key_is_never_less_likely(
     after = judge.judge(raised, hashes)
     assert after.odds[0, place] >= before.odds[0, place] - 1e-4
     assert after.best[0] == place or after.odds[0].max() - after.odds[0, place] < 1e-4
-    assert after.right[0] >= before.right[0] - 1e-4
+    assert feature in EITHER or after.right[0] >= before.right[0] - 1e-4
 
 
 @pytest.mark.parametrize(

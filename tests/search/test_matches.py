@@ -54,6 +54,9 @@ date_of_birth, name, phone, fax: dob = date_of_birth; smartphone = phone
 ruler 30 cm, oil 500 ml, rice 1 kg, trial 14 days: ruler 300mm = ruler 30 cm; oil 0,5 l = oil 500
     ml; rice 1000 g = rice 1 kg; trial 2 weeks = trial 14 days
 Milk 1 l, Milk 2 l: milk 1000 ml = Milk 1 l
+30 minutes, 1 hour, 1 day: 60 minutes = 1 hour; 0.5 h = 30 minutes; 24h = 1 day
+1 l, 500 ml, flour: 1000 ml = 1 l; 0.5 l = 500 ml
+wireless mouse, keyboard: mouse without a wire = wireless mouse
 weight (kg), temperature (°C), current (A): weight = weight (kg); temperature = temperature (°C);
     temp_degC = temperature (°C); current = current (A)
 weight, height: weight_kg = weight; height [cm] = height
@@ -145,7 +148,9 @@ x; S. Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tab
 x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x
 330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen to euros, x; David
 Cost: David Price, x; isPublished: publishedAt, x; Michael Browning: Michael Brown, x; 1/2 l milk:
-milk 1 l, x; 5 Jan 2024: 2024-05-01, x; paperless billing: paper billing, x
+milk 1 l, x; 5 Jan 2024: 2024-05-01, x; paperless billing: paper billing, x; is not paid: paid, with
+sugar; unlimited free calls: limited calls, x; barely damaged: undamaged, damaged; not home:
+homeless, home; 2 adults 3 children: 3 adults 2 children, x; 9 Elm St Apt 2: Apt 9 2 Elm St, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.

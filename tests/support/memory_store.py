@@ -17,10 +17,7 @@ SAMPLE = base.SAMPLE
 
 
 class MemoryStore(base.Store):
-    """A store that is slow and exact: what every other store is compared with.
-
-    Nothing is shared with the caller: what goes in and what comes out are copies.
-    """
+    """A slow and exact store, with which others are compared; it takes and gives copies."""
 
     def __init__(self, place: str = "memory") -> None:
         self.place = place

@@ -30,10 +30,7 @@ def syntax(module: str) -> ast.Module:
 
 
 def imports(module: str, *, everywhere: bool = True) -> set[str]:
-    """Return the names of the modules that a module imports, the package's own or others'.
-
-    With ``everywhere`` those imported inside functions and for type hints count as well.
-    """
+    """Return the modules that a module imports; ``everywhere``: in functions and for hints, too."""
     body = ast.walk(syntax(module)) if everywhere else iter(syntax(module).body)
     package = module if MODULES[module].stem == "__init__" else module.rpartition(".")[0]
     found: set[str] = set()
