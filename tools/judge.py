@@ -416,9 +416,8 @@ def learned_pair(
 
 def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]]) -> Lists:
     """Return the lists of candidates of all queries, and of the same without their right keys."""
-    rows: list[
-        tuple[Any, Any, Any, float, float]
-    ] = []  # of one list: X, right, rest, share, weight
+    # Of each list: X, right, rest, share, weight.
+    rows: list[tuple[Any, Any, Any, float, float]] = []
     random = np.random.default_rng(0)
     for one in dicts:
         seen = glances_of(one, weights["glance"])

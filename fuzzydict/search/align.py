@@ -168,7 +168,7 @@ def align(
 
 
 #: Of the query as it is written: what is seen, and the context, which all candidates share.
-_AS_WRITTEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, NGRAMS, WORDS, KNOWN, LENGTH]
+_AS_WRITTEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, WORDS, KNOWN, LENGTH]
 
 
 def align_amounts(
@@ -190,7 +190,7 @@ def align_amounts(
         none = Seen(*np.zeros((6, 1, len(some)), np.float32))
         anew = align(keys.table.queries([written]), keys, slots[None, some], none, weights)[0]
         anew[:, _AS_WRITTEN] = x[np.ix_(some, _AS_WRITTEN)]
-        anew[:, NGRAMS] = np.maximum(anew[:, NGRAMS], anew[:, EDITS])  # of the amounts as read
+        anew[:, NGRAMS] = np.maximum(x[some, NGRAMS], anew[:, EDITS])
         x[some] = anew
     return [j for some in places.values() for j in some]
 
@@ -252,12 +252,11 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             is_whole = columns.start == 0 and not theirs[i, j, columns.stop :].any()
             if is_whole and rows.stop - rows.start == len(query.words):
                 X[i, j, CONVENTIONAL] = 1
-        if table.opposed is not None:
-            for j, rows, columns in _denied_in(query, keys, theirs[i], table.opposed[i]):
-                raise_to(SAME, i, j, rows, columns)
         for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
             if is_one_text(query.text, keys.texts[slots[i, j]]):
                 raise_to(1.0, i, j)
+    for at in _denied_in(block):
+        raise_to(SAME, *at)
 
 
 def _initials_in(
@@ -367,37 +366,41 @@ def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> lis
     return found
 
 
-_NOT, _WITHOUT = {"not", "non", "un", "no", "never"}, {"without", "no", "zero", "sans", "lacking"}
+# What denies a word as "un-" does, and what as "-less" does; and what may stand before the word.
+_NOT = {"not", "non", "un", "no", "never", "neither", "nor"}
+_LACKING = {"without", "no", "0", "sans", "lacking", "excluding", "except", "free of", "free from"}
+_ARTICLES = {"a", "an", "the", "any", "my", "your"}
 
 
-def _denied_in(
-    query: Query, keys: Keys, theirs: NDArray[np.integer[Any]], opposed: NDArray[np.float32]
-) -> Iterator[_Match]:
+def _denied_in(block: Block) -> Iterator[tuple[int, int, slice, slice]]:
     """Yield where one denies a word, and the other denies it by an affix: "no sugar", "sugarless".
 
     Other opposites leave a third: what is not bought need not be sold.
     """
-    own = [word.text for word in query.words]
-    for j, m, k in np.argwhere(opposed).tolist():
-        of_key = [keys.strings[i] for i in theirs[j].tolist()]
+    _, queries, keys, _, theirs, table = block
+    opposed = [] if table.opposed is None else np.argwhere(table.opposed).tolist()
+    for i, j, m, k in opposed:
+        own = [word.text for word in queries[i].words]
+        of_key = [keys.strings[word] for word in theirs[i, j].tolist()]
         if here := _with_denial(own, m, of_key[k]):
-            yield j, here, slice(k, k + 1)
+            yield i, j, here, slice(k, k + 1)
         elif there := _with_denial(of_key, k, own[m]):
-            yield j, slice(m, m + 1), there
+            yield i, j, slice(m, m + 1), there
 
 
 def _with_denial(words: Sequence[str], place: int, other: str) -> slice | None:
     """Return where a word is with what denies it, if this says what another does by an affix."""
-    bare, is_without = look_up(words[place]), other.endswith("less")
+    bare, is_lacking = look_up(words[place]), other.endswith("less")
     if denied_in(other) not in (bare.word, bare.stem):
         return None
-    if is_without and words[place + 1 : place + 2] == ["free"]:
+    if is_lacking and words[place + 1 : place + 2] == ["free"]:
         return slice(place, place + 2)
-    start = place - 1
-    if start > 0 and look_up(words[start]).is_function and words[start] not in _NOT | _WITHOUT:
-        start -= 1  # "without a wire"
-    is_denied = start >= 0 and words[start] in (_WITHOUT if is_without else _NOT)
-    return slice(start, place + 1) if is_denied else None
+    before = place - (words[place - 1] in _ARTICLES) if place else 0  # "without a wire"
+    denials = _LACKING if is_lacking else _NOT
+    for size in (1, 2):
+        if before >= size and " ".join(words[before - size : before]) in denials:
+            return slice(before - size, place + 1)
+    return None
 
 
 def _cover(
@@ -545,7 +548,7 @@ def compare_numbers(
 
     The arguments are those of a `Block`, and the weights of the candidates' words, (L, C, W). Where
     all numbers of a candidate are in amounts, which weigh nothing, it has the same amounts, as far
-    as the other words match and units are not others.
+    as its other words are matched, if it has any, and units are not others.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
@@ -558,7 +561,7 @@ def compare_numbers(
         if told == Numbers.SAME:
             if tell[i, j]:
                 X[i, j, SAME_NUMBERS] = 1
-            else:  # which says nothing of another thing, nor do equal numbers of other units
+            else:  # which says nothing of another thing
                 matched = X[i, j, MATCHED] if other[i, j].any() else 1
                 X[i, j, SAME_AMOUNTS] = matched * (1 - X[i, j, OTHER_NUMBERS])
         elif told == Numbers.MARKED:  # A+ and A- are members of a class as well
@@ -578,16 +581,18 @@ def has_signs(query: Query) -> bool:
 def oppose(block: Block) -> None:
     """Set whether words are opposites, or other members of a class, that are spelled like no other.
 
-    They count as far as the words beside them match, but for fillers: "ordinary" in a description
-    says little of "unusual". Nearness in meaning does not excuse them: "distance" is near to
-    "miles", not to "km".
+    They count as far as the words beside them match; fillers do not count. "ordinary" in a
+    description says little of "unusual". Nearness in meaning does not excuse them: "distance" is
+    near to "miles", not to "km".
     """
     X, queries, keys, _, theirs, table = block
+    if table.opposed is table.siblings is table.kindred is None:
+        return
     told = (OPPOSED, table.opposed), (SIBLINGS, table.siblings), (OTHER_KINDS, table.kindred)
-    count = np.zeros((len(queries), table.strengths.shape[3]), np.bool_)
-    for counts, asked in zip(count, queries, strict=True):
-        counts[: len(asked.words)] = [not word.entry.is_filler for word in asked.words]
-    count_key = (theirs > 0) & ~keys.facts["filler"][theirs]
+    tells = np.zeros((len(queries), table.strengths.shape[3]), np.bool_)
+    for row, asked in zip(tells, queries, strict=True):
+        row[: len(asked.words)] = [not word.entry.is_filler for word in asked.words]
+    tells_key = (theirs > 0) & ~keys.facts["filler"][theirs]
     for place, against in told:
         if against is None:
             continue
@@ -596,8 +601,8 @@ def oppose(block: Block) -> None:
         each = np.arange(len(query))
         spelled[each, i, j] = 0
         alike = np.maximum(spelled[each, i].max(axis=1), spelled[each, :, j].max(axis=1))
-        of_query, size = _beside(matched.max(axis=2), i, count[query])
-        of_key, size_key = _beside(matched.max(axis=1), j, count_key[query, key])
+        of_query, size = _beside(matched.max(axis=2), i, tells[query])
+        of_key, size_key = _beside(matched.max(axis=1), j, tells_key[query, key])
         rest = np.where(size + size_key > 0, np.maximum(of_query, of_key), 1)
         are_others = alike < SAME
         np.maximum.at(X[..., place], (query, key), are_others * rest)
@@ -609,12 +614,13 @@ def oppose(block: Block) -> None:
 
 
 def _beside(
-    matched: NDArray[np.float32], places: NDArray[np.intp], count: NDArray[np.bool_]
+    matched: NDArray[np.float32], places: NDArray[np.intp], tells: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-    """Return the mean of the words that count, but for one place, and how many they are, (P,)."""
-    count[np.arange(len(matched)), places] = False
-    sizes = np.count_nonzero(count, axis=1)
-    return (matched * count).sum(axis=1) / np.maximum(sizes, 1), sizes
+    """Return the mean of the words that tell, but for one place, and how many they are, (P,)."""
+    others = tells.copy()
+    others[np.arange(len(matched)), places] = False
+    sizes = np.count_nonzero(others, axis=1)
+    return (matched * others).sum(axis=1) / np.maximum(sizes, 1), sizes
 
 
 # ---- sides of directions, aspects, persons -----------------------------------------------------

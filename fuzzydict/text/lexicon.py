@@ -62,6 +62,7 @@ def look_up(word: str) -> Entry:
     is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
+    denied = denied_in(word)
     return Entry(
         *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
@@ -72,9 +73,9 @@ def look_up(word: str) -> Entry:
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,
         opposites=frozenset(denials_of(word)).union(
-            [stem_of(denied_in(word))], _lacks(stem), _with_opposite_prefix(word), *opposites
+            [stem_of(denied)] if denied else _lacks(stem), _with_opposite_prefix(word), *opposites
         )
-        - {"", word, stem},
+        - {word, stem},
     )
 
 
@@ -489,8 +490,7 @@ def denials_of(word: str) -> list[str]:
 
 def _lacks(word: str) -> list[str]:
     """Return what names the lack of a word: "sugarless"."""
-    is_thing = word.isalpha() and len(word) >= _SHORTEST_WITHOUT and not denied_in(word)
-    return [word + _WITHOUT] if is_thing else []
+    return [word + _WITHOUT] if word.isalpha() and len(word) >= _SHORTEST_WITHOUT else []
 
 
 # ---- abbreviations ------------------------------------------------------------------------------

@@ -59,7 +59,8 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     if is_one_text(text, other):
         return Numbers.SAME
     if ours == theirs:
-        return Numbers.OTHER if are_exchanged(text, other) else Numbers.SAME
+        is_other = len(ours) > 1 and are_exchanged(text, other)
+        return Numbers.OTHER if is_other else Numbers.SAME
     more, less = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
     if not (more or less):
         are_same = may_be_one_date(text, other) or are_at_one_word(text, other)
@@ -406,24 +407,10 @@ def counts_letters(text: str, other: str) -> bool:
     )
 
 
-def are_exchanged(text: str, other: str) -> bool:
-    """Tell whether a word has one number in a plain text, and another in the other.
-
-    >>> are_exchanged("9 elm st apt 2", "apt 9 2 elm st")
-    True
-    >>> are_exchanged("2 adults 3 children", "adults 2 children 3")
-    False
-    """
-    ours, theirs = _words_of_numbers(text), _words_of_numbers(other)
-    return any(
-        word and word == theirs[another] and number != another
-        for number, word in ours.items()
-        for another in theirs
-    )
-
-
 def are_at_one_word(text: str, other: str) -> bool:
-    """Tell whether the numbers of a plain text, but for one, belong to the same words in the other.
+    """Tell whether each number of a plain text is behind, or before, the same word in the other.
+
+    A number may be beside other words, if no other number has these, and another number is not.
 
     >>> are_at_one_word("unit 2 219 elm street", "219 elm st unit 2")
     True
@@ -432,36 +419,83 @@ def are_at_one_word(text: str, other: str) -> bool:
     >>> are_at_one_word("chapter 3 page 5", "chapter 5 page 3"), are_at_one_word("5 to 3", "3 to 5")
     (False, False)
     """
-    ours, theirs = _words_of_numbers(text), _words_of_numbers(other)
-    if ours.keys() != theirs.keys() or are_exchanged(text, other):
+    ours, theirs = _beside_numbers(text), _beside_numbers(other)
+    if ours.keys() != theirs.keys():
         return False
-    is_one = sum(map(str.isdigit, ours)) == 1  # beside codes, as "q3 2024"
-    same = [one for one, word in ours.items() if word and word == theirs[one]]
-    return is_one or len(same) >= len(ours) - 1
+    if sum(map(str.isdigit, ours)) == 1:  # beside codes, as "q3 2024"
+        return True
+    same = {one for one in ours if ours[one] & theirs[one]}
+    owners = {stem: one for one, beside in theirs.items() for _, stem in beside}
+    left = [(one, stem) for one in ours.keys() - same for _, stem in ours[one]]
+    return bool(same) and all(owners.get(stem, one) == one for one, stem in left)
 
 
-def _words_of_numbers(text: str) -> dict[str, str]:
-    """Return the stem of the word that each word with digits belongs to; "" where that is unclear.
+def are_exchanged(text: str, other: str) -> bool:
+    """Tell whether a word has one number in a plain text, and another in the other.
 
-    It is the word behind, or before, if each has one there, or else the only one beside. Small
-    words and units are none, nor are words that several would have.
+    >>> are_exchanged("9 elm st apt 2", "apt 9 2 elm st")
+    True
+    >>> are_exchanged("2 adults 3 children", "2 children 3 adults")
+    True
+    >>> are_exchanged("python 3 10", "3 10 python")  # one version
+    False
     """
-    words, kinds = [look_up(word) for word in text.split()], table_of("kinds")
+    both = []
+    for beside in map(_beside_numbers, (text, other)):
+        words = {
+            one: {stem for stem in stems if stem[1].isalpha()} for one, stems in beside.items()
+        }
+        both.append(words)
+    for side in (1, -1):  # alone, if each number of both texts has a word there
+        of_side = [
+            {one: {stem for stem in stems if stem[0] == side} for one, stems in beside.items()}
+            for beside in both
+        ]
+        if all(all(beside.values()) for beside in of_side):
+            both = of_side
+            break
+    owners, of_other = (
+        {stem: one for one, stems in beside.items() for _, stem in stems if len(stems) == 1}
+        for beside in both
+    )
+    return any(
+        one != owners[stem]
+        and {one, owners[stem]} <= both[0].keys() & both[1].keys()
+        and not all(_are_one(words, one, owners[stem]) for words in (text, other))
+        for stem, one in of_other.items()
+        if stem in owners
+    )
 
-    def stem_at(place: int) -> str:
-        if not 0 <= place < len(words) or words[place].has_digit or words[place].unit:
-            return ""
-        one = words[place]
-        return "" if one.is_filler or "direction" in kinds.get(one.word, ()) else one.stem
 
-    places = [place for place, word in enumerate(words) if word.has_digit]
-    before, behind = ([stem_at(place + at) for place in places] for at in (-1, 1))
-    sides = [one for one in (behind, before) if all(one)]
-    beside = [b if not a else a * (not b) for a, b in zip(before, behind, strict=True)]
-    found = sides[0] if sides else beside
-    numbers = [words[place].word.lstrip("0") or "0" for place in places]
-    each = zip(numbers, found, strict=True)
-    return {number: stem if found.count(stem) == 1 else "" for number, stem in each}
+def _are_one(text: str, number: str, other: str) -> bool:
+    """Tell whether two numbers of a text may be parts of one: a version, a date, a range."""
+    words = [word.lstrip("0") or "0" for word in text.split()]
+    first, last = sorted(map(words.index, (number, other)))
+    return all(
+        one.has_digit or one.is_filler or one.word == "x" or one.word in _months()
+        for one in map(look_up, words[first:last])
+    )
+
+
+@lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
+def _beside_numbers(text: str) -> dict[str, set[tuple[int, str]]]:
+    """Return the stems of the words before (-1) and behind (1) each word with digits.
+
+    Those are left out that several numbers are beside, or that are small words or units.
+    """
+    words, found = [look_up(word) for word in text.split()], dict[str, set[tuple[int, str]]]()
+    times, kinds = Counter[tuple[int, str]](), table_of("kinds")
+    for i, word in enumerate(words):
+        if word.has_digit:
+            beside = [(at, words[i + at]) for at in (-1, 1) if 0 <= i + at < len(words)]
+            stems = {
+                (at, one.stem)
+                for at, one in beside
+                if not (one.is_filler or one.unit or "direction" in kinds.get(one.word, ()))
+            }
+            times.update(stems)
+            found.setdefault(word.word.lstrip("0") or "0", set()).update(stems)
+    return {number: {one for one in stems if times[one] == 1} for number, stems in found.items()}
 
 
 def may_be_one_date(text: str, other: str) -> bool:
