@@ -22,6 +22,7 @@ from fuzzydict.search.keys import Keys, Query, exact_text, head_of, is_word, wei
 from fuzzydict.search.pairs import BIAS, CONVENTION, Asked, Table
 from fuzzydict.search.retrieve import Seen
 from fuzzydict.text.lexicon import (
+    LACKING,
     abbreviates,
     denied_in,
     first_writings,
@@ -368,7 +369,7 @@ def _terms_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> lis
 
 # What denies a word as "un-" does, and what as "-less" does; and what may stand before the word.
 _NOT = {"not", "non", "un", "no", "never", "neither", "nor"}
-_LACKING = {"without", "no", "0", "sans", "lacking", "excluding", "except", "free of", "free from"}
+_WITHOUT = {"without", "no", "0", "sans", "lacking", "excluding", "except", "free of", "free from"}
 _ARTICLES = {"a", "an", "the", "any", "my", "your"}
 
 
@@ -390,16 +391,16 @@ def _denied_in(block: Block) -> Iterator[tuple[int, int, slice, slice]]:
 
 def _with_denial(words: Sequence[str], place: int, other: str) -> slice | None:
     """Return where a word is with what denies it, if this says what another does by an affix."""
-    bare, is_lacking = look_up(words[place]), other.endswith("less")
+    bare, is_lacking = look_up(words[place]), other.endswith(LACKING)
     if denied_in(other) not in (bare.word, bare.stem):
         return None
     if is_lacking and words[place + 1 : place + 2] == ["free"]:
         return slice(place, place + 2)
-    before = place - (words[place - 1] in _ARTICLES) if place else 0  # "without a wire"
-    denials = _LACKING if is_lacking else _NOT
-    for size in (1, 2):
-        if before >= size and " ".join(words[before - size : before]) in denials:
-            return slice(before - size, place + 1)
+    end = place - 1 if place and words[place - 1] in _ARTICLES else place  # "without a wire"
+    denials = _WITHOUT if is_lacking else _NOT
+    for start in (end - 1, end - 2):
+        if start >= 0 and " ".join(words[start:end]) in denials:
+            return slice(start, place + 1)
     return None
 
 

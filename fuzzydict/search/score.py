@@ -176,7 +176,7 @@ class Folded(NamedTuple):
         """Return the log-odds, (...), of features (..., F)."""
         inner = x @ self.both + self.start
         units = inner[..., :-1]
-        # softplus, in a tenth of the time of logaddexp(0, units)
+        # softplus, for many rows in a tenth of the time of logaddexp(0, units)
         hidden = np.maximum(units, 0) + np.log(1 + np.exp(-np.abs(units)))
         if self.bounded:
             hidden[..., : self.bounded] = np.tanh(inner[..., : self.bounded])

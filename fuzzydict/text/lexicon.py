@@ -448,8 +448,8 @@ _DENIABLE = {
     "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
     "non": re.compile(r"[^\W\d_]{4,}"),
 }
-_UNDOING, _WITHOUT = ("un", "de", "dis"), "less"
-_SHORTEST_UNDONE, _SHORTEST_WITHOUT = 4, 3  # letters
+_UNDOING, LACKING = ("un", "de", "dis"), "less"
+_SHORTEST_UNDONE, _SHORTEST_LACKING = 4, 3  # letters
 
 
 def denied_in(word: str) -> str:
@@ -461,8 +461,8 @@ def denied_in(word: str) -> str:
     for prefix, deniable in _DENIABLE.items():
         if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
             return word.removeprefix(prefix)
-    is_without = word.endswith(_WITHOUT) and len(word) >= _SHORTEST_WITHOUT + len(_WITHOUT)
-    return word.removesuffix(_WITHOUT) if is_without else ""
+    is_lacking = word.endswith(LACKING) and len(word) >= _SHORTEST_LACKING + len(LACKING)
+    return word.removesuffix(LACKING) if is_lacking else ""
 
 
 def denials_of(word: str) -> list[str]:
@@ -490,7 +490,7 @@ def denials_of(word: str) -> list[str]:
 
 def _lacks(word: str) -> list[str]:
     """Return what names the lack of a word: "sugarless"."""
-    return [word + _WITHOUT] if word.isalpha() and len(word) >= _SHORTEST_WITHOUT else []
+    return [word + LACKING] if word.isalpha() and len(word) >= _SHORTEST_LACKING else []
 
 
 # ---- abbreviations ------------------------------------------------------------------------------

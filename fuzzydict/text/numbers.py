@@ -440,34 +440,26 @@ def are_exchanged(text: str, other: str) -> bool:
     >>> are_exchanged("python 3 10", "3 10 python")  # one version
     False
     """
-    both = []
-    for beside in map(_beside_numbers, (text, other)):
-        words = {
-            one: {stem for stem in stems if stem[1].isalpha()} for one, stems in beside.items()
-        }
-        both.append(words)
-    for side in (1, -1):  # alone, if each number of both texts has a word there
-        of_side = [
-            {one: {stem for stem in stems if stem[0] == side} for one, stems in beside.items()}
-            for beside in both
+    both = [_beside_numbers(text), _beside_numbers(other)]
+    for sides in ((1,), (-1,), (1, -1)):  # one alone, if each number of both has a word there
+        words = [
+            {one: [stem for at, stem in of if at in sides and stem.isalpha()] for one, of in beside}
+            for beside in (one.items() for one in both)
         ]
-        if all(all(beside.values()) for beside in of_side):
-            both = of_side
+        if all(all(of.values()) for of in words):
             break
-    owners, of_other = (
-        {stem: one for one, stems in beside.items() for _, stem in stems if len(stems) == 1}
-        for beside in both
-    )
+    owners, of_other = ({of[0]: one for one, of in by.items() if len(of) == 1} for by in words)
+    in_both = both[0].keys() & both[1].keys()
     return any(
-        one != owners[stem]
-        and {one, owners[stem]} <= both[0].keys() & both[1].keys()
-        and not all(_are_one(words, one, owners[stem]) for words in (text, other))
-        for stem, one in of_other.items()
-        if stem in owners
+        one != of_other[stem]
+        and {one, of_other[stem]} <= in_both
+        and not all(_are_of_one(either, one, of_other[stem]) for either in (text, other))
+        for stem, one in owners.items()
+        if stem in of_other
     )
 
 
-def _are_one(text: str, number: str, other: str) -> bool:
+def _are_of_one(text: str, number: str, other: str) -> bool:
     """Tell whether two numbers of a text may be parts of one: a version, a date, a range."""
     words = [word.lstrip("0") or "0" for word in text.split()]
     first, last = sorted(map(words.index, (number, other)))

@@ -120,7 +120,7 @@ def test_performance_is_learned_from_a_dozen_examples(taught: tuple[FuzzyDict[in
     assert sum(now[key] for key in SPORT) > 0.8
     assert report.kept
     assert report.training_after.log_probability > report.training_before.log_probability
-    assert report.training_after.right_at_cutoff > report.training_before.right_at_cutoff
+    assert report.training_after.hit_at_1 > report.training_before.hit_at_1
     assert not d.aliases
     assert found(d, UNSEEN) == UNSEEN  # queries never seen, and slips
     assert [d[key] for key in SPECIFICATIONS] == list(range(len(SPECIFICATIONS)))
