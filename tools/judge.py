@@ -34,8 +34,8 @@ from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.embedding.word_vectors import BROWN, English, WordVectors, side_by_side
 from fuzzydict.evaluation.datasets import read_sets
 from fuzzydict.search.align import CONTEXT, FEATURES, WHETHER, align
-from fuzzydict.search.keys import Keys, Query, WordTable
-from fuzzydict.search.pairs import PAIR, Asked, pairs_of
+from fuzzydict.search.keys import Asked, Keys, Query, WordTable
+from fuzzydict.search.pairs import PAIR, pairs_of
 from fuzzydict.search.retrieve import GLANCE, Seen, candidates, glance
 from fuzzydict.search.score import EITHER, SIGNS_WHETHER, SIGNS_WHICH, Judge, Meaning, Net
 from fuzzydict.text import lexicon
@@ -340,8 +340,8 @@ def prepared(some: Iterable[Questions], *folds: Meaning) -> Iterator[Prepared]:
 
 def glances_of(one: Prepared, weights: NDArray[np.float32]) -> Seen:
     """Return what is seen of all keys of a dict at a glance."""
-    vectors, is_encoded = one.meaning.of_queries(one.queries, one.keys), one.meaning.is_encoded
-    return glance(one.queries, one.keys, vectors, weights, is_encoded=is_encoded)
+    asked, is_encoded = Asked.of(one.queries, one.keys), one.meaning.is_encoded
+    return glance(asked, one.keys, one.meaning.of_queries(asked), weights, is_encoded=is_encoded)
 
 
 def learned_glance(dicts: Sequence[Prepared], seed: int) -> NDArray[np.float32]:
@@ -422,7 +422,8 @@ def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]])
     for one in dicts:
         seen = glances_of(one, weights["glance"])
         slots, of_slots = candidates(seen, one.meaning.candidates)
-        X = align(one.queries, one.keys, slots, of_slots, weights["pair"])
+        asked = Asked.of(one.queries, one.keys)
+        X = align(asked, one.keys, slots, of_slots, weights["pair"])
         # Of few keys people ask mostly for what is there; of many, for what is not as well.
         absent = min(max(len(one.keys) / 400, 0.12), 0.25)
         for row, (right, weight) in enumerate(zip(one.right, one.weights, strict=True)):
@@ -493,7 +494,7 @@ def answers(one: Prepared, judge: Judge) -> list[Answer]:
         some = slice(start, start + 128)
         part = one._replace(queries=one.queries[some], right=one.right[some])
         of_all, seen = candidates(glances_of(part, judge.glance), one.meaning.candidates)
-        X = align(part.queries, part.keys, of_all, seen, judge.pair)
+        X = align(Asked.of(part.queries, part.keys), part.keys, of_all, seen, judge.pair)
         said = judge.judge(X, part.keys.hashes[of_all])
         slots = of_all[np.arange(len(said.best)), said.best].tolist()
         rows = zip(said.right.tolist(), slots, part.right, strict=True)

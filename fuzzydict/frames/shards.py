@@ -31,7 +31,7 @@ from fuzzydict.nn.attention import Partial, merge, partial
 from fuzzydict.options import as_cutoff, as_temperature
 from fuzzydict.results.answers import NO_KEY, as_queries, no_match, require_texts
 from fuzzydict.results.pooling import StackedValues, shaped
-from fuzzydict.search.keys import USUAL, Keys, Query, Statistics, exact_text, usual_of
+from fuzzydict.search.keys import USUAL, Asked, Keys, Query, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
@@ -230,7 +230,10 @@ class _Part(Exact):
         if not (keys := self.keys).count:
             return None
         by_name = self._is_named
-        odds = self._scores(Listing(asked, keys)) if by_name else self._glance(asked, keys).odds
+        if by_name:
+            odds = self._scores(Listing(asked, keys))
+        else:
+            odds = self._glance(Asked.of(asked, keys), keys).odds
         reached = np.flatnonzero((odds > -np.inf).any(axis=0))  # other values may be anything
         if not len(reached):
             return None
@@ -381,7 +384,7 @@ class _AllShards(FuzzyDict[Any]):
         names, keys = require_texts(names), reader.lookup.keys
         part, pooled = _Part(keys, self, self._of_all), dict[str, _Pooled]()
         queries = part._asked(list(dict.fromkeys(names)))
-        pairs = zip(queries, part.meaning.of_queries(queries, part.keys), strict=True)
+        pairs = zip(queries, part.meaning.of_queries(Asked.of(queries, part.keys)), strict=True)
         texts = [query._replace(vector=vector) for query, vector in pairs]
         blocks = [texts[some] for some in slices(len(texts), self._at_once)]
         told = zip(*self._ask(_found, blocks, self._of_all), strict=True)

@@ -27,7 +27,7 @@ from fuzzydict.learning.train import Learned, Settings, fit_pooling, fit_retriev
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.results.pooling import StackedValues
-from fuzzydict.search.keys import Keys, Query
+from fuzzydict.search.keys import Asked, Keys, Query
 from fuzzydict.search.lookup import Exact, Listing
 from fuzzydict.search.score import Meaning, NamedScore, as_score, is_spelling
 from fuzzydict.search.taught import SynonymRules, refuse_key
@@ -90,8 +90,10 @@ class DictState:
     def asked(self, texts: Sequence[str], scorer: Any) -> list[Query]:
         """Return queries as a scorer compares them, with their vectors."""
         queries, meaning = self.meaning.table.queries(texts), self.meaning
-        judged = scorer is None
-        vectors = meaning.of_queries(queries, self.keys) if judged else meaning.of_texts(texts)
+        if scorer is None:
+            vectors = meaning.of_queries(Asked.of(queries, self.keys))
+        else:
+            vectors = meaning.of_texts(texts)
         return [one._replace(vector=vector) for one, vector in zip(queries, vectors, strict=True)]
 
 

@@ -18,8 +18,8 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import ignore_invalid
-from fuzzydict.search.keys import Keys, Query, exact_text, head_of, is_word, weigh_words
-from fuzzydict.search.pairs import BIAS, CONVENTION, Asked, Table
+from fuzzydict.search.keys import Asked, Keys, Query, exact_text, head_of, is_word, weigh_words
+from fuzzydict.search.pairs import BIAS, CONVENTION, Table
 from fuzzydict.search.retrieve import Seen
 from fuzzydict.text.lexicon import (
     LACKING,
@@ -128,7 +128,7 @@ class Block(NamedTuple):
 
 @ignore_invalid
 def align(
-    queries: Sequence[Query],
+    asked: Asked,
     keys: Keys,
     slots: NDArray[np.intp],
     seen: Seen,
@@ -139,7 +139,7 @@ def align(
     Given are the slots of the candidates, (L, C), and what is seen of them; ``weights`` weigh what
     `PAIR` names, (24,).
     """
-    asked, X = Asked.of(queries, keys), np.zeros((*slots.shape, len(FEATURES)), np.float32)
+    queries, X = asked.queries, np.zeros((*slots.shape, len(FEATURES)), np.float32)
     theirs = keys.columns[slots, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
     share, own = weigh_words(asked.weights, asked.facts, asked.columns)
     other, counts = weigh_words(keys.weights, keys.facts, theirs)
@@ -189,7 +189,8 @@ def align_amounts(
             places[written].append(j)
     for written, some in places.items():
         none = Seen(*np.zeros((6, 1, len(some)), np.float32))
-        anew = align(keys.table.queries([written]), keys, slots[None, some], none, weights)[0]
+        asked_so = Asked.of(keys.table.queries([written]), keys)
+        anew = align(asked_so, keys, slots[None, some], none, weights)[0]
         anew[:, _AS_WRITTEN] = x[np.ix_(some, _AS_WRITTEN)]
         anew[:, NGRAMS] = np.maximum(x[some, NGRAMS], anew[:, EDITS])
         x[some] = anew

@@ -695,6 +695,53 @@ def has_words(query: Any) -> bool:
     return isinstance(query, str) and bool(plain(exact_text(query)))
 
 
+# ---- queries ----
+
+
+class Asked(NamedTuple):
+    """L queries, and the different words in them; row 0 stands for no word, so U + 1 rows.
+
+    Attributes:
+        queries: the queries, L.
+        words: their words, U.
+        columns: the numbers of the words of each query, (L, w).
+        facts: as those of the keys' words, (U + 1,).
+        units: their vectors, of length one, (U + 1, E).
+        weights: rare in English, and among the keys, (U + 1,).
+    """
+
+    queries: Sequence[Query]
+    words: list[Word]
+    columns: NDArray[np.int32]
+    facts: NDArray[Any]
+    units: NDArray[np.float32]
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, queries: Sequence[Query], keys: Keys) -> Asked:
+        """Return queries as they are compared with some keys."""
+        different = {word.text: word for query in queries for word in query.words}
+        words, numbers = list(different.values()), dict(zip(different, count(1), strict=False))
+        rows = [[numbers[word.text] for word in query.words] for query in queries]
+        columns = np.zeros((len(rows), max(map(len, rows), default=0)), np.int32)
+        for column, row in zip(columns, rows, strict=True):
+            column[: len(row)] = row
+        facts = np.zeros(len(words) + 1, FACTS)
+        units = np.zeros((len(words) + 1, keys.table.size), np.float32)
+        weights = np.zeros(len(words) + 1, np.float32)
+        stems = [keys.stems.get(word.entry.stem, -2) for word in words]
+        members = [keys.members.get((word.entry.group, word.entry.member), -1) for word in words]
+        facts[0]["stem"] = -2
+        facts[1:] = facts_of(words, stems, members)
+        units[1:] = [word.unit for word in words]
+        weights[1:] = keys.weights_of(words)
+        return cls(queries, words, columns, facts, units, weights)
+
+    def told(self, of_words: Iterable[float]) -> NDArray[np.float32]:
+        """Return something of the words, U, as that of the words of each query, (L, w)."""
+        return np.array([0, *of_words], np.float32)[self.columns]
+
+
 # ---- cosines of unrelated texts ------------------------------------------------------------------
 
 _LEAST_ABOVE, _MOST_ABOVE = -3.0, 12.0  # standard deviations

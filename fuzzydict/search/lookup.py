@@ -16,7 +16,7 @@ from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.scorers import ScorerLike
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.align import align
-from fuzzydict.search.keys import Keys, Query
+from fuzzydict.search.keys import Asked, Keys, Query
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.one import best_of_one
 from fuzzydict.search.retrieve import Seen, candidates, glance
@@ -139,13 +139,14 @@ class Lookup(ABC):
 
     # ---- scores --------------------------------------------------------------------------------
 
-    def _glance(self, asked: list[Query], keys: Keys) -> Seen:
-        meaning, vectors = self.meaning, self.meaning.of_queries(asked, keys)
+    def _glance(self, asked: Asked, keys: Keys) -> Seen:
+        meaning, vectors = self.meaning, self.meaning.of_queries(asked)
         return glance(asked, keys, vectors, meaning.judge.glance, is_encoded=meaning.is_encoded)
 
     def compared(self, listing: Listing) -> Compared:
         """Compare queries with the keys found by their spelling and meaning."""
-        asked, keys, judge = listing.asked, listing.keys, self.meaning.judge
+        keys, judge = listing.keys, self.meaning.judge
+        asked = Asked.of(listing.asked, keys)
         of_all = self._glance(asked, keys)
         slots, seen = candidates(of_all, self.meaning.candidates)
         X = align(asked, keys, slots, seen, judge.pair)
@@ -160,7 +161,7 @@ class Lookup(ABC):
         judge, said, left_out = self.meaning.judge, compared.said, np.zeros(len(listing.asked))
         if listing.not_found and listing.sample is not None:
             keys, slots = listing.sample
-            glances = self._glance(listing.asked, keys).odds[:, slots]
+            glances = self._glance(Asked.of(listing.asked, keys), keys).odds[:, slots]
             odds = judge.rest_odds(glances, said.odds.max(axis=1))
             left_out = np.exp(odds).mean(axis=1) * listing.not_found
         return judge.log_probabilities(said, compared.slots, compared.glanced, left_out)
@@ -171,7 +172,7 @@ class Lookup(ABC):
         if not asked or not len(keys):
             return np.zeros((len(asked), len(keys)))
         if isinstance(self.score, NamedScore):
-            return self.score.scores(self.meaning.of_queries(asked, keys), keys)
+            return self.score.scores(self.meaning.of_queries(Asked.of(asked, keys)), keys)
         return self._log_probabilities(listing, self.compared(listing))
 
     # ---- the best keys -----------------------------------------------------------------------
@@ -414,7 +415,7 @@ class Approximate(Exact):
                 f"is {quoted(self._scorer)}, which needs every key; set d.index = 'exact', or "
                 f"another scorer"
             )
-        vectors = self.meaning.of_queries(asked, self.keys)
+        vectors = self.meaning.of_queries(Asked.of(asked, self.keys))
         near = self._neighbours.near(self.keys, vectors, sought(count))
         return map(self._listing, asked, near)
 

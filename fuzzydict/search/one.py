@@ -21,7 +21,6 @@ from fuzzydict._arrays import largest, products
 from fuzzydict.search import align as a
 from fuzzydict.search import pairs as p
 from fuzzydict.search.keys import Keys, Query, Word, amounts_in, is_word, letters_of, weigh_words
-from fuzzydict.search.retrieve import by_share
 from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import (
     BOTH_KINDS,
@@ -132,7 +131,9 @@ def _retrieve(
     told = [(a.NEAR, near, keys.background.above(near), of_glance[2] * trust, sure)]
     if meaning.is_encoded:
         told[0] = a.ENCODED, *told[0][1:3], of_glance[3], 1.0
-        near = keys.near_by_words(by_share(query, np.array(weights) / whole)[None])[0]
+        shares = np.array(weights, np.float32) / np.float32(whole)
+        together = shares @ np.array([word.unit for word in query.words])
+        near = keys.near_by_words(together[None])[0]
         above = keys.table.background.above(near)
         told.append((a.NEAR, near, above, of_glance[2] * trust, sure))
     for _, _, above, weight, _ in told:

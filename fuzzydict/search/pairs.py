@@ -5,9 +5,7 @@ L queries, C candidates of each, w words of a query, W words of a key, P differe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +13,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import slices
-from fuzzydict.search.keys import FACTS, SHORT, Keys, Query, Word, facts_of
+from fuzzydict.search.keys import FACTS, SHORT, Asked, Keys
 from fuzzydict.text.lexicon import (
     BOTH_KINDS,
     BROADER,
@@ -46,46 +44,6 @@ _OF_MEANING = slice(COSINE, UNRELATED + 1)
 #: Which of `PAIR` tells of a word of a key that is part of a word of a query.
 HELD = {Part.OF_ANOTHER: HOLDS, Part.OF_ITS_KIND: IS_KIND}
 _PAIRS = 1 << 13  # of words whose meanings are compared at a time
-
-
-# ---- the words of queries ---------------------------------------------------------------------
-
-
-class Asked(NamedTuple):
-    """The different words of L queries; row 0 stands for no word, so U + 1 rows.
-
-    Attributes:
-        words: the words, U.
-        columns: the numbers of the words of each query, (L, w).
-        facts: as those of the keys' words, (U + 1,).
-        units: their vectors, of length one, (U + 1, E).
-        weights: rare in English, and among the keys, (U + 1,).
-    """
-
-    words: list[Word]
-    columns: NDArray[np.int32]
-    facts: NDArray[Any]
-    units: NDArray[np.float32]
-    weights: NDArray[np.float32]
-
-    @classmethod
-    def of(cls, queries: Sequence[Query], keys: Keys) -> Asked:
-        """Return the words of queries."""
-        different = {word.text: word for query in queries for word in query.words}
-        words, numbers = list(different.values()), dict(zip(different, count(1), strict=False))
-        width = max([len(query.words) for query in queries])
-        rows = [[numbers[word.text] for word in query.words] for query in queries]
-        columns = np.array([row + [0] * (width - len(row)) for row in rows], np.int32)
-        facts = np.zeros(len(words) + 1, FACTS)
-        units = np.zeros((len(words) + 1, keys.table.size), np.float32)
-        weights = np.zeros(len(words) + 1, np.float32)
-        stems = [keys.stems.get(word.entry.stem, -2) for word in words]
-        members = [keys.members.get((word.entry.group, word.entry.member), -1) for word in words]
-        facts[0]["stem"] = -2
-        facts[1:] = facts_of(words, stems, members)
-        units[1:] = [word.unit for word in words]
-        weights[1:] = keys.weights_of(words)
-        return cls(words, columns, facts, units, weights)
 
 
 # ---- pairs of words ---------------------------------------------------------------------------

@@ -5,14 +5,13 @@ L queries, n keys, C candidates, E numbers of a vector
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import ignore_invalid, largest, products, units
-from fuzzydict.search.keys import Keys, Query, shares_of
+from fuzzydict.search.keys import Asked, Keys, shares_of
 
 #: Keys that are compared with a query in detail; more beside an encoder, which finds others.
 CANDIDATES, MORE_CANDIDATES = 12, 24
@@ -42,7 +41,7 @@ class Seen(NamedTuple):
 
 @ignore_invalid
 def glance(
-    queries: Sequence[Query],
+    asked: Asked,
     keys: Keys,
     vectors: NDArray[np.float32],
     weights: NDArray[np.float32],
@@ -54,34 +53,28 @@ def glance(
     What `GLANCE` names is weighed by ``weights``, (4,); the vectors are those of words or, if
     ``is_encoded``, those of an encoder of whole texts.
     """
-    of_ngrams, spelled = keys.likeness(queries)
+    of_ngrams, spelled = keys.likeness(asked.queries)
     near = products(units(vectors), keys.vectors)
     near *= keys.inverse_lengths
     above = keys.background.above(near)
     odds = weights[1] * spelled
     odds += weights[0]
     odds *= spelled
-    shares = [shares_of(np.array(keys.weights_of(query.words))) for query in queries]
+    shares = shares_of(asked.weights[asked.columns])  # (L, w)
     encoded = encoded_above = np.broadcast_to(np.float32(0), near.shape)
     if is_encoded:
         encoded, encoded_above = near, above
         odds += weights[3] * np.maximum(above, 0)
-        near = keys.near_by_words(np.array(list(map(by_share, queries, shares))))
+        near = keys.near_by_words(np.einsum("lw,lwe->le", shares, asked.units[asked.columns]))
         above = keys.table.background.above(near)
-    trust = np.zeros((len(queries), 1), np.float32)  # how far the words' vectors can be trusted
-    for row, query, share in zip(trust, queries, shares, strict=True):
-        row[:] = share @ [word.trust for word in query.words]
+    # how far the words' vectors can be trusted
+    trust = (shares * asked.told(word.trust for word in asked.words)).sum(1)
     gain = np.maximum(above, 0)
-    gain *= weights[2] * trust
+    gain *= weights[2] * trust[:, None]
     odds += gain
     if len(keys.dead):
         odds[:, keys.dead] = -np.inf
     return Seen(odds, of_ngrams, near, above, encoded, encoded_above)
-
-
-def by_share(query: Query, shares: ArrayLike) -> NDArray[np.float32]:
-    """Return the vectors of the words of a query together, (E,), given the share of each."""
-    return np.asarray(np.asarray(shares, np.float32) @ [word.unit for word in query.words])
 
 
 def candidates(seen: Seen, count: int) -> tuple[NDArray[np.intp], Seen]:

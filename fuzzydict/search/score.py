@@ -27,7 +27,7 @@ from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, ScorerLike, as
 from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search import align, pairs
 from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS, WHETHER
-from fuzzydict.search.keys import Keys, Query, WordTable
+from fuzzydict.search.keys import Asked, Keys, Query, WordTable
 from fuzzydict.search.retrieve import CANDIDATES, MORE_CANDIDATES
 from fuzzydict.search.taught import SynonymRules
 
@@ -83,17 +83,15 @@ class Meaning:
         """Return the vectors of L queries, (L, E), whatever the keys are."""
         return self._projected(self._encoded(texts))
 
-    def of_queries(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+    def of_queries(self, asked: Asked) -> NDArray[np.float32]:
         """Return the vectors of L queries, (L, E), in which words weigh more that few keys have."""
-        if queries and queries[0].vector is not None:
-            return np.array([query.vector for query in queries])
+        if asked.queries and asked.queries[0].vector is not None:
+            return np.array([query.vector for query in asked.queries])
         if self.embedding is None or self.is_encoded:
-            return self.of_texts([query.asked for query in queries])
-        vectors = np.zeros((len(queries), self.table.size), np.float32)
-        for vector, query in zip(vectors, queries, strict=True):
-            for word, weight in zip(query.words, keys.weights_of(query.words), strict=True):
-                vector += word.unit * np.float32(word.length * weight)
-        return self._projected(vectors)
+            return self.of_texts([query.asked for query in asked.queries])
+        columns = asked.columns
+        weights = asked.weights[columns] * asked.told(word.length for word in asked.words)
+        return self._projected(np.einsum("lw,lwe->le", weights, asked.units[columns]))
 
     def vector_of(self, query: Query, weights: Sequence[float]) -> NDArray[np.float32]:
         """Return the vector of one query, (E,), given the weights of its words among the keys."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fuzzydict._arrays import units
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.nn.scorers import ScorerLike
-from fuzzydict.search.keys import Keys, Query, Statistics
+from fuzzydict.search.keys import Asked, Keys, Query, Statistics
 from fuzzydict.search.lookup import SPELLED, Exact, Listing, Lookup, sought
 from fuzzydict.search.score import JudgedScore, Meaning, as_score, is_spelling
 from fuzzydict.stores.base import SAMPLE, Counts, Known, Row, Search, Store, id_of
@@ -145,7 +145,7 @@ class StoreLookup(Lookup):
 
     def _listings(self, asked: list[Query], count: int | None) -> Iterator[Listing]:
         keys = self._sample
-        vectors = units(self.meaning.of_queries(asked, keys))
+        vectors = units(self.meaning.of_queries(Asked.of(asked, keys)))
         near = sought(count)
         spelled = min(SPELLED, near) if isinstance(self.score, JudgedScore) else 0
         if count == 1 and self.count >= _MANY and not self._where:
