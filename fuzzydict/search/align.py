@@ -18,7 +18,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import ignore_invalid
-from fuzzydict.search.keys import Asked, Keys, Query, exact_text, head_of, is_word, weigh_words
+from fuzzydict.search.keys import Asked, Keys, Query, exact_text, head_of, weigh_words
 from fuzzydict.search.pairs import BIAS, CONVENTION, Table
 from fuzzydict.search.retrieve import Seen
 from fuzzydict.text.lexicon import (
@@ -37,12 +37,14 @@ from fuzzydict.text.lexicon import (
 from fuzzydict.text.numbers import (
     Numbers,
     amounts_of,
+    are_one_date,
     in_units_of,
     is_one_text,
     marks_of,
+    numbers_of,
     told_by_numbers,
 )
-from fuzzydict.text.words import LONGEST
+from fuzzydict.text.words import LONGEST, plain
 
 
 class Feature(NamedTuple):
@@ -101,6 +103,7 @@ CONTEXT = WORDS  # from here on features tell of query and key, not of how they 
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
 SAME = 0.8  # how alike words are that both have
+ALIKE_IN_FORM = 0.99  # texts that are written in another way, where a key is written as the query
 
 
 # ---- features ----------------------------------------------------------------------------------
@@ -202,21 +205,27 @@ def compare_strings(
 ) -> None:
     """Set how alike queries and candidates are as strings; the arguments are those of a `Block`."""
     ours, texts = [query.text for query in queries], [keys.texts[i] for i in slots.ravel().tolist()]
-    plain, joined = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
-    for place, of_queries, of_keys, measure in (
-        (EDITS, plain, joined, OSA),
+    joined, of_keys = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
+    for place, some, theirs, measure in (
+        (EDITS, joined, of_keys, OSA),
         (BEGINNING, ours, texts, JaroWinkler),
     ):
-        each = [text for text in of_queries for _ in range(slots.shape[1])]
-        alike = cpdist(each, of_keys, scorer=measure.normalized_similarity, dtype=np.float32)
+        each = [text for text in some for _ in range(slots.shape[1])]
+        alike = cpdist(each, theirs, scorer=measure.normalized_similarity, dtype=np.float32)
         X[..., place] = alike.reshape(slots.shape)
+    same = X[..., BEGINNING] == 1
+    for i in (np.count_nonzero(same, axis=1) > 1).nonzero()[0].tolist():  # "color" and "colour"
+        names = keys.table.written([str.__str__(keys.names[slot]) for slot in slots[i].tolist()])
+        (asked,) = keys.table.written([queries[i].asked])
+        are_other = [plain(name) != plain(asked) for name in names]
+        if not all(are_other):
+            X[i, same[i] & are_other, BEGINNING] = ALIKE_IN_FORM
 
 
 # ---- one word that stands for several ------------------------------------------------------------
 
 _INITIALS = range(2, 6)  # letters that may be initials of several words
 _LEAST_JOINED = 5  # letters of a word that may be two
-_LEAST_AFTER = 4  # letters of a word that an initial may be joined to
 #: Of a candidate, words of the query and of the candidate that stand for each other.
 _Match: TypeAlias = tuple[int, slice, slice]
 
@@ -240,8 +249,6 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             raise_to(by_convention, i, j, rows, columns)
         for j, rows, columns in _joined_in(query, keys, theirs[i]):
             raise_to(1.0, i, j, rows, columns)
-        for j, rows, columns in _initial_joined_in(query, keys, theirs[i]):
-            raise_to(by_convention, i, j, rows, columns)
         for j, rows, columns, is_first in _letters_of_names_in(query, keys, theirs[i]):
             spelled = table.strengths[0, i, j]
             if max(spelled[rows].max(), spelled[:, columns].max()) < by_convention:
@@ -254,8 +261,12 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             is_whole = columns.start == 0 and not theirs[i, j, columns.stop :].any()
             if is_whole and rows.stop - rows.start == len(query.words):
                 X[i, j, CONVENTIONAL] = 1
-        for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
-            if is_one_text(query.text, keys.texts[slots[i, j]]):
+        may_be_one = X[i, :, EDITS] == 1
+        if len(query.words) == len(numbers_of(query.text)):
+            may_be_one[:] = True
+        for j in may_be_one.nonzero()[0].tolist():
+            both = query.text, keys.texts[slots[i, j]]
+            if is_one_text(*both) or are_one_date(*both):
                 raise_to(1.0, i, j)
     for at in _denied_in(block):
         raise_to(SAME, *at)
@@ -307,27 +318,6 @@ def _wholes(one: str, other: str) -> list[str]:
     """Return the stems of two words as one: "firstname" of "1st name"."""
     ways = [[text, *other_writings().get(text, ())] for text in (one, other)]
     return [stem_of(first + second) for first, second in product(*ways)]
-
-
-def _initial_joined_in(
-    query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]
-) -> Iterator[_Match]:
-    """Yield where a word and the initial of the one before are one word of the other: "fname".
-
-    The one word is none that is known, so there is a table of words.
-    """
-    facts, numbers = keys.facts, keys.numbers if keys.table.size else {}
-    for k, (one, other) in enumerate(pairwise(query.words)):
-        number = numbers.get(one.text[0] + other.text)
-        if number is not None and len(other.text) >= _LEAST_AFTER and not facts["word"][number]:
-            for j, m in zip(*(theirs == number).nonzero(), strict=True):
-                yield j, slice(k, k + 2), slice(m, m + 1)
-    for m, word in enumerate(query.words):
-        number = numbers.get(word.text[1:])
-        if number is not None and len(word.text) > _LEAST_AFTER and not is_word(word):
-            both = (facts["first"][theirs[:, :-1]] == ord(word.text[0])) & (theirs[:, 1:] == number)
-            for j, k in zip(*both.nonzero(), strict=True):
-                yield j, slice(m, m + 1), slice(k, k + 2)
 
 
 def _letters_of_names_in(
@@ -533,9 +523,11 @@ def compare_wholes(block: Block) -> None:
         if key_is_one[i, j]:
             short, long = long, short
             fillers = [word.entry.is_filler for word in queries[i].words]
-        letters = [word[0] for word in long.split(" ")]
+        words = long.split(" ")
+        letters = [word[0] for word in words]
         telling = [one for one, is_filler in zip(letters, fillers, strict=False) if not is_filler]
-        X[i, j, INITIALS] = short in ("".join(letters), "".join(telling))
+        of_long = "".join(letters), "".join(telling)
+        X[i, j, INITIALS] = short in of_long and short not in words  # "v1" is one of "v1.1"
 
 
 def compare_numbers(
@@ -635,6 +627,7 @@ _SIDES = re.compile(
 _ASPECTS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
 _ASPECTS |= dict.fromkeys(("to", "until", "till"), "to")
 _ASPECTS |= {word: word for word in ("by", "for", "from", "of", "with")}
+_MOST_DIRECTED = 7  # words behind the first; in a sentence other words tell who does what
 _WHETHER = ("is", "are", "was", "were", "has", "have", "had")
 _MOST_BEHIND = 3  # words behind the given name of a person
 _SLIP = 0.75  # how alike a surname and a slip of it are, at least; short ones are one edit apart
@@ -648,8 +641,10 @@ def is_directed(text: str, words: str) -> bool:
     >>> [is_directed(one, one.lower()) for one in ("usd to eur", "Bonn - Ulm", "from home")]
     [True, True, False]
     """
-    kinds = table_of("kinds")
-    inside = [word for word in words.split(" ")[1:-1] if "direction" in kinds.get(word, ())]
+    kinds, (_, *between) = table_of("kinds"), words.split(" ")
+    if len(between) > _MOST_DIRECTED:
+        return False
+    inside = [word for word in between[:-1] if "direction" in kinds.get(word, ())]
     return bool(inside or (_SIDES.search(text) and _SIDES.search(spelled_out(text))))
 
 

@@ -195,6 +195,22 @@ def share_of(ties: Any) -> NDArray[np.float64]:
     return np.asarray(shares, np.float64)
 
 
+def raise_equal(odds: NDArray[Any], X: NDArray[np.float32]) -> None:
+    """Raise the log-odds, (..., C), of a key of the same words as the query far above the others.
+
+    Another key may be a form of it: "APPLES" are "apples", not "apple". Given are the features of
+    the candidates, (..., C, F).
+    """
+    are_equal = (X[..., align.BEGINNING] == 1) & (X[..., align.OTHER_NUMBERS] == 0)
+    are_equal &= odds > -np.inf
+    if np.count_nonzero(are_equal):
+        best, other = (
+            np.where(some, odds, -np.inf).max(-1, keepdims=True) for some in (are_equal, ~are_equal)
+        )
+        lacking = LEAD - (best - other)
+        np.add(odds, lacking, out=odds, where=are_equal & (lacking > 0))
+
+
 class Judged(NamedTuple):
     """What the judge says of the candidates of L queries."""
 
@@ -323,6 +339,7 @@ class Judge:
         odds = self.which_is_best(X).astype(np.float64)
         if mask is not None:
             odds = np.where(mask, odds, -np.inf)
+        raise_equal(odds, X)
         top = odds.max(axis=1, keepdims=True)
         best = np.where(odds > top - tie(top), hashes.astype(np.int64), 1 << 32).argmin(1)
         right = self._whether(self.features_of_best(X, odds, best)).astype(np.float64)
@@ -357,6 +374,7 @@ class Judge:
         odds = self.which_is_best(x)
         if alive is not None:
             odds[~alive] = -np.inf
+        raise_equal(odds, x)
         place = int(odds.argmax())
         tied = (odds > odds[place] - tie(odds[place])).nonzero()[0]
         if len(tied) > 1:

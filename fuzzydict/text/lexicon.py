@@ -578,7 +578,7 @@ _SIGN = re.compile("[/&%€£¥°]")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
-_DIGIT = re.compile("[0-9]")
+_HAS_NUMBERS = re.compile(r"[0-9]|\b(?:[hH]alf|[qQ]uarter)\b")
 # "6x330ml", "24X33CL"; but "SKU1X2" is a code.
 _TIMES = re.compile(
     r"(?<=[0-9])(?: ?[x\u00d7] ?| X |X(?=[0-9.,]+ ?[A-Za-z]{1,2}(?![A-Za-z])))(?=\.?[0-9])"
@@ -586,10 +586,9 @@ _TIMES = re.compile(
 _TIMES_BEHIND = re.compile(
     r"(?i)(?<![\d.,])([0-9]+(?:\.[0-9]+)? ?(?:ml|cl|l|m?g|kg|oz)) ?x ?([0-9]+)\b(?! ?[a-z])"
 )
-_FRACTION_OF = re.compile(
-    r"(?<![\d/.])(?:([1-9][0-9]*)[ -])?([1-3])/([248])"
-    r"(?= ?(?:[lL]|kg|g|lbs?|oz|cups?|tsp|tbsp|pints?|gallons?|lit(?:er|re)s?)\b)"
-)
+_MEASURE = r"(?:[lL]|kg|g|lbs?|oz|cups?|tsp|tbsp|pounds?|pints?|gallons?|lit(?:er|re)s?)\b"
+_FRACTION_OF = re.compile(rf"(?<![\d/.])(?:([1-9][0-9]*)[ -])?([1-3])/([248])(?= ?{_MEASURE})")
+_HALF_OF = re.compile(rf"\b(?:[aA] )?([hH]alf|[qQ]uarter)(?: of)?(?: an?)?[ -](?={_MEASURE})")
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
@@ -617,6 +616,11 @@ def _last_written() -> frozenset[str]:
     return frozenset(left.split()[-1] for left in _written())
 
 
+def has_numbers(text: str) -> bool:
+    """Tell whether a text may have numbers that `with_plain_numbers` reads."""
+    return _HAS_NUMBERS.search(text) is not None
+
+
 @lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
 def with_plain_numbers(text: str) -> str:
     """Return a text as written with blanks around "x" between numbers, which have no commas.
@@ -628,11 +632,14 @@ def with_plain_numbers(text: str) -> str:
     ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
     >>> with_plain_numbers("cola 0,33l x 6"), with_plain_numbers("milk 1 1/2 l")
     ('cola 6 x 0.33l', 'milk 1.5 l')
+    >>> with_plain_numbers("half a litre"), with_plain_numbers("a quarter pound")
+    ('0.5 litre', '0.25 pound')
     """
 
     def decimal(found: re.Match[str]) -> str:
         return str(int(found[1] or 0) + int(found[2]) / int(found[3]))
 
+    text = _HALF_OF.sub(lambda part: "0.5 " if part[1][1:] == "alf" else "0.25 ", text)
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
@@ -681,7 +688,7 @@ def spelled_out(text: str) -> str:
     text = text[:LONGEST]
     if not text.isascii():
         text = compatible(with_points(text))
-    if _DIGIT.search(text):
+    if has_numbers(text):
         text = with_plain_numbers(text)
     text = _ARROW.sub(" to ", text)
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
@@ -708,7 +715,9 @@ def words_of(text: str) -> list[str]:
     units, written, last, found = table_of("units"), _written(), _last_written(), list[str]()
 
     def parted(stuck: re.Match[str]) -> str:  # a number and a unit; but codes stay as they are
-        is_unit = stuck[2] in units or "unit" in table_of("kinds").get(stuck[2], ())
+        unit = stuck[2]
+        is_unit = unit in units or "unit" in table_of("kinds").get(unit, ())
+        is_unit |= len(unit) > 1 and look_up(unit).unit > 0  # "250mcg", but not "10x"
         return " ".join(stuck.groups()) if is_unit and stuck[0] not in _classes() else stuck[0]
 
     text = _POSSESSIVE.sub("s", plain(spelled_out(text)))

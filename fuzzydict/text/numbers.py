@@ -16,6 +16,7 @@ from fuzzydict.text.lexicon import (
     PREFIXES,
     abbreviates,
     first_writings,
+    has_numbers,
     is_numeronym,
     look_up,
     short_forms,
@@ -56,6 +57,8 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
     if other_code(text, other) or other_letter(text, other) or other_number(written, other_written):
         return Numbers.OTHER
+    if other_rates(written, other_written):
+        return Numbers.OTHER
     if is_one_text(text, other):
         return Numbers.SAME
     if ours == theirs:
@@ -69,10 +72,18 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         return Numbers.NOTHING if are_sides_turned(text, other) else Numbers.OTHER
     if (more and less) or other_amounts(written, other_written):
         return Numbers.OTHER
+    if {*more, *less} == {"0"}:
+        longer = written if more else other_written
+        if len(_POINT_ZERO.findall(longer)) == (more + less)["0"]:
+            return Numbers.SAME  # "2.0", "2"
+        if _ZERO_POINT.search(longer):
+            return Numbers.OTHER  # "0.9 %", "9 %"
     is_left = are_left(more, written, other) or are_left(less, other_written, text)
     return Numbers.LEFT if is_left else Numbers.NOTHING
 
 
+_POINT_ZERO = re.compile(r"(?<=[0-9])\.0+(?![0-9])")
+_ZERO_POINT = re.compile(r"(?<![0-9.])0\.(?=[0-9])")
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
 _DIGITS = re.compile("[0-9]+")
 _NUMBERS = re.compile(r"[0-9]+(?: [0-9]+)*")  # with nothing but blanks between them
@@ -96,7 +107,8 @@ def is_one_text(text: str, other: str) -> bool:
     )
 
 
-_WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])-?)[$€£¥]?[0-9]+(?:\.[0-9]+)*(?![0-9])")
+_WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])[-v]?)[$€£¥]?[0-9]+(?:\.[0-9]+)*(?![0-9])")
+_MINUS = re.compile(r"(?<![\w.])minus (?=[$€£¥]?[0-9])|[\u2010-\u2013\u2212](?= ?[$€£¥]?[0-9])")
 _YEAR = re.compile("(?:19|20)[0-9]{2}")
 
 
@@ -107,12 +119,12 @@ def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
     These are the parts of a version or a date that are not zero, in whichever order they are. Zeros
     before a part say nothing, but in a fraction, which is behind no year: 0.05 is not 0.5.
     """
-    numbers = _WRITTEN_NUMBER.findall(text.replace("\u2212", "-"))  # a minus
+    numbers = _WRITTEN_NUMBER.findall(_MINUS.sub("-", text.lower()))
     versions = set[tuple[str, ...]]()
     for number in numbers:
         whole, *others = number.split(".")
         if others:
-            parts = [part.lstrip(" -0$€£¥") for part in (whole, *others)]
+            parts = [part.lstrip(" -v0$€£¥") for part in (whole, *others)]
             if len(others) == 1 and parts[1] and not _YEAR.fullmatch(parts[0]):
                 parts[1] = others[0]
             versions.add(tuple(sorted(filter(None, parts))))
@@ -126,6 +138,8 @@ def other_number(text: str, other: str) -> bool:
     (True, True, False)
     >>> other_number("0.05 mg", "0.5 mg"), other_number("05.2024", "2024.05")
     (True, False)
+    >>> other_number("minus 5", "5"), other_number("\u20135", "-5"), other_number("v1.01", "v1.1")
+    (True, False, True)
     """
     signs, versions = _signs_and_versions(text[:LONGEST])
     their_signs, their_versions = _signs_and_versions(other[:LONGEST])
@@ -251,7 +265,10 @@ def other_letter(text: str, other: str) -> bool:
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
         beside = {*(theirs if one else ours).values(), *(other if one else text).split()}
-        if one != two and ((one and two) or ((one or two) in "abcde" and one + two not in beside)):
+        letter = one or two
+        if one != two and one and two:
+            return True
+        if one != two and letter in "abcde" and beside.isdisjoint((letter, unit_of(letter))):
             return True
     return False
 
@@ -270,6 +287,7 @@ def _codes_of(text: str) -> dict[str, str]:
 
 _AMOUNT = re.compile(
     r"(?<![\w.,/])([0-9]{1,18}(?:\.[0-9]{1,18})?)[ -]?([^\W\d_]+)(?![^\W_]|[\^²³])"
+    r"(?=(?: ?(?:/|per ) ?([^\W\d_]+)(?![^\W_]))?)"
 )
 #: Units without a prefix that are multiples of another.
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
@@ -291,8 +309,11 @@ def _amount(found: re.Match[str]) -> Amount | None:
     prefix = next((one for one in PREFIXES if unit.startswith(one)), "")
     times, base = _MULTIPLES.get(unit, (1, unit.removeprefix(prefix)))
     value = Fraction(number) * times * Fraction(10) ** PREFIXES.get(prefix, 0)
-    is_unit = any(look_up(name.split(" ")[0]).unit for name in (unit, base))
-    return Amount(found[0], number, unit, (value, base)) if is_unit else None
+    if not any(look_up(name.split(" ")[0]).unit for name in (unit, base)):
+        return None
+    if found[3] and look_up(per := unit_of(found[3])).unit:  # "10 mg/h"
+        unit, base = f"{unit}/{per}", f"{base}/{per}"
+    return Amount(found[0], number, unit, (value, base))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -302,7 +323,7 @@ def amounts_of(text: str) -> list[Amount]:
     >>> amounts_of("Ruler 30cm")
     [Amount(written='30cm', number='30', unit='centimeter', value=(Fraction(3, 10), 'meter'))]
     """
-    if text.isascii() and not _DIGITS.search(text):
+    if text.isascii() and not has_numbers(text):
         return []
     return [one for one in map(_amount, _AMOUNT.finditer(_in_plain_numbers(text))) if one]
 
@@ -517,6 +538,19 @@ def may_be_one_date(text: str, other: str) -> bool:
     return years[0] != years[1] or any(len(some) not in sizes for some in numbers)
 
 
+def are_one_date(text: str, other: str) -> bool:
+    """Tell whether plain texts are nothing but a date, the same one in two ways.
+
+    >>> are_one_date("2 january 2024", "2024 01 02"), are_one_date("due 2 january", "02 01")
+    (True, False)
+    """
+    words = [*text.split(), *other.split()]
+    if not all(word.isdecimal() or word in _months() for word in words):
+        return False
+    are_same = sorted(numbers_of(text)) == sorted(numbers_of(other))
+    return are_same and may_be_one_date(text, other)
+
+
 # Two digits behind an apostrophe, a month, a quarter, or "FY".
 _SHORT_YEAR = re.compile(
     r"(?i)(?:['\u2019]|\b(?:fy|[qh][1-4]|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)"
@@ -552,15 +586,32 @@ def other_amounts(text: str, other: str) -> bool:
     >>> other_amounts("cola 6 x 330 ml", "cola 330 ml")
     True
     """
-    ours, theirs = (defaultdict[str, set[Fraction]](set) for _ in range(2))
-    for found, amounts in ((ours, amounts_of(text)), (theirs, amounts_of(other))):
-        for one in amounts:
-            found[one.value[1]].add(one.value[0])
-    of_both, times = ours.keys() & theirs.keys(), map(_SEVERAL.search, (text, other))
+    of_both, times = _of_one_quantity(text, other), map(_SEVERAL.search, (text, other))
     return bool(of_both) and (
         len({found is None for found in times}) > 1
-        or any(ours[one].isdisjoint(theirs[one]) for one in of_both)
+        or any(ours.isdisjoint(theirs) for ours, theirs in of_both)
     )
+
+
+def other_rates(text: str, other: str) -> bool:
+    """Tell whether an amount of a quantity is a rate in one of two texts as written.
+
+    >>> other_rates("morphine 10 mg/h", "morphine 10 mg"), other_rates("10 km/h", "10 km per hour")
+    (True, False)
+    """
+    return any(
+        {base for _, base in ours}.isdisjoint({base for _, base in theirs})
+        for ours, theirs in _of_one_quantity(text, other)
+    )
+
+
+def _of_one_quantity(text: str, other: str) -> list[list[set[tuple[Fraction, str]]]]:
+    """Return the values of the amounts of each quantity that both texts as written have."""
+    ours, theirs = (defaultdict[str, set[tuple[Fraction, str]]](set) for _ in range(2))
+    for found, amounts in ((ours, amounts_of(text)), (theirs, amounts_of(other))):
+        for one in amounts:
+            found[one.value[1].split("/")[0]].add(one.value)
+    return [[ours[quantity], theirs[quantity]] for quantity in ours.keys() & theirs.keys()]
 
 
 def are_amounts_turned(text: str, other: str) -> bool:
