@@ -182,8 +182,10 @@ def whole_number(
 
 
 def as_bool(name: str, answer: Any) -> bool:
-    """Return whether something counts as true; raise if it cannot tell."""
+    """Return whether something counts as true; raise if it cannot tell, or is a text: "no"."""
     try:
+        if isinstance(answer, str):
+            raise TypeError("a text counts as true")
         return bool(answer)
     except Exception as error:  # whatever its __bool__ raises
         raise ArgumentTypeError(f"{name} must give a bool, got {quoted(answer)}") from error

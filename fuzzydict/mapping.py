@@ -121,6 +121,11 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if isinstance(cls.__dict__.get("aliases"), Mapping):
+            raise OptionError(
+                f"aliases: expected them of each dict, got some of the class {cls.__name__}; set "
+                f"self.aliases in its __init__, or give the class synonyms"
+            )
         is_ours = cls.__getitem__ in (dict.__getitem__, FuzzyDict._pooled_item)
         if "mode" in cls.__dict__ and is_ours:
             # In nearest mode the plain dict's own, so that an equal key is found at its speed.

@@ -129,10 +129,11 @@ class Reads(Configured, Generic[V, ReaderT]):
         >>> d.get_many(["colour", None, "brnd", "", "qwzzt"], "?")
         ['black', '?', 'Porsche', '?', '?']
         """
-        if isinstance(queries, str | bytes) or not isinstance(queries, Iterable):
+        is_frame = hasattr(type(queries), "columns")  # which would give the names of its columns
+        if isinstance(queries, str | bytes) or is_frame or not isinstance(queries, Iterable):
             raise ArgumentTypeError(
                 f"queries: expected a list of queries, got {type(queries).__name__} "
-                f"{quoted(queries)}; for one, use get"
+                f"{quoted(queries)}; for one, use get; of a frame, give a column"
             )
         asked, score_cutoff = as_queries(list(queries)), as_cutoff(score_cutoff)
         pools = self.mode == "pool"
@@ -499,7 +500,7 @@ class Reads(Configured, Generic[V, ReaderT]):
             is_found = with_keys and self._is_key(name, reader)
             may_be_left_out = is_found or (is_list and isinstance(text, str))  # without words
             if not may_be_left_out or has_words(text):
-                (compared[place],) = require_texts([text])
+                (compared[place],) = self._texts_of([text], reader)
         return names, compared
 
     def _matches(
@@ -533,7 +534,15 @@ class Reads(Configured, Generic[V, ReaderT]):
     ) -> list[Attended]:
         allowed = None if attn_mask is None else self._allowed(attn_mask, reader)
         temperature = as_temperature(self.temperature)
-        return reader.lookup.attend(require_texts(queries), allowed, temperature, topn)
+        return reader.lookup.attend(self._texts_of(queries, reader), allowed, temperature, topn)
+
+    def _texts_of(self, queries: list[Any], reader: ReaderT) -> list[str]:
+        """Return queries as plain texts, or raise: a key that is no text attends to no others."""
+        for query in queries:
+            if not isinstance(query, str) and self._is_key(query, reader):
+                what = "is a key that is no text, and only a text is compared with others"
+                raise NoMatchError(query, f"{quoted(query)} {what}; d[...] gives its value")
+        return require_texts(queries)
 
     def _each(
         self, queries: list[Any], read: Read[ReaderT, T], *, at_once: bool = False

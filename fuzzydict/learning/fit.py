@@ -8,6 +8,7 @@ L queries, S keys, E numbers of a vector, Ev of a value
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -138,8 +139,16 @@ def _checked(
             examples.append((query, _right_keys(query, target, wanted, places, state)))
     if numbers and examples:
         (query, number), (other, _) = numbers[0], examples[0]
-        got = f"{quoted(number)} for {quoted(query)}, and none for {quoted(other)}"
+        got = f"{quoted(number)} for {quoted(query)}, and a key or None for {quoted(other)}"
+        if isinstance(number, float) and math.isnan(number):
+            got += "; where no key should match, give None in place of nan"
         raise ArgumentTypeError(f"targets: expected keys (or None) or numbers for all, got {got}")
+    if numbers and all(isinstance(one, int | float) and one in state.every for _, one in numbers):
+        query, key = numbers[0]
+        raise OptionError(
+            f"targets: {quoted(key)}, for the query {quoted(query)}, is a key that is no text; fit "
+            f"learns those that are texts: teach it by d.aliases[{quoted(query)}] = {quoted(key)}"
+        )
     if numbers:
         rows = [as_floats(**{f"target of {quoted(query)}": one})[0] for query, one in numbers]
         (array,) = as_floats(targets=rows)

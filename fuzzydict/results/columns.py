@@ -64,6 +64,8 @@ def _read(column: Any) -> nw.Series[Any] | None:
     """Return a column as narwhals has it; None if it is none."""
     nw = narwhals()
     pd, pa = nw.dependencies.get_pandas(), nw.dependencies.get_pyarrow()
+    if pd is not None and isinstance(column, pd.MultiIndex):
+        return None
     if pa is not None and isinstance(column, pa.Array):
         column = pa.chunked_array([column])
     elif pd is not None and isinstance(column, pd.Index | pd.api.extensions.ExtensionArray):

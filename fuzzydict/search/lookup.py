@@ -122,10 +122,11 @@ class Lookup(ABC):
         new = self.meaning.table.queries([text for text, one in found.items() if one is None])
         for query in new:
             if not query.words or not plain(query.asked):
+                where = f" in its first {LONGEST:,} characters" * (len(query.asked) > LONGEST)
                 raise NoMatchError(
                     query.asked,
                     f"no key matches {quoted(query.asked)}: it has no letters or digits to "
-                    f"compare, so that only an equal key could match",
+                    f"compare{where}, so that only an equal key could match",
                 )
         vectors: Any = repeat(None)
         if new and (self.meaning.is_encoded or self._is_named):
