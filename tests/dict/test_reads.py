@@ -106,6 +106,13 @@ def test_a_query_that_is_no_text_is_only_found_exactly_and_an_empty_dict_finds_n
         with pytest.raises(NoMatchError, match="only a text"):
             d[query]
     assert d.attend("color").names == ["color"]
+    for read in (d.pool, d.attend):
+        with pytest.raises(NoMatchError, match="5 is a key that is no text"):
+            read(5)
+    with pytest.raises(OptionError, match=r"is a key .*teach it by d.aliases\['five'\] = 5"):
+        d.fit({"five": 5})
+    with pytest.raises(OptionError, match="some of the class Taught"):
+        type("Taught", (FuzzyDict,), {"aliases": {"five": 5}})
     d.clear()
     assert (d.most_similar("color"), d.get("color", 7)) == ([], 7)
     with pytest.raises(NoMatchError, match="no key"):
@@ -206,7 +213,6 @@ def test_a_list_with_queries_that_match_nothing_names_them_but_not_thousands() -
     assert found.unmatched == ("qwzzt", None, "", "car", "qwzzt")
     with pytest.raises(NoMatchError, match="'qwzzt': the nearest is"):  # that alone
         d.nearest(["colour", "qwzzt"])
-    assert d.nearest("qwzzt", default="none") == "none"
     with pytest.raises(NoMatchError, match=r"3000 of the queries.* and 2950 more;") as told:
         d.nearest([("no text", i) for i in range(3000)])
     assert len(str(told.value)) < 3000

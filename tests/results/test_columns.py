@@ -200,7 +200,7 @@ def test_what_is_no_column_of_texts_is_refused(d: FuzzyDict[Any]) -> None:
         (["colour"], r"FuzzyDict.nearest\(texts, default=None\)"),
         (np.array(["colour"]), r"pandas.Series\(texts\)"),
         ("colour", "pandas.Series"),
-        (None, "got NoneType"),
+        (pd.MultiIndex.from_tuples([("a", "b")]), "got MultiIndex"),
         (pd.DataFrame({"a": ["b"]}), "choose one of its columns"),
         (pl.LazyFrame({"a": ["b"]}), "collect the lazy frame"),
     ]
@@ -210,8 +210,9 @@ def test_what_is_no_column_of_texts_is_refused(d: FuzzyDict[Any]) -> None:
     for kind in COLUMNS.values():
         with pytest.raises(ArgumentTypeError, match="a column goes to match"):
             d.nearest(kind(["colour"]))
-        with pytest.raises(ArgumentTypeError, match="one_to_one"):
-            d.match(kind(["colour"]), one_to_one=np.array([True, False]))  # type: ignore[arg-type]
+        for wrong in (np.array([True, False]), "no"):
+            with pytest.raises(ArgumentTypeError, match="one_to_one"):
+                d.match(kind(["colour"]), one_to_one=wrong)  # type: ignore[arg-type]
     values: list[Any]
     for row, values in ((0, [1, 2]), (1, ["colour", 1]), (0, [b"colour"]), (0, [("a", "b")])):
         with pytest.raises(ArgumentTypeError, match=f"column: expected texts, .* in row {row}"):

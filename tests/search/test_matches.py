@@ -14,11 +14,8 @@ FOUND = """
 prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token: development = dev; maximum
     connections = max_connections; minimum replicas = min_replicas; configuration path = cfg_path;
     authentication token = auth_token
-pupil, dept, no_of_absences, tel_home, addr: department = dept; number of absences = no_of_absences;
-    home telephone = tel_home
 temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq: humidity = hum; maximum
     temperature = max_temp; sampling frequency = sampling_freq
-lbs, oz, kg: pound = lbs; ounces = oz
 tractor, fertilizer, harvest, irrigation, barn, livestock: fert = fertilizer; irrig = irrigation;
     HARVESTING = harvest; fertilized = fertilizer; irrigated = irrigation; fertiliser = fertilizer;
     livestok = livestock
@@ -31,7 +28,6 @@ information technology, research and development, public relations, chief execut
     relations; C.E.O. = chief executive officer; ceo = chief executive officer
 United Kingdom, United States, France, South Africa, New Zealand: U.K. = United Kingdom; UK = United
     Kingdom; US = United States; U.S. = United States; NZ = New Zealand
-R&D, IT, HR: information technology = IT; research and development = R&D
 username, street_address, email, postcode, birthday: user = username; user name = username; e-mail =
     email; e-mail address = email; post code = postcode; date of birth = birthday
 file_name, file_size, Windows 10, Windows 11: filename = file_name; Windows10 = Windows 10
@@ -47,8 +43,6 @@ EUR/USD, USD to EUR, GBP/USD: USD/EUR = USD to EUR
 color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = topSpeed; maximum
     speed = topSpeed
 quantity, price, timezone, clock: qty = quantity; time zone = timezone
-brand, top_speed, color: topSpeed = top_speed; Top speed = top_speed; TOP-SPEED = top_speed
-color, Porsche, collar, porch: colur = color; porshe = Porsche; Colours = color
 cost of, the engine, pos, crm: engine of the = the engine; point of sale = pos
 date_of_birth, name, phone, fax: dob = date_of_birth; smartphone = phone
 ruler 30 cm, oil 500 ml, rice 1 kg, trial 14 days: ruler 300mm = ruler 30 cm; oil 0,5 l = oil 500
@@ -77,9 +71,8 @@ phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567
     room1 2
 10 µF, 5 mA, 500 mAh, 4.7 Ω: 10uF = 10 µF; 10 microfarad = 10 µF; 5 milliamperes = 5 mA; 4.7 ohm =
     4.7 Ω; 500mAh = 500 mAh; 500 milliampere hours = 500 mAh
-German, Mumbai, dose (mg/mL): Deutsch = German; Bombay = Mumbai; dose (mg/ml) = dose (mg/mL)
+German, acetaminophen 5 mg, dose (mg/mL): Deutsch = German; paracetamol 5 mg = acetaminophen 5 mg
 Robert Miller, Catherine Fox, William Grey: Bob Miller = Robert Miller; Fox, Kate = Catherine Fox
-acetaminophen 5 mg, tin: paracetamol 5 mg = acetaminophen 5 mg
 car, bus, entrance, red: new car = car; main entrance = entrance; dark red = red
 profit > 10 %, Disney+, A+: profit over 10 % = profit > 10 %; disney = Disney+; a+ = A+
 Robert Miller, Chapter V, Q3 2022: R. Miller = Robert Miller; chapter 5 = Chapter V; 2022 Q3 = Q3
@@ -93,6 +86,12 @@ created_at, Ladies' Final, Q1 2023, Log in: created_on = created_at; Women's fin
     first quarter 2023 = Q1 2023; log into = Log in
 air conditioning, milk 500 ml, David Price: A/C = air conditioning; 1/2 l milk = milk 500 ml; David
     Prcie = David Price
+apple, apples, user_name, username, max, maximum, color, colour: APPLES = apples; Apple = apple;
+    userName = user_name; USERNAME = username; MAX = max; Colour = colour; COLOR = color
+-5 °C, 5 °C, 250 mcg, 250 mg, 10 km/h, 42, 7: \N{EN DASH}5 °C = -5 °C; minus 5 C = -5 °C; -5C = -5
+    °C; 250mcg = 250 mcg; 10 km per hour = 10 km/h; 42.0 = 42
+2024-01-02, 2024-02-01, milk 0.5 l, milk 1 l, v1.0, v1.1: 2 January 2024 = 2024-01-02; half a litre
+    of milk = milk 0.5 l; v1 = v1.0
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -150,7 +149,9 @@ x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; co
 Cost: David Price, x; isPublished: publishedAt, x; Michael Browning: Michael Brown, x; 1/2 l milk:
 milk 1 l, x; 5 Jan 2024: 2024-05-01, x; paperless billing: paper billing, x; is not paid: paid, with
 sugar; unlimited free calls: limited calls, x; barely damaged: undamaged, damaged; not home:
-homeless, home; 2 adults 3 children: 3 adults 2 children, x; 9 Elm St Apt 2: Apt 9 2 Elm St, x
+homeless, home; 2 adults 3 children: 3 adults 2 children, x; 9 Elm St Apt 2: Apt 9 2 Elm St, x;
+minus 5 °C: 5 °C, x; NaCl 9%: NaCl 0.9%, x; NaCl 0.9%: NaCl 9%, x; Digoxin 250ug: Digoxin 250 mg, x;
+Morphine 10 mg/h: Morphine 10 mg, x; 100 IU: 100 IU/ml, x; v1.01: v1.1, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
@@ -159,12 +160,8 @@ DB_PASSWORD, DB_HOST, timeout, ssl_enabled: db_passwd = DB_PASSWORD; db_pass = D
     dbPassword = DB_PASSWORD; DB-HOST = DB_HOST; dbhost = DB_HOST; host_db = DB_HOST; the host of
     the db = DB_HOST; db_hosts = DB_HOST; enable_ssl = ssl_enabled; ssl enabled = ssl_enabled;
     ssl_enabeld = ssl_enabled; tmeout = timeout; time_out = timeout
-maximum_connections, timeout: max_conns = maximum_connections
 database_host, timeout: db_host = database_host
-date_of_birth, timeout: dob = date_of_birth
-department, timeout: dept = department
 index, timeout: indices = index
-quantity, timeout: qty = quantity
 """
 #: Queries, and keys of which each finds none: another word, a synonym, an opposite.
 NOT_SPELLED = """
