@@ -214,12 +214,13 @@ def compare_strings(
         alike = cpdist(each, theirs, scorer=measure.normalized_similarity, dtype=np.float32)
         X[..., place] = alike.reshape(slots.shape)
     same = X[..., BEGINNING] == 1
-    for i in (np.count_nonzero(same, axis=1) > 1).nonzero()[0].tolist():  # "color" and "colour"
-        names = keys.table.written([str.__str__(keys.names[slot]) for slot in slots[i].tolist()])
-        (asked,) = keys.table.written([queries[i].asked])
-        are_other = [plain(name) != plain(asked) for name in names]
-        if not all(are_other):
-            X[i, same[i] & are_other, BEGINNING] = ALIKE_IN_FORM
+    if np.count_nonzero(same) > 1:
+        for i in (np.count_nonzero(same, axis=1) > 1).nonzero()[0].tolist():
+            names = [str.__str__(keys.names[slot]) for slot in slots[i].tolist()]
+            asked, *written = map(plain, keys.table.written([queries[i].asked, *names]))
+            are_other = np.array([text != asked for text in written])
+            if not are_other.all():  # "colour", where "color" is a key as well
+                X[i, same[i] & are_other, BEGINNING] = ALIKE_IN_FORM
 
 
 # ---- one word that stands for several ------------------------------------------------------------

@@ -201,14 +201,14 @@ def raise_equal(odds: NDArray[Any], X: NDArray[np.float32]) -> None:
     Another key may be a form of it: "APPLES" are "apples", not "apple". Given are the features of
     the candidates, (..., C, F).
     """
-    are_equal = (X[..., align.BEGINNING] == 1) & (X[..., align.OTHER_NUMBERS] == 0)
-    are_equal &= odds > -np.inf
-    if np.count_nonzero(are_equal):
-        best, other = (
-            np.where(some, odds, -np.inf).max(-1, keepdims=True) for some in (are_equal, ~are_equal)
-        )
-        lacking = LEAD - (best - other)
-        np.add(odds, lacking, out=odds, where=are_equal & (lacking > 0))
+    are_equal = X[..., align.BEGINNING] == 1
+    if not np.count_nonzero(are_equal):
+        return
+    are_equal &= (X[..., align.OTHER_NUMBERS] == 0) & (odds > -np.inf)
+    sides = are_equal, ~are_equal
+    best, other = [np.where(some, odds, -np.inf).max(-1, keepdims=True) for some in sides]
+    lacking = LEAD - (best - other)
+    np.add(odds, lacking, out=odds, where=are_equal & (lacking > 0))
 
 
 class Judged(NamedTuple):

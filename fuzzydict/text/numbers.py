@@ -599,6 +599,8 @@ def other_rates(text: str, other: str) -> bool:
     >>> other_rates("morphine 10 mg/h", "morphine 10 mg"), other_rates("10 km/h", "10 km per hour")
     (True, False)
     """
+    if not any("/" in one.unit for one in (*amounts_of(text), *amounts_of(other))):
+        return False
     return any(
         {base for _, base in ours}.isdisjoint({base for _, base in theirs})
         for ours, theirs in _of_one_quantity(text, other)
