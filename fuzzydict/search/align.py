@@ -717,6 +717,8 @@ def are_other_persons(text: str, key: str, written: str) -> bool:
     (first, *ours), (their_first, *theirs) = text.split(" "), key.split(" ")
     if not (ours and theirs) or max(len(ours), len(theirs)) > _MOST_BEHIND:
         return False
+    if {first, their_first} & {*ours, *theirs} or "".join(ours) == "".join(theirs):
+        return False  # "Gabriel, Peter", "Ben Mac Dui"
     if min(map(len, [*ours, *theirs])) == 1 or not all(w[0].isupper() for w in written.split()):
         return False
     firsts = [look_up(first), look_up(their_first)]

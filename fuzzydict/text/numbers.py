@@ -62,8 +62,9 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     if is_one_text(text, other):
         return Numbers.SAME
     if ours == theirs:
-        is_other = len(ours) > 1 and are_exchanged(text, other)
-        return Numbers.OTHER if is_other else Numbers.SAME
+        # the units of amounts tell which is which
+        may_be_other = len(ours) > 1 and not (amounts_of(written) or amounts_of(other_written))
+        return Numbers.OTHER if may_be_other and are_exchanged(text, other) else Numbers.SAME
     more, less = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
     if not (more or less):
         are_same = may_be_one_date(text, other) or are_at_one_word(text, other)
@@ -206,7 +207,7 @@ def _directions(signs: list[str], text: str) -> set[str]:
     return {sign[0] for sign in signs} or said
 
 
-_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
+_CODE = re.compile(r"\b([a-z]{1,2}|[a-z]{3}(?! ))( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
 
 
 def other_code(text: str, other: str) -> bool:
@@ -268,7 +269,8 @@ def other_letter(text: str, other: str) -> bool:
         letter = one or two
         if one != two and one and two:
             return True
-        if one != two and letter in "abcde" and beside.isdisjoint((letter, unit_of(letter))):
+        units = {letter, unit_of(letter)}
+        if one != two and letter in "abcde" and units.isdisjoint([*beside, *map(unit_of, beside)]):
             return True
     return False
 
