@@ -309,8 +309,9 @@ def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> It
         for cut in range(2, len(word.text) - 1) if len(word.text) >= _LEAST_JOINED else ():
             begin, end = word.text[:cut], word.text[cut:]
             first = numbers.get(first_of.get(begin, begin))
-            if first is not None and (second := numbers.get(first_of.get(end, end))) is not None:
-                both = (theirs[:, :-1] == first) & (theirs[:, 1:] == second)
+            if first is not None and (second := keys.stems.get(stem_of(end))) is not None:
+                is_second = keys.facts["stem"][theirs[:, 1:]] == second
+                both = (theirs[:, :-1] == first) & is_second
                 for j, k in zip(*both.nonzero(), strict=True):
                     yield j, slice(m, m + 1), slice(k, k + 2)
 

@@ -588,7 +588,10 @@ _TIMES_BEHIND = re.compile(
 )
 _MEASURE = r"(?:[lL]|kg|g|lbs?|oz|cups?|tsp|tbsp|pounds?|pints?|gallons?|lit(?:er|re)s?)\b"
 _FRACTION_OF = re.compile(rf"(?<![\d/.])(?:([1-9][0-9]*)[ -])?([1-3])/([248])(?= ?{_MEASURE})")
-_HALF_OF = re.compile(rf"\b(?:[aA] )?([hH]alf|[qQ]uarter)(?: of)?(?: an?)?[ -](?={_MEASURE})")
+_HALF_OF = re.compile(
+    r"\b(?:[aA] )?([hH]alf|[qQ]uarter)(?: of)?(?: an?)?[ -]"
+    rf"(?={_MEASURE}|(?:hour|inch|mile|gram|kilo|ton)\b)"
+)
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
@@ -733,15 +736,20 @@ def words_of(text: str) -> list[str]:
 
 
 _NUMERALS = {"i": "1", "v": "5", "x": "10"}
+_TENS = {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
+_ONES = re.compile("[1-9](?:st|nd|rd|th)?")
 
 
 def _read_in_context(words: list[str]) -> list[str]:
     """Return words with "no" as "without" before what is denied, and "i", "v", "x" as numbers.
 
     So are "no tax" and "has no tax", but not "order no" and "no 5"; "type I", "chapter V" and
-    "algebra I", but not "do I" and "I am".
+    "algebra I", but not "do I" and "I am". "twenty first" is one number.
     """
-    kinds = table_of("kinds")
+    kinds, numbers = table_of("kinds"), table_of("numbers")
+    for i in range(len(words) - 2, -1, -1):
+        if words[i] in _TENS and _ONES.fullmatch(ones := numbers.get(words[i + 1], [""])[0]):
+            words[i : i + 2] = [numbers[words[i]][0][0] + ones]
     for i, word in enumerate(words):
         if word == "no" or word in _NUMERALS:
             before = kinds.get(words[i - 1], ()) if i else ("states",)

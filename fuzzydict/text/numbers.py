@@ -294,6 +294,7 @@ _AMOUNT = re.compile(
 #: Units without a prefix that are multiples of another.
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
 _MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
+_MULTIPLES |= {"pound": (16, "ounce"), "foot": (12, "inch"), "gallon": (8, "pint")}
 
 
 class Amount(NamedTuple):
