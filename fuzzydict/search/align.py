@@ -37,14 +37,14 @@ from fuzzydict.text.lexicon import (
 from fuzzydict.text.numbers import (
     Numbers,
     amounts_of,
-    are_one_date,
     in_units_of,
     is_one_text,
     marks_of,
     numbers_of,
+    of_one_date,
     told_by_numbers,
 )
-from fuzzydict.text.words import LONGEST, plain
+from fuzzydict.text.words import LONGEST, same_text
 
 
 class Feature(NamedTuple):
@@ -217,7 +217,7 @@ def compare_strings(
     if np.count_nonzero(same) > 1:
         for i in (np.count_nonzero(same, axis=1) > 1).nonzero()[0].tolist():
             names = [str.__str__(keys.names[slot]) for slot in slots[i].tolist()]
-            asked, *written = map(plain, keys.table.written([queries[i].asked, *names]))
+            asked, *written = map(same_text, keys.table.written([queries[i].asked, *names]))
             are_other = np.array([text != asked for text in written])
             if not are_other.all():  # "colour", where "color" is a key as well
                 X[i, same[i] & are_other, BEGINNING] = ALIKE_IN_FORM
@@ -262,13 +262,14 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             is_whole = columns.start == 0 and not theirs[i, j, columns.stop :].any()
             if is_whole and rows.stop - rows.start == len(query.words):
                 X[i, j, CONVENTIONAL] = 1
-        may_be_one = X[i, :, EDITS] == 1
-        if len(query.words) == len(numbers_of(query.text)):
-            may_be_one[:] = True
-        for j in may_be_one.nonzero()[0].tolist():
-            both = query.text, keys.texts[slots[i, j]]
-            if is_one_text(*both) or are_one_date(*both):
+        for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
+            if is_one_text(query.text, keys.texts[slots[i, j]]):
                 raise_to(1.0, i, j)
+        for j, slot in enumerate(
+            slots[i].tolist() if len(numbers_of(query.text)) in (2, 3) else ()
+        ):
+            for m, k in of_one_date(query.text, keys.texts[slot]):
+                raise_to(1.0, i, j, slice(m, m + 1), slice(k, k + 1))
     for at in _denied_in(block):
         raise_to(SAME, *at)
 

@@ -578,7 +578,7 @@ _SIGN = re.compile("[/&%€£¥°]")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
-_HAS_NUMBERS = re.compile(r"[0-9]|\b(?:[hH]alf|[qQ]uarter)\b")
+_HAS_NUMBERS = re.compile(r"(?i)[0-9]|\b(?:half|quarters?)\b")
 # "6x330ml", "24X33CL"; but "SKU1X2" is a code.
 _TIMES = re.compile(
     r"(?<=[0-9])(?: ?[x\u00d7] ?| X |X(?=[0-9.,]+ ?[A-Za-z]{1,2}(?![A-Za-z])))(?=\.?[0-9])"
@@ -587,16 +587,21 @@ _TIMES_BEHIND = re.compile(
     r"(?i)(?<![\d.,])([0-9]+(?:\.[0-9]+)? ?(?:ml|cl|l|m?g|kg|oz)) ?x ?([0-9]+)\b(?! ?[a-z])"
 )
 _MEASURE = r"(?:[lL]|kg|g|lbs?|oz|cups?|tsp|tbsp|pounds?|pints?|gallons?|lit(?:er|re)s?)\b"
-_FRACTION_OF = re.compile(rf"(?<![\d/.])(?:([1-9][0-9]*)[ -])?([1-3])/([248])(?= ?{_MEASURE})")
-_HALF_OF = re.compile(
-    r"\b(?:[aA] )?([hH]alf|[qQ]uarter)(?: of)?(?: an?)?[ -]"
-    rf"(?={_MEASURE}|(?:hour|inch|mile|gram|kilo|ton)\b)"
+_FRACTION_OF = re.compile(
+    rf"(?<![\d/.])(?:([1-9][0-9]*)[ -])?([1-3])/([248])(?= ?(?:{_MEASURE}|inch))"
 )
+_HALF_OF = re.compile(
+    r"(?i)\b(?:a )?(half|quarter|three quarters)(?: of)?(?: an?)?[ -]"
+    rf"(?={_MEASURE}|(?:hour|inch|mile|gram|kilo|ounce|ton)\b)"
+)
+_PARTS = {"half": "0.5 ", "quarter": "0.25 ", "three quarters": "0.75 "}
+_AND_A_HALF = re.compile(r"(?i)\b(one|two|three|four|[1-9])( hours?)? and a half\b")
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
+_SPLIT_OFF = re.compile(r"(?i)\b(in|a)-([a-z]+)")
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 
 
@@ -608,9 +613,15 @@ def _written() -> dict[str, str]:
         for word, other in word_list("negated")
         if other.endswith(word)
         for first in ("not", "non", other.removesuffix(word))
+        if first not in ("in", "a")  # which are words: "in active use", "a typical day"
     }
     lines = [" ".join(line).split(" = ") for line in word_list("written")]
     return written | dict(lines)
+
+
+@cache
+def _negated() -> frozenset[tuple[str, str]]:
+    return frozenset((word, other) for word, other in word_list("negated"))
 
 
 @cache
@@ -635,14 +646,17 @@ def with_plain_numbers(text: str) -> str:
     ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
     >>> with_plain_numbers("cola 0,33l x 6"), with_plain_numbers("milk 1 1/2 l")
     ('cola 6 x 0.33l', 'milk 1.5 l')
-    >>> with_plain_numbers("half a litre"), with_plain_numbers("a quarter pound")
-    ('0.5 litre', '0.25 pound')
+    >>> with_plain_numbers("half a litre"), with_plain_numbers("one and a half cups")
+    ('0.5 litre', '1.5 cups')
     """
 
     def decimal(found: re.Match[str]) -> str:
         return str(int(found[1] or 0) + int(found[2]) / int(found[3]))
 
-    text = _HALF_OF.sub(lambda part: "0.5 " if part[1][1:] == "alf" else "0.25 ", text)
+    def more(found: re.Match[str]) -> str:
+        return f"{table_of('numbers').get(found[1].lower(), [found[1]])[0]}.5{found[2] or ''}"
+
+    text = _HALF_OF.sub(lambda part: _PARTS[part[1].lower()], _AND_A_HALF.sub(more, text))
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
@@ -693,10 +707,18 @@ def spelled_out(text: str) -> str:
         text = compatible(with_points(text))
     if has_numbers(text):
         text = with_plain_numbers(text)
+    if "-" in text:
+        text = _SPLIT_OFF.sub(_joined, text)
     text = _ARROW.sub(" to ", text)
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
+
+
+def _joined(split: re.Match[str]) -> str:
+    """Return "inactive" of "in-active", where "in" is no word; but "in-house"."""
+    whole = split[1] + split[2]
+    return whole if (split[2].lower(), whole.lower()) in _negated() else split[0]
 
 
 def _worded(sign: re.Match[str]) -> str:
@@ -744,12 +766,15 @@ def _read_in_context(words: list[str]) -> list[str]:
     """Return words with "no" as "without" before what is denied, and "i", "v", "x" as numbers.
 
     So are "no tax" and "has no tax", but not "order no" and "no 5"; "type I", "chapter V" and
-    "algebra I", but not "do I" and "I am". "twenty first" is one number.
+    "algebra I", but not "do I" and "I am". "twenty first" is one number, and "nineteen ten" a year.
     """
     kinds, numbers = table_of("kinds"), table_of("numbers")
     for i in range(len(words) - 2, -1, -1):
-        if words[i] in _TENS and _ONES.fullmatch(ones := numbers.get(words[i + 1], [""])[0]):
-            words[i : i + 2] = [numbers[words[i]][0][0] + ones]
+        other = numbers.get(words[i + 1], words[i + 1 : i + 2])[0]
+        if words[i] in _TENS and _ONES.fullmatch(other):
+            words[i : i + 2] = [numbers[words[i]][0][0] + other]
+        elif words[i] in ("eighteen", "nineteen") and re.fullmatch("[1-9][0-9]", other):
+            words[i : i + 2] = [numbers[words[i]][0] + other]
     for i, word in enumerate(words):
         if word == "no" or word in _NUMERALS:
             before = kinds.get(words[i - 1], ()) if i else ("states",)
@@ -758,7 +783,7 @@ def _read_in_context(words: list[str]) -> list[str]:
             if word != "no":
                 if i and ("numbered" in before or (word == "i" and not before and is_last)):
                     words[i] = _NUMERALS[word]
-            elif after and not (after.has_digit or after.is_filler):
+            elif after and not (after.form[0].isdigit() or after.is_filler):
                 words[i] = "without" if "states" in before or not before else "no"
     return words
 

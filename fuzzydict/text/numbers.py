@@ -541,17 +541,21 @@ def may_be_one_date(text: str, other: str) -> bool:
     return years[0] != years[1] or any(len(some) not in sizes for some in numbers)
 
 
-def are_one_date(text: str, other: str) -> bool:
-    """Tell whether plain texts are nothing but a date, the same one in two ways.
+def of_one_date(text: str, other: str) -> list[tuple[int, int]]:
+    """Return the places of the numbers and months of plain texts that may be one date.
 
-    >>> are_one_date("2 january 2024", "2024 01 02"), are_one_date("due 2 january", "02 01")
-    (True, False)
+    >>> of_one_date("due 2 jan 2024", "2024 01 02"), of_one_date("due 2 jan", "02 01")
+    ([(1, 2), (2, 1), (3, 0)], [])
     """
-    words = [*text.split(), *other.split()]
-    if not all(word.isdecimal() or word in _months() for word in words):
-        return False
-    are_same = sorted(numbers_of(text)) == sorted(numbers_of(other))
-    return are_same and may_be_one_date(text, other)
+    if sorted(numbers_of(text)) != sorted(numbers_of(other)) or not may_be_one_date(text, other):
+        return []
+    ours, theirs = (_with_months(one.split()) for one in (text, other))
+    return [
+        (i, j)
+        for i, one in enumerate(ours)
+        for j, two in enumerate(theirs)
+        if one.isdecimal() and two.isdecimal() and int(one) == int(two)
+    ]
 
 
 # Two digits behind an apostrophe, a month, a quarter, or "FY".
@@ -622,7 +626,7 @@ def _of_one_quantity(text: str, other: str) -> list[list[set[tuple[Fraction, str
 def are_amounts_turned(text: str, other: str) -> bool:
     """Tell whether texts as written have the same amounts, and beside these the same numbers.
 
-    The amounts are of different quantities, so that each can be told from the others.
+    The amounts have different units, so that each can be told from the others.
 
     >>> are_amounts_turned("H7 12V 55W", "H7, 55 W, 12 V"), are_amounts_turned("5 3", "3 5")
     (True, False)
@@ -630,8 +634,8 @@ def are_amounts_turned(text: str, other: str) -> bool:
     False
     """
     ours, theirs = ({one.written: one.value for one in amounts_of(one)} for one in (text, other))
-    quantities = [base for _, base in ours.values()]
-    if not ours or len({*quantities}) < len(quantities) or {*ours.values()} != {*theirs.values()}:
+    units = [one.unit for one in amounts_of(text)]
+    if not ours or len({*units}) < len(units) or {*ours.values()} != {*theirs.values()}:
         return False
     rest, their_rest = (_numbers_beside(one, some) for one, some in ((text, ours), (other, theirs)))
     return rest == their_rest
