@@ -128,10 +128,18 @@ def without_ending(word: str) -> str:
     endings = table_of("endings")
     if ordinal := _ORDINAL.match(word):
         return ordinal[0]
+    if _last_of_endings().isdisjoint((word[-2:], word[-1:])):  # as most have
+        return word
     for start in range(2, len(word)):
         if (base := endings.get(word[start:])) is not None:
             return word[:start] + "".join(base) if _VOWEL.search(word, 0, start) else word
     return word
+
+
+@cache
+def _last_of_endings() -> frozenset[str]:
+    """Return the last two letters of each ending, or the one that it has."""
+    return frozenset(ending[-2:] for ending in table_of("endings"))
 
 
 _SHORTEST_PART = 3  # letters
@@ -362,9 +370,10 @@ def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[list[_Stems]
         for term in terms:
             if len(term) == 1:
                 words.setdefault(term[0], (number, " ".join(terms[0])))
-        stems = [tuple(map(stem_of, term)) for term in terms]
-        for one in stems:
-            lines[one].append(stems)
+        if max(map(len, terms)) > 1:  # words alone are of one class
+            stems = [tuple(map(stem_of, term)) for term in terms]
+            for one in stems:
+                lines[one].append(stems)
     return words, lines
 
 
@@ -389,10 +398,10 @@ def same_terms(entries: Sequence[Entry]) -> list[Term]:
 @cache
 def _names() -> dict[tuple[int, str], list[str]]:
     """Return the words that are one member of a class, or one-word terms of one thing."""
-    found = defaultdict[tuple[int, str], dict[str, str]](dict)
+    found = defaultdict[tuple[int, str], list[str]](list)
     for word, member in (_terms()[0] | _classes()).items():
-        found[member].setdefault(stem_of(word), word)  # and no plural beside it
-    return {member: list(names.values()) for member, names in found.items()}
+        found[member].append(word)
+    return found
 
 
 def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]:
@@ -410,8 +419,9 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
             found[" ".join([*words[:start], *other, *words[start + size :]])] = None
     listed = [(i, entry) for i, entry in enumerate(entries) if entry.group >= 0]
     for i, entry in listed:
-        for name in _names()[entry.group, entry.member]:
-            if stem_of(name) != entry.stem:
+        names = {stem_of(name): name for name in reversed(_names()[entry.group, entry.member])}
+        for stem, name in reversed(names.items()):  # without their plurals
+            if stem != entry.stem:
                 found[" ".join([*words[:i], name, *words[i + 1 :]])] = None
     return list(found)[:_MOST_NAMED]
 
