@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict.text.words import LONGEST, compatible, plain, word_list
+from fuzzydict.text.words import LONGEST, compatible, plain, table, word_list
 
 #: Words of a text that are read; what follows them makes no difference.
 MOST_READ = 32
@@ -97,7 +97,7 @@ _VOWEL = re.compile(r"[aeiouy]")
 _ORDINAL = re.compile(r"[0-9]+(?=(?:st|nd|rd|th)$)")
 
 
-@cache
+@table
 def _forms() -> dict[str, str]:
     """Return the first spellings of words, and the units of symbols that mean nothing else."""
     forms = {}
@@ -128,18 +128,10 @@ def without_ending(word: str) -> str:
     endings = table_of("endings")
     if ordinal := _ORDINAL.match(word):
         return ordinal[0]
-    if _last_of_endings().isdisjoint((word[-2:], word[-1:])):  # as most have
-        return word
     for start in range(2, len(word)):
         if (base := endings.get(word[start:])) is not None:
             return word[:start] + "".join(base) if _VOWEL.search(word, 0, start) else word
     return word
-
-
-@cache
-def _last_of_endings() -> frozenset[str]:
-    """Return the last two letters of each ending, or the one that it has."""
-    return frozenset(ending[-2:] for ending in table_of("endings"))
 
 
 _SHORTEST_PART = 3  # letters
@@ -211,7 +203,7 @@ _SHORT_NAME = 3  # letters of a name that is written by convention, as "lb"
 _MOST_NAMED = 8  # texts in which something has another name
 
 
-@cache
+@table
 def _classes() -> dict[str, tuple[int, str]]:
     """Return the first class that lists a word or its plural, and which member the word is."""
     found, numbers = dict[str, tuple[int, str]](), dict[str, int]()
@@ -271,7 +263,7 @@ def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[
     return related
 
 
-@cache
+@table
 def _meanings() -> tuple[dict[str, tuple[int, ...]], list[int]]:
     """Return the meanings of words, as the numbers of lines, and what each is a kind of.
 
@@ -356,7 +348,7 @@ _Stems = tuple[str, ...]
 Term: TypeAlias = tuple[int, int, list[_Stems]]
 
 
-@cache
+@table
 def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[list[_Stems]]]]:
     """Return the class and the member of terms of one word; and the lines that have each, by stems.
 
@@ -395,7 +387,7 @@ def same_terms(entries: Sequence[Entry]) -> list[Term]:
     return found
 
 
-@cache
+@table
 def _names() -> dict[tuple[int, str], list[str]]:
     """Return the words that are one member of a class, or one-word terms of one thing."""
     found = defaultdict[tuple[int, str], list[str]](list)
@@ -429,7 +421,7 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
 # ---- opposites ----------------------------------------------------------------------------------
 
 
-@cache
+@table
 def _opposites() -> dict[str, set[str]]:
     """Return the opposites of words; of a short form, those of the one word it stands for."""
     forms, shorts = _forms(), defaultdict[str, list[str]](list)
@@ -588,7 +580,8 @@ _SIGN = re.compile("[/&%€£¥°]")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
-_HAS_NUMBERS = re.compile(r"(?i)[0-9]|\b(?:half|quarters?)\b")
+#: What a text has if `with_plain_numbers` may change it.
+HAS_NUMBERS = re.compile(r"(?i)[0-9]|\b(?:half|quarters?)\b")
 # "6x330ml", "24X33CL"; but "SKU1X2" is a code.
 _TIMES = re.compile(
     r"(?<=[0-9])(?: ?[x\u00d7] ?| X |X(?=[0-9.,]+ ?[A-Za-z]{1,2}(?![A-Za-z])))(?=\.?[0-9])"
@@ -615,7 +608,7 @@ _SPLIT_OFF = re.compile(r"(?i)\b(in|a)-([a-z]+)")
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 
 
-@cache
+@table
 def _written() -> dict[str, str]:
     """Return how signs and words are written: "in active" as "inactive"."""
     written = {
@@ -630,19 +623,9 @@ def _written() -> dict[str, str]:
 
 
 @cache
-def _negated() -> frozenset[tuple[str, str]]:
-    return frozenset((word, other) for word, other in word_list("negated"))
-
-
-@cache
 def _last_written() -> frozenset[str]:
     """Return the last words of what is written in another way; few texts have one."""
     return frozenset(left.split()[-1] for left in _written())
-
-
-def has_numbers(text: str) -> bool:
-    """Tell whether a text may have numbers that `with_plain_numbers` reads."""
-    return _HAS_NUMBERS.search(text) is not None
 
 
 @lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
@@ -715,7 +698,7 @@ def spelled_out(text: str) -> str:
     text = text[:LONGEST]
     if not text.isascii():
         text = compatible(with_points(text))
-    if has_numbers(text):
+    if HAS_NUMBERS.search(text):
         text = with_plain_numbers(text)
     if "-" in text:
         text = _SPLIT_OFF.sub(_joined, text)
@@ -728,7 +711,7 @@ def spelled_out(text: str) -> str:
 def _joined(split: re.Match[str]) -> str:
     """Return "inactive" of "in-active", where "in" is no word; but "in-house"."""
     whole = split[1] + split[2]
-    return whole if (split[2].lower(), whole.lower()) in _negated() else split[0]
+    return whole if split[2].lower() in look_up(whole.lower()).opposites else split[0]
 
 
 def _worded(sign: re.Match[str]) -> str:

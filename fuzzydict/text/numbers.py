@@ -13,10 +13,10 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 
 from fuzzydict.text.lexicon import (
+    HAS_NUMBERS,
     PREFIXES,
     abbreviates,
     first_writings,
-    has_numbers,
     is_numeronym,
     look_up,
     short_forms,
@@ -326,7 +326,7 @@ def amounts_of(text: str) -> list[Amount]:
     >>> amounts_of("Ruler 30cm")
     [Amount(written='30cm', number='30', unit='centimeter', value=(Fraction(3, 10), 'meter'))]
     """
-    if text.isascii() and not has_numbers(text):
+    if text.isascii() and not HAS_NUMBERS.search(text):
         return []
     return [one for one in map(_amount, _AMOUNT.finditer(_in_plain_numbers(text))) if one]
 

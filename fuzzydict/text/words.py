@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import unicodedata
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache, wraps
 from importlib import resources
+from typing import TypeVar
 
 from fuzzydict.errors import quoted
+
+T = TypeVar("T")
 
 #: Characters of a key or query that are compared, as it is given and in its plain form; what
 #: follows them makes no difference. (One character, such as U+FDFA, may be 18 in the plain form.)
@@ -122,6 +126,26 @@ def label(value: object, width: int = 24) -> str:
     ('top speed', '260', '[0, 1, 2, 3, 4, 5, ...]')
     """
     return shortened(value if isinstance(value, str) else quoted(value), width)
+
+
+def table(make: Callable[[], T]) -> Callable[[], T]:
+    """Keep what a function returns, which is made while the collector of garbage rests.
+
+    It would look at the rows of a large table again and again, for a fifth of the first read.
+    """
+
+    @cache
+    @wraps(make)
+    def kept() -> T:
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return make()
+        finally:
+            if collects:
+                gc.enable()
+
+    return kept
 
 
 def word_list(name: str) -> Iterator[list[str]]:
