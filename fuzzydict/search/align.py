@@ -250,7 +250,7 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             raise_to(by_convention, i, j, rows, columns)
         for j, rows, columns in _joined_in(query, keys, theirs[i]):
             raise_to(1.0, i, j, rows, columns)
-        for j, rows, columns, is_first in _letters_of_names_in(query, keys, theirs[i]):
+        for j, rows, columns, is_first in _letters_in(query, keys, theirs[i]):
             spelled = table.strengths[0, i, j]
             if max(spelled[rows].max(), spelled[:, columns].max()) < by_convention:
                 if is_first:
@@ -323,18 +323,24 @@ def _wholes(one: str, other: str) -> list[str]:
     return [stem_of(first + second) for first, second in product(*ways)]
 
 
-def _letters_of_names_in(
+_POINTED = re.compile(r"(?<!\w)([a-z])[./](?!\d)")
+
+
+def _letters_in(
     query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]
 ) -> Iterator[tuple[int, slice, slice, bool]]:
     """Yield where a letter of one and a given name of the other are, and whether it begins so.
 
-    "R. Miller" may be "Robert Miller", and is not "Kate Miller". Those that begin so come first.
+    "R. Miller" may be "Robert Miller", and is not "Kate Miller". Those that begin so come first. A
+    letter of the query with a point may be any word, "W. wheat".
     """
-    facts, given_name = keys.facts, given_names()
+    facts, given_name, pointed = keys.facts, given_names(), _POINTED.findall(query.asked.lower())
     found = list[tuple[int, int, int, bool]]()
     for m, word in enumerate(query.words if len(query.words) > 1 else ()):
         if len(word.text) == 1 and word.text.isalpha():
             may = facts["group"][theirs] == given_name
+            if word.text in pointed:
+                may |= (facts["first"][theirs] == ord(word.text)) & (facts["length"][theirs] > 1)
         elif word.entry.group == given_name:
             may = (facts["length"][theirs] == 1) & ~facts["digit"][theirs]
         else:
