@@ -74,13 +74,8 @@ def match(
     texts = [key for key in d if isinstance(key, str)]
     if d and not texts:
         raise ArgumentTypeError(f"keys: expected texts, got {quoted(next(iter(d)))} and its like")
-    if not isinstance(keys, Mapping) and (twins := _first_twins(texts)):
-        first, second = (quoted(texts[place]) for place in twins)
-        warnings.warn(
-            f"keys: {first} and {second} are {_ONE_TEXT}: they share their probability, so that "
-            f"neither may match; keep one",
-            stacklevel=2,
-        )
+    if not isinstance(keys, Mapping):
+        warn_of_twins("keys", texts)
     return d.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
 
 
@@ -283,6 +278,17 @@ def row_of_each(
             f"{_ONE_TEXT}; keep one"
         )
     return dict(keys)
+
+
+def warn_of_twins(source: object, keys: Sequence[str]) -> None:
+    """Warn of the first two keys that are one text; ``source`` is where they are from."""
+    if twins := _first_twins(keys):
+        first, second = (quoted(keys[place]) for place in twins)
+        warnings.warn(
+            f"{source}: {first} and {second} are {_ONE_TEXT}: they share their probability, so "
+            f"that neither may match; keep one",
+            stacklevel=3,
+        )
 
 
 def _first_twins(keys: Sequence[str]) -> tuple[int, int] | None:

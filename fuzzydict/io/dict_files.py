@@ -12,6 +12,7 @@ from typing import Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, OptionError, needing, printable, quoted
+from fuzzydict.frames.match import warn_of_twins
 from fuzzydict.io.tables import OLE, open_table
 from fuzzydict.io.text_tables import (
     BYTE_ORDER_MARK,
@@ -27,6 +28,7 @@ from fuzzydict.io.text_tables import (
     parse_json,
 )
 from fuzzydict.mapping import FuzzyDict, suggestion
+from fuzzydict.search.score import is_probability
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
 _OBJECT = '{"color": "black"}'
@@ -49,10 +51,14 @@ def open_dict(
     and "value" or those that are given; if it looks like a header, a UserWarning says so. The first
     bytes show whether it is a saved dict, and otherwise the ending decides; a file without a known
     ending is JSON. A saved dict needs the embedding it was made with; ``scorer`` replaces its own.
+    Another UserWarning names two keys that are one text, but for those of a saved dict.
     """
     reading = reading._replace(format=dict_format(path, reading))
     if reading.format != "fuzzydict":
-        return FuzzyDict(read_dict(path, reading), embedding=embedding, scorer=scorer)
+        content = read_dict(path, reading)
+        if is_probability(scorer):
+            warn_of_twins(path, [*content])
+        return FuzzyDict(content, embedding=embedding, scorer=scorer)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
     if scorer is not None:
         d.scorer = scorer
