@@ -6,6 +6,7 @@ import re
 import sys
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, TextIO
 import click
 
 from fuzzydict import FuzzyDictError, NoMatchError
+from fuzzydict._files import NamedFile
 from fuzzydict.errors import printable, quoted
 from fuzzydict.mapping import suggestion
 
@@ -120,17 +122,24 @@ def reporting_problems() -> Iterator[None]:
 
 
 def _prepare_streams() -> None:
-    """Let the standard streams write any character, and standard output all that it is given."""
+    """Let the standard streams write any character, and standard output name itself in errors."""
     for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
         if getattr(sys, name) is None:  # it was closed before the start
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+            # What is written to standard output then fails; what would be told is dropped.
+            way = os.O_RDONLY if name == "stdout" else os.O_RDWR
+            setattr(sys, name, os.fdopen(os.open(os.devnull, way), mode, closefd=False))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    raw = getattr(sys.stdout, "buffer", None)
-    if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: it would write a part, and not say so
+    buffer: Any = getattr(sys.stdout, "buffer", None)
+    raw = getattr(
+        buffer, "raw", buffer
+    )  # PYTHONUNBUFFERED: no buffer, which writes all it is given
+    if type(raw) is io.FileIO:
+        named = NamedFile(raw.fileno(), "w", closefd=False)
+        named.name = "standard output"
         encoding, errors = sys.stdout.encoding, sys.stdout.errors
-        sys.stdout = os.fdopen(raw.fileno(), "w", -1, encoding, errors, closefd=False)
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(named), encoding, errors)
 
 
 def _told(error: Exception) -> tuple[str, int]:
@@ -143,8 +152,9 @@ def _told(error: Exception) -> tuple[str, int]:
         case FuzzyDictError():
             return str(error), _USAGE
         case OSError():
-            name = "standard output" if is_lost(sys.stdout) else error.filename
-            return f"{name or ''}: {error.strerror or error}".removeprefix(": "), _USAGE
+            is_lost(sys.stdout)  # if that is what failed, nothing is kept for the exit to write
+            name = error.filename or ""
+            return f"{name}: {error.strerror or error}".removeprefix(": "), _USAGE
         case RecursionError():
             return "a value is nested too deeply to be printed; flatten it", _USAGE
         case MemoryError():
@@ -184,7 +194,16 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments, and keep them as they were given."""
         ctx.meta[GIVEN] = [*args]
+        if not ctx.resilient_parsing:
+            self._refuse_repeated(ctx, [*args])
         return super().parse_args(ctx, args)
+
+    def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
+        """Refuse a second value of an option that has one: click would drop the first."""
+        for one, times in Counter(self.make_parser(ctx).parse_args(args)[-1]).items():
+            if isinstance(one, click.Option) and times > 1 and not (one.is_flag or one.multiple):
+                hint = one.get_error_hint(ctx)
+                ctx.fail(f"{hint} takes one value, and is given {times} times; keep one")
 
     @reporting_problems()
     def invoke(self, ctx: click.Context) -> Any:

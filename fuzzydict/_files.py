@@ -301,8 +301,8 @@ def _errors_naming(
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
-class _Reading(io.FileIO):
-    """A file whose errors name it, also those of reading."""
+class NamedFile(io.FileIO):
+    """A file whose errors name it, also those of reading and writing."""
 
     def readinto(self, buffer: Any) -> int | None:
         with _errors_naming(self.name, self.name):
@@ -312,10 +312,14 @@ class _Reading(io.FileIO):
         with _errors_naming(self.name, self.name):
             return super().readall()
 
+    def write(self, data: Any) -> int | None:  # type: ignore[override]
+        with _errors_naming(self.name, self.name):
+            return super().write(data)
+
 
 def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
     """Open a file, a pipe or a terminal to read its bytes; an OSError names it."""
-    file = _Reading(os.fspath(path))
+    file = NamedFile(os.fspath(path))
     status = os.fstat(file.fileno())
     is_device = stat.S_ISCHR(status.st_mode) and not file.isatty()  # as /dev/zero, without an end
     if is_device and not os.path.samestat(status, os.stat(os.devnull)):  # noqa: PTH116

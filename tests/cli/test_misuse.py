@@ -44,13 +44,13 @@ evaluate --no-peers --peer difflib -> drop one
 train notes.txt -> unexpected argument 'notes.txt'; put --corpus before
 train --corpus x --download -> --download is for the Brown corpus
 TRAIN small.txt latin.txt -> latin.txt: byte 3 is not UTF-8
-TRAIN small.txt -o small.txt -> is one of the files to read
+train --corpus small.txt -o small.txt -> is one of the files to read
 FIT -> Missing argument 'EXAMPLES'
 fit car.json good.csv -> Missing option '-o'
 FIT good.csv --validation 0.6 -> 0.6 is not in the range
-FIT good.csv -o car.json -> one of the files to read
+fit car.json good.csv -o car.json -> one of the files to read
 fit built.toml good.csv -o o.fuzzydict -> the item of key 'built' cannot be saved:
-TRAIN small.txt -o mine.fuzzydict -> mine.fuzzydict would hold word vectors, but its ending
+train --corpus small.txt -o mine.fuzzydict -> mine.fuzzydict would hold word vectors, but its ending
 EXPLORE car.json -o car.json -> car.json: expected a file that ends in .fuzzydict
 EXPLORE car.json -o t.csv -> has no column 'query'
 EXPLORE car.json -o bad.csv -> is not a key of the dict
@@ -62,6 +62,8 @@ map car.json t.csv -> Missing option '--column'
 map car.json t.csv --colum=x -> Did you mean
 MAP built.toml -> names no table format; give --table-format
 MAP t.parquet -> parquet needs a file to be written to (-o)
+MAP t.csv --column n -> '--column' takes one value, and is given 2 times; keep one (see
+map car.json open.csv --column c -> line 2
 MAP t.csv -o t.tsv -> t.tsv would hold csv, but its ending says otherwise
 MAP t.csv -o - -> '--output': expected the name of a file, got '-'
 MAP t.csv -o codes.csv -> codes.csv is one of the files to read; save elsewhere
@@ -69,7 +71,7 @@ MAP - --table-format parquet -o o.parquet -> parquet cannot be read from standar
 MAP t.csv --review r.csv --sure 2 -> '--sure': expected a number from 0 to 1, got 2
 MAP t.csv --review codes.csv -> codes.csv is one of the files to read; save elsewhere
 MAP t.csv --decisions codes.csv -> codes.csv: has no column 'query'
-MAP t.csv --column cuontry -> has no column 'cuontry' (did you mean 'country'?)
+map car.json t.csv --column cuontry -> has no column 'cuontry' (did you mean 'country'?)
 MAP tables -> no place to write to; name one (-o)
 MAP tables -o tables/out -> in it or around it; write to another folder
 MAP t.csv --jobs 2 -o out/ -> 'out/' names a folder, and there is none
@@ -95,6 +97,7 @@ FILES = {
     "good.csv": "query,target\nhue,color\n",
     "bad.csv": "query,target\nhue,colour\n",
     "small.txt": "Each word once.",
+    "open.csv": 'c\n"open\n',  # refused at its first row, before the header is printed
     "tables/part.csv": "n,country\n1,germany\n",
 }
 
