@@ -10,6 +10,7 @@ import click
 from fuzzydict import Match, NoMatchError
 from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.text_tables import MAX_LINE, as_json, as_line
+from fuzzydict.results.answers import below
 from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import plain
 
@@ -48,11 +49,10 @@ def command(
             matches = [nearest, *(one for one in others if one.matches)]
         except NoMatchError as error:
             missed, problem = 1, reason(error)
-            if error.key is not None:
+            if error.score is not None and error.cutoff is not None:
                 problem = (
                     f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with "
-                    f"score {error.score:.3f}, below the cutoff {error.cutoff:.3f} "
-                    f"(--score-cutoff sets it)"
+                    f"score {below(error.score, error.cutoff)} (--score-cutoff sets it)"
                 )
             echo(problem, err=True)
         for match in matches:

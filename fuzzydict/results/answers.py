@@ -72,15 +72,24 @@ def no_match(query: Any, key: str, score: float, cutoff: float) -> NoMatchError:
     if score == -np.inf:
         why = "every key is farther than the scorer's width; widen the scorer"
         return NoMatchError(query, f"no key matches {shown}: {why}")
-    places = 3 if round(score, 3) < round(cutoff, 3) else 9  # so that one is seen to be lower
     return NoMatchError(
         query,
-        f"no key matches {shown}: the nearest is {quoted(key)} with score {score:.{places}f}, "
-        f"below the cutoff {cutoff:.{places}f}; lower score_cutoff, or see most_similar({shown})",
+        f"no key matches {shown}: the nearest is {quoted(key)} with score "
+        f"{below(score, cutoff)}; lower score_cutoff, or see most_similar({shown})",
         key=key,
         score=score,
         cutoff=cutoff,
     )
+
+
+def below(score: float, cutoff: float) -> str:
+    """Say that a score is below the cutoff, with so many digits that it is seen to be.
+
+    >>> below(0.25, 0.5), below(0.49999997, 0.5)
+    ('0.250, below the cutoff 0.500', '0.499999970, below the cutoff 0.500000000')
+    """
+    places = next((n for n in (3, 9) if round(score, n) < round(cutoff, n)), 17)
+    return f"{score:.{places}f}, below the cutoff {cutoff:.{places}f}"
 
 
 def no_matches(errors: list[NoMatchError], remedy: str) -> NoMatchError:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import quoted
-from fuzzydict.results.answers import Match
+from fuzzydict.results.answers import Match, below
 from fuzzydict.results.tables import Cell, Number, Results, aligned, html_table, paragraph
 from fuzzydict.search.keys import exact_text
 from fuzzydict.search.score import Meaning, Parts
@@ -126,7 +126,8 @@ class Explanation:
         if self.best.score == -np.inf:
             return f"{query} finds nothing: every key is farther than the scorer's width"
         if not self.matches:
-            return f"{query} finds nothing: the best, {key}, has {score}, below the cutoff {cutoff}"
+            told = below(self.best.score, self.cutoff)
+            return f"{query} finds nothing: the best, {key}, has {told}"
         end = "there is no cutoff" if self.cutoff == -np.inf else f"the cutoff is {cutoff}"
         if self.pools:
             return f"{query} gives the pooled value; {key} weighs most, with score {score}; {end}"
