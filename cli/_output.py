@@ -29,6 +29,12 @@ _USAGE, _BUG, _INTERRUPTED = 2, 3, 130
 _SECRETS = re.compile(
     r"(?<=://).*(?:@|\.\.\.)|(?:(?<=[?&]api_key=)|(?<=password=))[^&\s]*", re.I | re.S
 )
+#: What messages say to programs, and what says the same here.
+_AS_OPTIONS = {
+    "set validation to 0": "give --validation 0",
+    "give remember=True": "give --remember",
+    "raise score_cutoff": "raise --score-cutoff",
+}
 #: Where a context has the arguments as they were given.
 GIVEN = "fuzzydict.given"
 
@@ -58,6 +64,13 @@ def echo_text(text: str) -> None:
 def reason(error: NoMatchError) -> str:
     """Return why nothing matches, without the advice for programs."""
     return error.message.partition("; to forget it, ")[0]
+
+
+def with_options(message: str) -> str:
+    """Return a message whose advice names options of the command line, not arguments of Python."""
+    for words, options in _AS_OPTIONS.items():
+        message = message.replace(words, options)
+    return message
 
 
 # ---- progress, for terminals only ---------------------------------------------------------
@@ -103,7 +116,7 @@ def reporting_problems() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = lambda message, *_, **__: echo(
-                f"Warning: {' '.join(str(message).split())}", err=True
+                f"Warning: {with_options(' '.join(str(message).split()))}", err=True
             )
             yield
     except (click.exceptions.Exit, click.Abort, click.exceptions.NoArgsIsHelpError):
@@ -150,7 +163,7 @@ def _told(error: Exception) -> tuple[str, int]:
             hint = "" if ctx is None else f" (see {ctx.command_path} --help)"
             return _without_secrets(error.format_message()).rstrip(".") + hint, _USAGE
         case FuzzyDictError():
-            return str(error), _USAGE
+            return with_options(str(error)), _USAGE
         case OSError():
             is_lost(sys.stdout)  # if that is what failed, nothing is kept for the exit to write
             name = error.filename or ""

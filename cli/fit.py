@@ -13,7 +13,7 @@ from fuzzydict.mapping import suggestion
 from fuzzydict.saving import check_items
 
 from ._options import FILE, SCORER, check_place, dict_command, option
-from ._output import echo, echo_text, progress_bar
+from ._output import echo, echo_text, progress_bar, with_options
 
 
 @dict_command("fit", "data/car.json data/car-questions.csv -o car.fuzzydict", scored_by=(SCORER,))
@@ -48,7 +48,7 @@ def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any
     is_better = report.kept or report.remembered
     if is_better:
         d.save(output)  # before a reader of the report may leave
-    echo_text(str(report))
+    echo_text(with_options(str(report)))
     if not is_better:
         echo(f"nothing was saved to {output}: the dict did not get better", err=True)
         sys.exit(1)

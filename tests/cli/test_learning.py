@@ -53,7 +53,7 @@ def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     result = run("fit", car, at_odds, "-o", output, *options)
     assert result.exit_code == 1
     assert result.stdout.startswith("not kept: ")
-    assert "to do: give more examples, or set validation to 0" in result.stdout
+    assert "to do: give more examples, or give --validation 0 to keep" in result.stdout
     assert "nothing was saved" in result.stderr
     assert "is to find 'color', but" in refused("fit", car, at_odds, "-o", output)
     assert not output.exists()
