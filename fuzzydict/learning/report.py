@@ -233,7 +233,7 @@ class FitReport:
             shown = []
             for query, *answers in changes[:_SHOWN]:
                 was, now = (shortened(answer, _LENGTH) for answer in answers)
-                shown.append(f"{quoted(shortened(query, _LENGTH))} {was} -> {now}")
+                shown.append(f"{quoted(query, _LENGTH)} {was} -> {now}")
             if len(changes) > _SHOWN:
                 shown.append(f"and {len(changes) - _SHOWN} more")
             if changes:

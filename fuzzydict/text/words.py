@@ -10,7 +10,7 @@ from functools import cache, lru_cache, wraps
 from importlib import resources
 from typing import TypeVar
 
-from fuzzydict.errors import quoted
+from fuzzydict.errors import printable, quoted
 
 T = TypeVar("T")
 
@@ -110,12 +110,12 @@ def caseless(text: str) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return a text for a chart: on one line, its end left out if it is long.
+    r"""Return a text for a chart: on one line, its end left out if it is long.
 
-    >>> shortened("top speed", 5)
-    'top …'
+    >>> shortened("top speed", 5), shortened("a\x1b", 5)
+    ('top …', 'a\\x1b')
     """
-    line = "".join(c if c.isprintable() else " " for c in text[: width + 1])
+    line = "".join(c if c.isprintable() else " " for c in printable(text[: width + 1]))
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
