@@ -17,7 +17,15 @@ from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.errors import quoted
 from fuzzydict.io.columns import Cleaned, Source
 from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
-from fuzzydict.io.text_tables import ENDINGS, FILES_ONLY, TABLES, Reading, format_by_ending, is_same
+from fuzzydict.io.text_tables import (
+    ENDINGS,
+    FILES_ONLY,
+    TABLES,
+    ZIP,
+    Reading,
+    format_by_ending,
+    is_same,
+)
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING, is_probability
 from fuzzydict.search.taught import SynonymRules
@@ -29,7 +37,7 @@ from ._output import Command, echo, is_watched, telling_if_slow
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 #: Endings of files whose format is known.
 _KNOWN = {*ENDINGS, ".html", ".htm", ".png", ".projections", ".svg", ".vectors"}
-_BEGINNINGS = {b"PK\3\4": "xlsx", b"PAR1": "parquet"}  # of files, and their formats
+_BEGINNINGS = {ZIP: "xlsx", b"PAR1": "parquet"}  # of files, and their formats
 
 
 # ---- files --------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from fuzzydict.io.text_tables import (
     column_index,
     format_by_ending,
     parse_json,
+    refuse_workbook,
 )
 from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.search.score import is_probability
@@ -136,6 +137,7 @@ def is_saved_dict(path: Path) -> bool:
 def _content(path: Path, parse: Callable[[str, Path, str], Any], expected: str) -> dict[str, Any]:
     """Return the dict in a text file, which must not be blank; without its byte-order mark."""
     data, is_json = bytes_of(path), parse is parse_json
+    refuse_workbook(data, path)
     encoding = json.detect_encoding(data).removesuffix("-sig") if is_json else "utf-8"
     text = decoded(data, path, encoding).removeprefix(BYTE_ORDER_MARK)
     if not text.strip():

@@ -36,6 +36,7 @@ FILES_ONLY = ("parquet", "xlsx")
 #: All formats by the ending of a file's name.
 ENDINGS = {f".{name}": name for name in ("json", "toml", "yaml", *TABLES, "fuzzydict")}
 ENDINGS |= {".yml": "yaml", ".tab": "tsv", ".ndjson": "jsonl", ".pq": "parquet"}
+ZIP = b"PK\3\4"  # as which a workbook begins
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 #: Delimiters by their names; any other character stands for itself.
 NAMED_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
@@ -68,6 +69,15 @@ def format_by_ending(path: Path, formats: Iterable[str] = TABLES) -> str | None:
     """Return the format that a file's ending names, if it is one of ``formats``, else None."""
     form = ENDINGS.get(path.suffix.lower(), "")
     return form if form in formats else None
+
+
+def refuse_workbook(data: bytes, name: object) -> None:
+    """Raise FileFormatError if what is read as a text is a workbook, by its first bytes."""
+    if data.startswith(ZIP):
+        raise FileFormatError(
+            f"{name}: is a zip file, as .xlsx workbooks are; end its name in .xlsx, or give xlsx "
+            f"as its format (--table-format, or --format of DICT)"
+        )
 
 
 def is_same(file: object, other: object) -> bool:
@@ -198,6 +208,7 @@ _ESCAPING = ("idna", "punycode", "raw-unicode-escape", "unicode-escape")
 _NOT_WESTERN = re.compile(
     rb"[\x00-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]|[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}"
 )
+_SEPARATOR = re.compile(r'"?sep=([^\w"\r\n])"?\r?\n', re.I)  # a first line, by which Excel reads
 # Bytes that are read at once, by which a delimiter is guessed, too. More take longer: the garbage
 # collection visits older rows again.
 _BLOCK = 2**16
@@ -266,8 +277,9 @@ def dialect_of(file: BinaryIO, name: object, usual: str, reading: Reading) -> tu
     if sign is None:
         is_all = not is_stream and len(beginning) < _BLOCK
         text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning, is_all)
-        sign, *others = _guessed_delimiters(text, is_all, usual)
-        if sign != usual or others:
+        named = _SEPARATOR.match(text.removeprefix(BYTE_ORDER_MARK))
+        sign, *others = [named[1]] if named else _guessed_delimiters(text, is_all, usual)
+        if not named and (sign != usual or others):
             guesses["delimiter"] = f"{sign!r} (or {others[0]!r}?)" if others else repr(sign)
     if reading.encoding is None and encoding != "utf-8":
         guesses["encoding"] = encoding
@@ -339,6 +351,8 @@ class _Lines(Table):
         encoding, line, text = self.dialect.encoding, 1, ""  # the text that came of this line
         decode = codecs.getincrementaldecoder(encoding)().decode
         for data in chain(filter(None, [self._begun]), iter(partial(read, _BLOCK), b""), [b""]):
+            if line == 1 and not text:
+                refuse_workbook(data, self.name)
             before = len(text)
             try:
                 text += decode(data, not data)
@@ -395,6 +409,8 @@ class _Lines(Table):
 class Csv(_Lines):
     """A table of CSV or TSV. Its first row names the columns, and all rows have as many cells."""
 
+    _first = 1  # the line of the header, which goes before it where that names the delimiter
+
     def _parsed(self) -> Iterator[list[Row]]:
         raw, rows = self.blanks, list[Row]()  # raw has the lines of the row that is read, too
         line, width = 1, -1
@@ -421,6 +437,8 @@ class Csv(_Lines):
                     raw.clear()
                 elif not raw[-1].strip(f" \r\n{BYTE_ORDER_MARK}"):
                     pass  # blank
+                elif line == 1 and _SEPARATOR.fullmatch(raw[-1]):
+                    self._first = 2
                 elif self.header is None:
                     self.header, self.names, width = (line, "".join(raw), cells), cells, len(cells)
                     raw.clear()
@@ -440,7 +458,7 @@ class Csv(_Lines):
             raise self._error(line, _csv_problem(str(error))) from error
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[Block]:  # noqa: ARG002
-        if self.header is None or self.header[0] > 1:
+        if self.header is None or self.header[0] > self._first:
             raise self._error(1, " is empty; expected the names of the columns")
         index = column_index(column, self.names, self.name)
         for rows in self._blocks:

@@ -36,11 +36,10 @@ SAME = {
     "car.csv": "color,black\ntop speed,260 km/h\n",
     "header.csv": "value,more,key\nblack,x,color\n\n260 km/h,y,top speed\n",
     "windows.csv": '\ufeffkey,value\r\ncolor,black\r\n"top speed","260 km/h"\r\n',
+    "excel.csv": "\ufeffsep=|\r\ncolor|black\r\ntop speed|260 km/h\r\n",
     "car.tsv": "color\tblack\ntop speed\t260 km/h",
     "car.jsonl": '{"color": "black"}\n\n["top speed", "260 km/h"]\n',
-    "fields.ndjson": (
-        '{"key": "color", "value": "black", "no": 1}\n{"value": "260 km/h", "key": "top speed"}'
-    ),
+    "two.ndjson": '{"key":"color","value":"black","no":1}\n{"value":"260 km/h","key":"top speed"}',
     "CAR.JSON": "\ufeff" + json.dumps(CAR),
     "car": json.dumps(CAR),
 }
@@ -155,6 +154,7 @@ BAD = [
     *((f"binary.{form}", b"\x89PNG\r\n\x1a\n\0\0\xff", "not UTF-8") for form in FORMATS[:-2]),
     *((f"wide.{form}", "a,b".encode("utf-16"), "") for form in ("toml", "yaml", "jsonl", "xlsx")),
     *((f"zeros.{form}", b"a\0b\0\n", "") for form in FORMATS),
+    *((f"sheet.{form}", b"PK\3\4\xff", "is a zip file, as .xlsx") for form in FORMATS[:-2]),
     ("marked.json", b"\xef\xbb\xbf \r\n", "is empty; expected an object such as"),
     ("open.json", '{\n"color": "black"', "line 2, column 17 is not JSON"),
     ("table.txt", "a,1\n", "or name its format with --format: json, toml"),

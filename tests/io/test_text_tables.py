@@ -107,10 +107,10 @@ def test_what_is_named_is_not_guessed() -> None:
 
 
 def test_the_output_is_written_as_the_table_is_if_its_encoding_has_the_keys(tmp_path: Path) -> None:
-    table = written(tmp_path, "t.csv", "c;n\r\nCuracao;ü\r\n".encode("utf-16"))
-    clean(COUNTRIES, table, "c", table, delimiter=";", encoding="utf-16")
+    table = written(tmp_path, "t.csv", "sep=;\r\nc;n\r\nCuracao;ü\r\n".encode("utf-16"))
+    clean(COUNTRIES, table, "c", table, encoding="utf-16")
     text = table.read_bytes().decode("utf-16")
-    assert text.startswith("c;n;c_key;c_value;c_score\r\nCuracao;ü;C")
+    assert text.startswith("sep=;\r\nc;n;c_key;c_value;c_score\r\nCuracao;ü;C")
     table = written(tmp_path, "t.csv", before := b"c\nCura\xe7ao\nLodz\n")
     with pytest.raises(FileFormatError, match=r"'Ł' cannot be written in cp1252, its encoding; sa"):
         clean(COUNTRIES, table, "c", table, encoding="cp1252")
