@@ -53,7 +53,7 @@ def echo(*lines: str, err: bool = False) -> None:
     except OSError:
         if not err:
             raise
-        is_lost(stream)
+        quiet_if_lost(stream)
 
 
 def echo_text(text: str) -> None:
@@ -124,7 +124,7 @@ def reporting_problems() -> Iterator[None]:
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:  # the reader has enough, and has closed the pipe
-        is_lost(sys.stdout)
+        quiet_if_lost(sys.stdout)
         sys.exit(0)
     except Exception as error:
         told, code = _told(error)
@@ -161,13 +161,15 @@ def _told(error: Exception) -> tuple[str, int]:
         case click.ClickException():
             ctx = getattr(error, "ctx", None)  # of an error about arguments
             hint = "" if ctx is None else f" (see {ctx.command_path} --help)"
-            return _without_secrets(error.format_message()).rstrip(".") + hint, _USAGE
+            message = error.format_message()
+            if ctx and isinstance(error, click.NoSuchOption):
+                message = _no_such_option(error.option_name, ctx)
+            return _without_secrets(message).rstrip(".") + hint, _USAGE
         case FuzzyDictError():
             return with_options(str(error)), _USAGE
         case OSError():
-            is_lost(sys.stdout)  # if that is what failed, nothing is kept for the exit to write
-            name = error.filename or ""
-            return f"{name}: {error.strerror or error}".removeprefix(": "), _USAGE
+            quiet_if_lost(sys.stdout)  # which may be what failed
+            return f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "), _USAGE
         case RecursionError():
             return "a value is nested too deeply to be printed; flatten it", _USAGE
         case MemoryError():
@@ -177,20 +179,25 @@ def _told(error: Exception) -> tuple[str, int]:
     return f"this is a bug in fuzzydict ({bug}); {report}", _BUG
 
 
+def _no_such_option(name: str, ctx: click.Context) -> str:
+    """Return what is told of an option that is not there; click guesses what is less near."""
+    options = [one for one in ctx.command.get_params(ctx) if isinstance(one, click.Option)]
+    known = [one for option in options for one in (*option.opts, *option.secondary_opts)]
+    return f"No such option {quoted(name)}{suggestion(name, known)}"
+
+
 def _without_secrets(message: str) -> str:
     """Return a message without the user and password of an address that somebody typed."""
     return _SECRETS.sub(lambda found: "...@" if found[0].endswith("@") else "...", message)
 
 
-def is_lost(stream: TextIO) -> bool:
-    """Tell whether a stream cannot be written; then it takes no more, and the exit is quiet."""
+def quiet_if_lost(stream: TextIO) -> None:
+    """If a stream cannot be written, let it take no more, so that the exit is quiet."""
     try:
         stream.flush()
     except OSError:  # throw away what it has kept: Python would fail to write it on exit
         with Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), stream.fileno())
-        return True
-    return False
 
 
 # ---- commands -----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ BEGIN = {
 }
 #: A command, and a part of what is said of it.
 MISUSE = """
---versoin -> Did you mean
+--versoin -> No such option '--versoin' (did you mean '--version'?) (see
 lookup qdrant://h/a --format=json x -> --format is for a file; DICT is a store, so leave it out
 lookup qdrant://h/a --key=a x -> --key is for a file; DICT is a store, so leave it out
 lookup qdrant://h/a --sheet=a x -> --sheet is for a file; DICT is a store, so leave it out
@@ -28,7 +28,7 @@ map qdrant://h/a t.csv --column a --dict-encoding=a -> --dict-encoding is for a 
 lookpu car.json -> No such command 'lookpu' (did you mean 'lookup'?); valid are attend
 lookup -> Missing argument 'DICT'
 lookup no.json/ colour -> Invalid value for 'DICT': 'no.json/' names a folder
-lookup car.json -q -> No such option
+lookup car.json -q -> No such option '-q' (see
 lookup car.json colour --score-cutoff -1 -> '--score-cutoff': expected a number from 0 to 1, got -1
 lookup car.json colour --score-cutoff nan -> '--score-cutoff': expected a number from 0 to 1
 lookup - colour -> 'DICT': expected the name of a file, got '-'
@@ -59,7 +59,7 @@ EXPLORE named.fuzzydict --format json -o named.fuzzydict -> is one of the files 
 EXPLORE car.json -o named.fuzzydict -> go on with it: fuzzydict explore named.fuzzydict -o named.fuz
 EXPLORE built.toml -o built.fuzzydict -> 'built'
 map car.json t.csv -> Missing option '--column'
-map car.json t.csv --colum=x -> Did you mean
+map car.json t.csv --colum=x -> (did you mean '--column'?)
 MAP built.toml -> names no table format; give --table-format
 MAP t.parquet -> parquet needs a file to be written to (-o)
 MAP t.csv --column n -> '--column' takes one value, and is given 2 times; keep one (see
@@ -78,6 +78,7 @@ MAP t.csv --jobs 2 -o out/ -> 'out/' names a folder, and there is none
 MAP - --jobs 2 -o o.csv --table-format csv -> standard input can be read only once
 MAP t.csv --scheduler tcp://x:1 -o o.csv -> give --engine dask, too
 MAP t.csv --engine dask --scheduler tcp://x:1 --jobs 2 -o o.csv -> its own number of workers; leave
+join t.csv right.csv --one-to-one -> No such option '--one-to-one' (see
 join t.csv right.csv -> no column to join on; give --on, or --left-on and --right-on
 JOIN t.csv right.csv --left-on n -> --on names a column of both; drop it, or --l
 JOIN t.csv right.csv -o right.csv -> right.csv is one of the files to read; save elsewhere
