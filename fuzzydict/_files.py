@@ -15,7 +15,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -286,6 +286,23 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 os.fsync(handle)
             finally:
                 os.close(handle)
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let one process or thread at a time check and replace a file, which need not exist.
+
+    The lock is that of its folder, which stays where files are replaced. There is none on Windows,
+    on some network drives, and in a folder that cannot be listed.
+    """
+    with ExitStack() as end:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            handle = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+            end.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager

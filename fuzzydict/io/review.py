@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fuzzydict._files import bytes_of, replacing
+from fuzzydict._files import bytes_of, locked, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
 from fuzzydict.io.tables import open_table
 from fuzzydict.io.text_tables import (
@@ -250,14 +250,15 @@ class Review:
         OptionError says that the file has changed meanwhile.
         """
         before = self._before and self._before.data
-        if (self._path.read_bytes() if self._path.exists() else None) != before:
-            raise OptionError(f"{self._path} has changed since it was read; start again")
         kept = self._before.kept(self._waiting) if self._before else []
         rows = sorted(self._doubts.values(), key=lambda row: -row["count"])
         data = _file(self._form, self._before, kept, rows)
-        if data != before:
-            with replacing(self._path) as file:
-                file.write(data)
+        with locked(self._path):  # another run may be about to replace it, too
+            if (self._path.read_bytes() if self._path.exists() else None) != before:
+                raise OptionError(f"{self._path} has changed since it was read; start again")
+            if data != before:
+                with replacing(self._path) as file:
+                    file.write(data)
         return len(self._doubts) + len(self._waiting)
 
 

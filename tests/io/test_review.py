@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned
-from fuzzydict.io.review import read_examples, review_of, with_formula, without_formula
+from fuzzydict.io.review import Review, read_examples, review_of, with_formula, without_formula
 from fuzzydict.text.words import same_text
 from tests.io.files import clean, written
 from tests.support.properties import examples
@@ -154,6 +155,13 @@ def test_what_is_decided_elsewhere_or_known_by_now_is_asked_no_more(tmp_path: Pa
     assert [row["query"] for row in read_rows(review)] == ["qwzzt"]
 
 
+def test_of_runs_that_end_at_once_one_writes_the_review(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="files are not locked here")
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(Review(tmp_path / "r.csv", None).save) for _ in range(5)]
+    assert [type(run.exception()) for run in runs].count(OptionError) == 4
+
+
 # ---- files that are refused -----------------------------------------------------------------
 
 BAD = {
@@ -250,25 +258,18 @@ def test_formulas_of_strangers_are_decided_on_like_other_texts(
 
 # ---- examples -------------------------------------------------------------------------------
 
-EXPECTED = [("germny", "Germany"), ("germny", "German"), ("qwzzt", None), ("Frnce", "France")]
+EXPECTED = [("ger", "Germany"), ("ger", "German"), ("q", None), ("f", "France")]
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        (
-            "e.csv",
-            "\ufeffcount,target,query\r\n3,Germany,germny\r\n,German,germny\r\n2,  ,qwzzt\r\n"
-            "1,France,Frnce",
-        ),
-        (
-            "e.tsv",
-            'query\ttarget\n"germny"\tGermany\n\t\ngermny\tGerman\nqwzzt\t\n\nFrnce\tFrance\n \t\n',
-        ),
+        ("e.csv", "\ufeffn,target,query\r\n3,Germany,ger\r\n,German,ger\r\n2,  ,q\r\n1,France,f"),
+        ("e.tsv", 'query\ttarget\n"ger"\tGermany\n\t\nger\tGerman\nq\t\n\nf\tFrance\n \t\n'),
         (
             "e.jsonl",
-            '{"query": "germny", "target": ["Germany", "German"], "count": 3}\n{"query": "qwzzt", '
-            '"target": null}\n\n{"target": "France", "query": "Frnce"}',
+            '{"query": "ger", "target": ["Germany", "German"], "count": 3}\n{"query": "q", '
+            '"target": null}\n\n{"target": "France", "query": "f"}',
         ),
         ("e.ndjson", "\n".join(json.dumps({"query": q, "target": t or ""}) for q, t in EXPECTED)),
     ],
@@ -284,10 +285,9 @@ def test_examples_are_queries_with_their_targets(tmp_path: Path, name: str, cont
         ("e.csv", "query,target\na,b\n ,c\n", "line 3 has a blank query; fill it in, or"),
         ("e.csv", "query,target\na,b\n\na,\n", "'a' has two targets, 'b' on line 2 and None on l"),
         ("e.csv", "query,target\na,\na,b\n", "'a' has two targets, None on line 2 and 'b' on lin"),
-        *(
-            ("e.jsonl", f'{{"query": "a", "target": {target}}}\n', "line 1: expected the right k")
-            for target in ("[]", '["b", " "]', '["b", 3]')
-        ),
+        ("e.jsonl", '{"query": "a", "target": []}\n', "line 1: expected the right k"),
+        ("e.jsonl", '{"query": "a", "target": ["b", " "]}\n', "line 1: expected the right k"),
+        ("e.jsonl", '{"query": "a", "target": ["b", 3]}\n', "line 1: expected the right k"),
         ("e.jsonl", '{"query": "a"}\n', 'line 1: expected {"query": ..., "target": ...}'),
         ("e.jsonl", '{"query": 1, "target": "b"}\n', "line 1 has a number where a text is expect"),
         ("e.jsonl", '{"query": "a", "target": {}}\n', "line 1 has an object where a text is expec"),
