@@ -29,6 +29,9 @@ def command(
 ) -> None:
     """Train word2vec and save the vectors to a file that WordVectors.load opens.
 
+    A sentence ends with its full stop, question or exclamation mark, and at a blank line. In a file
+    where less than a fifth of the lines have such a mark inside, each line is a sentence.
+
     Without --corpus it trains the built-in vectors again, from nltk's Brown corpus (licensed for
     non-commercial use). The same machine and seed give the same file. Another
     kind of processor gives slightly different vectors.
@@ -54,7 +57,7 @@ def command(
             raise
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
     few = " (few: word meanings need tens of thousands)" if len(texts) < _FEW else ""
-    echo(f"training on {len(texts)} sentences{few}", err=True)
+    echo(f"training on {len(texts)} sentence{'s' * (len(texts) != 1)}{few}", err=True)
     with progress_bar("training") as progress:
         vectors = WordVectors.train(texts, min_count=min_count, seed=seed, progress=progress)
     vectors.save(output, dtype="int8")

@@ -20,12 +20,24 @@ from fuzzydict.text.words import words
 
 # A sentence ends at its full stop, question or exclamation mark, or with its paragraph.
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n\s*\n")
+_LINES = 5  # on which at least one sentence ends inside a line, where lines are wrapped
 
 
 def read_sentences(paths: Iterable[Path]) -> list[str]:
-    """Return the sentences of text files in UTF-8, by their punctuation and blank lines."""
+    """Return the sentences of text files in UTF-8, by their punctuation and blank lines.
+
+    Each line of a file ends a sentence if few lines, less than a fifth, have an end inside.
+    """
     texts = (decoded(bytes_of(path), path).removeprefix("\ufeff") for path in paths)
-    return [one for text in texts for part in _END.split(text) if (one := part.strip())]
+    parts = (part for text in texts for whole in _wholes(text) for part in _END.split(whole))
+    return [one for part in parts if (one := part.strip())]
+
+
+def _wholes(text: str) -> list[str]:
+    """Return the lines of a text if a sentence is on each, or all of it if lines are wrapped."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    wrapped = sum(bool(_END.search(line)) for line in lines)
+    return [text] if _LINES * wrapped >= len(lines) else lines
 
 
 @dataclass(frozen=True)

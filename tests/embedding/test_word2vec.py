@@ -26,15 +26,15 @@ def test_sentences_end_with_their_mark_and_files_follow_each_other(tmp_path: Pat
         "Did it rain? Nobody came!": ["Did it rain?", "Nobody came!"],
         "A title\r\n \t\r\nIt rained": ["A title", "It rained"],
         '"It rained." "All day."': ['"It rained.', '"All day."'],
-        "It cost 3.5 marks.": ["It cost 3.5 marks."],
+        "It cost 3.5\nmarks. All of it.": ["It cost 3.5\nmarks.", "All of it."],
+        "red shoes\nBlue hats\n": ["red shoes", "Blue hats"],
     }.items():
         (tmp_path / "text").write_bytes(text.encode())
         assert read_sentences([tmp_path / "text"]) == sentences
     (tmp_path / "a").write_text("One. Two.", encoding="utf-8")
-    (tmp_path / "b").write_text("\ufeffDrei. Übung", encoding="utf-8")
-    (tmp_path / "empty").touch()
-    paths = [tmp_path / "b", tmp_path / "empty", tmp_path / "a"]
-    assert read_sentences(paths) == ["Drei.", "Übung", "One.", "Two."]
+    (tmp_path / "b").write_text("\ufeffDrei. Üb", encoding="utf-8")
+    (tmp_path / "e").touch()
+    assert read_sentences([tmp_path / one for one in "bea"]) == ["Drei.", "Üb", "One.", "Two."]
     (tmp_path / "latin").write_bytes("caf\xe9 noir".encode("latin-1"))
     with pytest.raises(FileFormatError, match="latin: byte 3 is not UTF-8"):
         read_sentences([tmp_path / "latin"])
