@@ -139,7 +139,7 @@ def _opened(
 ) -> tuple[NDArray[np.uint8], dict[str, Any], int]:
     """Map a file of this ``kind``; return its bytes, its header, and where that ends."""
     try:
-        with _errors_naming(path, path):
+        with errors_naming(path, path):
             data: NDArray[np.uint8] = np.asarray(np.memmap(path, np.uint8, "r"))
     except ValueError:  # an empty file cannot be mapped
         data = np.zeros(0, np.uint8)
@@ -259,14 +259,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with suppress(FileNotFoundError):
         mode = Path(name).stat().st_mode
     if mode is not None and not stat.S_ISREG(mode):
-        with _errors_naming(name, name), Path(name).open("wb") as file:
+        with errors_naming(name, name), Path(name).open("wb") as file:
             yield file
         return
     target = Path(os.path.realpath(name))
     # A short name, for that of the target may have all the 255 bytes that a name can have.
     beside = target.with_name(f".fuzzydict-{os.urandom(8).hex()}")
     permissions = 0o666 if mode is None else stat.S_IMODE(mode)
-    with _errors_naming(target, beside):
+    with errors_naming(target, beside):
         try:  # begins before the file exists, so that an interrupt never leaves it behind
             with open(beside, "xb", opener=partial(os.open, mode=permissions)) as file:
                 if mode is not None and os.name == "posix":
@@ -306,9 +306,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _errors_naming(
-    target: str | os.PathLike[str], beside: str | os.PathLike[str]
-) -> Iterator[None]:
+def errors_naming(target: str | os.PathLike[str], beside: str | os.PathLike[str]) -> Iterator[None]:
     """Make errors about a temporary file name the target."""
     try:
         yield
@@ -322,15 +320,15 @@ class NamedFile(io.FileIO):
     """A file whose errors name it, also those of reading and writing."""
 
     def readinto(self, buffer: Any) -> int | None:
-        with _errors_naming(self.name, self.name):
+        with errors_naming(self.name, self.name):
             return super().readinto(buffer)
 
     def readall(self) -> bytes:
-        with _errors_naming(self.name, self.name):
+        with errors_naming(self.name, self.name):
             return super().readall()
 
     def write(self, data: Any) -> int | None:  # type: ignore[override]
-        with _errors_naming(self.name, self.name):
+        with errors_naming(self.name, self.name):
             return super().write(data)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from fuzzydict._files import replacing
+from fuzzydict._files import errors_naming, replacing
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import FileFormatError, OptionError
 from fuzzydict.frames.dask import require_dask
@@ -155,8 +155,9 @@ def map_parts(
     with ExitStack() as end:
         nearest: Nearest | None = None
         if workers.scheduler is not None or workers.jobs not in (None, 1):
-            place = output if folder.is_dir() else output.parent
-            nearest = _by_others(d, workers, place.absolute(), end)
+            with errors_naming("the working directory", ""):  # which processes begin in
+                place = Path.cwd() / (output if folder.is_dir() else output.parent)
+            nearest = _by_others(d, workers, place, end)
         if not folder.is_dir():
             return clean_column(d, source, output, nearest=nearest, **common)
         matcher = ColumnMatcher(d, _REMEMBERED, deciding, nearest)
