@@ -34,6 +34,9 @@ def command(
     of a store. Without a QUERY, or if it is -, queries are read from standard input, one a line,
     and answered as they come. A query without a match gives an empty line (with --json, nulls) and
     a message on standard error, and the exit code is 1.
+
+    Each command encodes the keys anew. If they are many, ask all queries in one command; a dict
+    saved before, by FuzzyDict.save, answers sooner.
     """
     if topn is not None and click.get_current_context().params["score_cutoff"] is None:
         d.score_cutoff = -math.inf  # the best keys, whatever their scores
