@@ -53,7 +53,6 @@ Milk 1 l, Milk 2 l: milk 1000 ml = Milk 1 l
 wireless mouse, keyboard: mouse without a wire = wireless mouse
 weight (kg), temperature (°C), current (A): weight = weight (kg); temperature = temperature (°C);
     temp_degC = temperature (°C); current = current (A)
-weight, height: weight_kg = weight; height [cm] = height
 Algebra I, 3 Elm St Unit 2, type 2 diabetes: algebra 1 = Algebra I; Unit 2, 3 Elm St = 3 Elm St Unit
     2; diabetes type II = type 2 diabetes
 Organisation for Economic Co-operation, x: OEC = Organisation for Economic Co-operation
@@ -61,8 +60,8 @@ host, port, commit, committing: hostname = host; commiting = committing
 storm, drought, red, danger: snowstorm = storm; reddish = red; dangerous = danger
 first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name; frist
     name = first_name
-one way, return, Non-binary: oneway = one way; nonbinary = Non-binary
-timeout_s, host, led red 5 mm: timeout_seconds = timeout_s; red led 5 mm = led red 5 mm
+timeout_s, one way, led red 5 mm: timeout_seconds = timeout_s; red led 5 mm = led red 5 mm; oneway =
+    one way
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
     postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram; DE89 3704 0044 =
     DE8937040044; 10 15 C = 10-15 C
