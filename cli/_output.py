@@ -145,9 +145,8 @@ def _prepare_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     buffer: Any = getattr(sys.stdout, "buffer", None)
-    raw = getattr(
-        buffer, "raw", buffer
-    )  # PYTHONUNBUFFERED: no buffer, which writes all it is given
+    # With PYTHONUNBUFFERED there is no buffer, and a raw file may write a part alone.
+    raw = getattr(buffer, "raw", buffer)
     if type(raw) is io.FileIO:
         named = NamedFile(raw.fileno(), "w", closefd=False)
         named.name = "standard output"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from numbers import Real
 from threading import RLock
 from typing import Any, TypeAlias
 
@@ -143,7 +144,7 @@ def _checked(
         if isinstance(number, float) and math.isnan(number):
             got += "; where no key should match, give None in place of nan"
         raise ArgumentTypeError(f"targets: expected keys (or None) or numbers for all, got {got}")
-    if numbers and all(isinstance(one, int | float) and one in state.every for _, one in numbers):
+    if numbers and all(isinstance(one, Real) and one in state.every for _, one in numbers):
         query, key = numbers[0]
         raise OptionError(
             f"targets: {quoted(key)}, for the query {quoted(query)}, is a key that is no text; fit "

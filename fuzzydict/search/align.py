@@ -25,12 +25,9 @@ from fuzzydict.text.lexicon import (
     LACKING,
     abbreviates,
     denied_in,
-    first_writings,
     given_names,
     is_other_compound,
     look_up,
-    other_writings,
-    spelled_out,
     stem_of,
     table_of,
 )
@@ -45,6 +42,7 @@ from fuzzydict.text.numbers import (
     told_by_numbers,
 )
 from fuzzydict.text.words import LONGEST, same_text
+from fuzzydict.text.writings import first_writings, other_writings, spelled_out
 
 
 class Feature(NamedTuple):
@@ -205,9 +203,9 @@ def compare_strings(
 ) -> None:
     """Set how alike queries and candidates are as strings; the arguments are those of a `Block`."""
     ours, texts = [query.text for query in queries], [keys.texts[i] for i in slots.ravel().tolist()]
-    joined, of_keys = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
+    one, other = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
     for place, some, theirs, measure in (
-        (EDITS, joined, of_keys, OSA),
+        (EDITS, one, other, OSA),
         (BEGINNING, ours, texts, JaroWinkler),
     ):
         each = [text for text in some for _ in range(slots.shape[1])]
@@ -265,11 +263,10 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
         for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
             if is_one_text(query.text, keys.texts[slots[i, j]]):
                 raise_to(1.0, i, j)
-        for j, slot in enumerate(
-            slots[i].tolist() if len(numbers_of(query.text)) in (2, 3) else ()
-        ):
-            for m, k in of_one_date(query.text, keys.texts[slot]):
-                raise_to(1.0, i, j, slice(m, m + 1), slice(k, k + 1))
+        if len(numbers_of(query.text)) in (2, 3):  # as dates have
+            for j, slot in enumerate(slots[i].tolist()):
+                for m, k in of_one_date(query.text, keys.texts[slot]):
+                    raise_to(1.0, i, j, slice(m, m + 1), slice(k, k + 1))
     for at in _denied_in(block):
         raise_to(SAME, *at)
 
@@ -323,18 +320,21 @@ def _wholes(one: str, other: str) -> list[str]:
     return [stem_of(first + second) for first, second in product(*ways)]
 
 
-_POINTED = re.compile(r"(?<!\w)([a-z])[./](?!\d)")
+_POINTED = re.compile(r"(?<!\w)([a-z])(?:\.(?=\s*[^\W\d]|$)|/(?=[a-z]{2}))")
 
 
 def _letters_in(
     query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]
 ) -> Iterator[tuple[int, slice, slice, bool]]:
-    """Yield where a letter of one and a given name of the other are, and whether it begins so.
+    """Yield where a letter of one and a word of the other are, and whether the word begins so.
 
-    "R. Miller" may be "Robert Miller", and is not "Kate Miller". Those that begin so come first. A
-    letter of the query with a point may be any word, "W. wheat".
+    "R. Miller" may be "Robert Miller", and is not "Kate Miller". Those that begin so come first.
+    The word is a given name; or any, if the letter of the query has a mark: "W. wheat", "w/pump".
     """
-    facts, given_name, pointed = keys.facts, given_names(), _POINTED.findall(query.asked.lower())
+    facts, given_name, asked = keys.facts, given_names(), query.asked.lower()
+    pointed = _POINTED.findall(asked)
+    if len(pointed) == 1 and asked.endswith("."):  # of the sentence: "grade c."
+        pointed = []
     found = list[tuple[int, int, int, bool]]()
     for m, word in enumerate(query.words if len(query.words) > 1 else ()):
         if len(word.text) == 1 and word.text.isalpha():
@@ -650,10 +650,10 @@ def is_directed(text: str, words: str) -> bool:
     >>> [is_directed(one, one.lower()) for one in ("usd to eur", "Bonn - Ulm", "from home")]
     [True, True, False]
     """
-    kinds, (_, *between) = table_of("kinds"), words.split(" ")
-    if len(between) > _MOST_DIRECTED:
+    kinds, (_, *others) = table_of("kinds"), words.split(" ")
+    if len(others) > _MOST_DIRECTED and not {"from", "to"} <= {*others}:
         return False
-    inside = [word for word in between[:-1] if "direction" in kinds.get(word, ())]
+    inside = [word for word in others[:-1] if "direction" in kinds.get(word, ())]
     return bool(inside or (_SIDES.search(text) and _SIDES.search(spelled_out(text))))
 
 

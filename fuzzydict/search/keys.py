@@ -31,10 +31,10 @@ from fuzzydict.text.lexicon import (
     look_up,
     meanings_of,
     same_terms,
-    words_of,
 )
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams, ngrams_of_each, ngrams_of_several
 from fuzzydict.text.words import plain
+from fuzzydict.text.writings import words_of
 
 #: Words of a text that are compared one by one.
 MOST_WORDS = 16
@@ -733,7 +733,8 @@ class Asked(NamedTuple):
         members = [keys.members.get((word.entry.group, word.entry.member), -1) for word in words]
         facts[0]["stem"] = -2
         facts[1:] = facts_of(words, stems, members)
-        units[1:] = [word.unit for word in words]
+        if words:
+            units[1:] = [word.unit for word in words]
         weights[1:] = keys.weights_of(words)
         return cls(queries, words, columns, facts, units, weights)
 

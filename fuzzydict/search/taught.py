@@ -18,8 +18,9 @@ from hashlib import blake2b
 from typing import Any, Self
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
-from fuzzydict.text.lexicon import MOST_READ, look_up, words_of
+from fuzzydict.text.lexicon import look_up
 from fuzzydict.text.words import plain, same_text
+from fuzzydict.text.writings import MOST_READ, words_of
 
 Phrase = tuple[str, ...]  # plain words in their first spellings
 Given = Mapping[str, Any] | Iterable[tuple[str, Any]]

@@ -13,19 +13,16 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 
 from fuzzydict.text.lexicon import (
-    HAS_NUMBERS,
     PREFIXES,
     abbreviates,
-    first_writings,
     is_numeronym,
     look_up,
     short_forms,
     table_of,
     unit_of,
-    with_plain_numbers,
-    with_points,
 )
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
+from fuzzydict.text.writings import HAS_NUMBERS, first_writings, with_plain_numbers, with_points
 
 
 class Numbers(Enum):
@@ -74,17 +71,17 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     if (more and less) or other_amounts(written, other_written):
         return Numbers.OTHER
     if {*more, *less} == {"0"}:
-        longer = written if more else other_written
-        if len(_POINT_ZERO.findall(longer)) == (more + less)["0"]:
+        longer, shorter = (written, other_written) if more else (other_written, written)
+        if "".join(_POINT_ZERO.findall(longer)).count(".") == (more + less)["0"]:
             return Numbers.SAME  # "2.0", "2"
-        if _ZERO_POINT.search(longer):
+        if {*_ZERO_POINT.findall(longer)} - {*_ZERO_POINT.findall(shorter)}:
             return Numbers.OTHER  # "0.9 %", "9 %"
     is_left = are_left(more, written, other) or are_left(less, other_written, text)
     return Numbers.LEFT if is_left else Numbers.NOTHING
 
 
-_POINT_ZERO = re.compile(r"(?<=[0-9])\.0+(?![0-9])")
-_ZERO_POINT = re.compile(r"(?<![0-9.])0\.(?=[0-9])")
+_POINT_ZERO = re.compile(r"(?<=[0-9])(?:\.0+)+(?![0-9.])")  # at the end of a number
+_ZERO_POINT = re.compile(r"(?<![0-9.])0\.[0-9]+")
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
 _DIGITS = re.compile("[0-9]+")
 _NUMBERS = re.compile(r"[0-9]+(?: [0-9]+)*")  # with nothing but blanks between them
@@ -109,7 +106,10 @@ def is_one_text(text: str, other: str) -> bool:
 
 
 _WRITTEN_NUMBER = re.compile(r"(?:^ *- *|(?<![\w.-])[-v]?)[$€£¥]?[0-9]+(?:\.[0-9]+)*(?![0-9])")
-_MINUS = re.compile(r"(?<![\w.])minus (?=[$€£¥]?[0-9])|[\u2010-\u2013\u2212](?= ?[$€£¥]?[0-9])")
+_MINUS = re.compile(
+    r"(?<![\w.])(?<!\b\w )minus (?=[$€£¥]?[0-9])"
+    r"|[\u2010-\u2013](?=[$€£¥]?[0-9])|\u2212(?= ?[$€£¥]?[0-9])"
+)
 _YEAR = re.compile("(?:19|20)[0-9]{2}")
 
 
@@ -289,12 +289,18 @@ def _codes_of(text: str) -> dict[str, str]:
 
 _AMOUNT = re.compile(
     r"(?<![\w.,/])([0-9]{1,18}(?:\.[0-9]{1,18})?)[ -]?([^\W\d_]+)(?![^\W_]|[\^²³])"
-    r"(?=(?: ?(?:/|per ) ?([^\W\d_]+)(?![^\W_]))?)"
+    r"(?=(?:(?:/| per )([^\W\d_]+)(?![^\W_]))?)"
 )
 #: Units without a prefix that are multiples of another.
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
 _MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
 _MULTIPLES |= {"pound": (16, "ounce"), "foot": (12, "inch"), "gallon": (8, "pint")}
+
+
+#: What rates are often of; and what may tell of a rate otherwise.
+_RATED = {"second", "minute", "hour", "day", "week", "month", "year"}
+_RATED |= {"liter", "milliliter", "deciliter", "kilogram", "meter"}
+_MAY_BE_RATE = re.compile(r"(?i)/|\b(?:per|an?|each|every|daily|hourly|weekly|monthly|yearly)\b")
 
 
 class Amount(NamedTuple):
@@ -314,7 +320,8 @@ def _amount(found: re.Match[str]) -> Amount | None:
     value = Fraction(number) * times * Fraction(10) ** PREFIXES.get(prefix, 0)
     if not any(look_up(name.split(" ")[0]).unit for name in (unit, base)):
         return None
-    if found[3] and look_up(per := unit_of(found[3])).unit:  # "10 mg/h"
+    per = unit_of(found[3]) if found[3] else ""
+    if per in _RATED and not {unit, per} <= _MULTIPLES.keys():  # "10 mg/h", not "7 day/week"
         unit, base = f"{unit}/{per}", f"{base}/{per}"
     return Amount(found[0], number, unit, (value, base))
 
@@ -605,8 +612,11 @@ def other_rates(text: str, other: str) -> bool:
 
     >>> other_rates("morphine 10 mg/h", "morphine 10 mg"), other_rates("10 km/h", "10 km per hour")
     (True, False)
+    >>> other_rates("5 g per day", "5 g daily")
+    False
     """
-    if not any("/" in one.unit for one in (*amounts_of(text), *amounts_of(other))):
+    rates = [any("/" in one.unit for one in amounts_of(one)) for one in (text, other)]
+    if not any(rates) or (_MAY_BE_RATE.search(other if rates[0] else text) and not all(rates)):
         return False
     return any(
         {base for _, base in ours}.isdisjoint({base for _, base in theirs})

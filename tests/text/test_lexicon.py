@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.text.lexicon import MOST_READ, abbreviates, look_up, words_of
+from fuzzydict.text.lexicon import abbreviates, look_up
 from fuzzydict.text.words import word_list, words
+from fuzzydict.text.writings import MOST_READ, words_of
 
 LISTED = sorted({word for name in ("written", "negated", "units") for word, *_ in word_list(name)})
 PARTS = st.lists(st.sampled_from([*LISTED, "no", "in", "un", "5"]))

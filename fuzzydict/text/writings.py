@@ -1,0 +1,247 @@
+"""How texts are written: the numbers, signs and words of a text as the tables write them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from fuzzydict.text.lexicon import are_measures, look_up, table_of, unit_of
+from fuzzydict.text.words import LONGEST, compatible, plain, table, word_list
+
+#: Words of a text that are read; what follows them makes no difference.
+MOST_READ = 32
+
+_SIGN = re.compile("[/&%€£¥°]")
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
+_BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
+#: What a text has if `with_plain_numbers` may change it.
+HAS_NUMBERS = re.compile(r"(?i)[0-9]|\b(?:half|quarters?)\b")
+# "6x330ml", "24X33CL"; but "SKU1X2" is a code.
+_TIMES = re.compile(
+    r"(?<=[0-9])(?: ?[x\u00d7] ?| X |X(?=[0-9.,]+ ?[A-Za-z]{1,2}(?![A-Za-z])))(?=\.?[0-9])"
+)
+_TIMES_BEHIND = re.compile(
+    r"(?i)(?<![\d.,])([0-9]+(?:\.[0-9]+)? ?(?:ml|cl|l|m?g|kg|oz)) ?x ?([0-9]+)\b(?! ?[a-z])"
+)
+_MEASURE = r"(?:[lL]|kg|g|lbs?|oz|cups?|tsp|tbsp|pounds?|pints?|gallons?|lit(?:er|re)s?)\b"
+_INCHES = r"in(?:ch(?:es)?)?\b|[\"\u2033]"
+_FRACTION_OF = re.compile(
+    rf"(?<![\d/.])(?:([1-9][0-9]*)[ -])?([1-3])/([248])(?=[ -]?(?:{_MEASURE}|{_INCHES}))"
+)
+# "half a litre", but not "Grade A half gallon", nor "the second half pounds on".
+_HALF_OF = re.compile(
+    r"(?i)(?<!first )(?<!second )(?<!third )(?<!fourth )(?<!last )"
+    r"\b(?:(?-i:a) )?(half|quarter|three[ -]quarters)(?: of)?(?: an?)?[ -]"
+    r"(?=(?:kg|lb|oz|cup|tsp|tbsp|teaspoon|tablespoon|pound|pint|gallon|lit(?:er|re)|met(?:er|re)"
+    r"|kilogram|gram|kilo|ounce|ton|inch|mile|hour)\b)"
+)
+_PARTS = {"half": "0.5 ", "quarter": "0.25 ", "three quarters": "0.75 "}
+_AND_A_HALF = re.compile(
+    r"(?i)(?<![\w-])(?<!ty )(one|two|three|four|five|six|seven|eight|nine|ten|[1-9][0-9]?)"
+    r"( hours?)? and a half\b"
+)
+_SIGNS = re.compile(
+    r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
+)
+_NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
+_POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
+_SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
+_ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
+
+
+@table
+def _written() -> dict[str, str]:
+    """Return how signs and words are written: "in active" as "inactive"."""
+    written = {
+        f"{first} {word}": other
+        for word, other in word_list("negated")
+        if other.endswith(word)
+        for first in ("not", "non", other.removesuffix(word))
+        if first not in ("in", "a")  # which are words: "in active use", "a typical day"
+    }
+    lines = [" ".join(line).split(" = ") for line in word_list("written")]
+    return written | dict(lines)
+
+
+@cache
+def _last_written() -> frozenset[str]:
+    """Return the last words of what is written in another way; few texts have one."""
+    return frozenset(left.split()[-1] for left in _written())
+
+
+@lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
+def with_plain_numbers(text: str) -> str:
+    """Return a text as written with blanks around "x" between numbers, which have no commas.
+
+    There is a digit before each point. How often an amount is there stands before it, and halves,
+    quarters and eighths of an amount are decimals.
+
+    >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: 2x.5 mg")
+    ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
+    >>> with_plain_numbers("cola 0,33l x 6"), with_plain_numbers("milk 1 1/2 l")
+    ('cola 6 x 0.33l', 'milk 1.5 l')
+    >>> with_plain_numbers("half a litre"), with_plain_numbers("one and a half cups")
+    ('0.5 litre', '1.5 cups')
+    """
+
+    def decimal(found: re.Match[str]) -> str:
+        return str(int(found[1] or 0) + int(found[2]) / int(found[3]))
+
+    def more(found: re.Match[str]) -> str:
+        return f"{table_of('numbers').get(found[1].lower(), [found[1]])[0]}.5{found[2] or ''}"
+
+    text = _HALF_OF.sub(
+        lambda part: _PARTS[part[1].lower().replace("-", " ")], _AND_A_HALF.sub(more, text)
+    )
+    text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
+    text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
+    text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
+    return _TIMES_BEHIND.sub(r"\2 x \1", text)
+
+
+# A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
+_SYMBOL = re.compile(
+    r"(?:(?<=[0-9])[\s_-]?|(?<![^\W_])(?=[a-zμΩ]|[A-Z]{2}[a-z])|(?<=[(\[])(?=M[JVW]|Nm))"
+    r"([a-zA-Z]{0,2}[A-ZμΩ][a-zA-ZΩ]{0,2})(?![^\W_])"
+)
+
+
+def _named(symbol: re.Match[str]) -> str:
+    """Return the unit that a symbol with capitals or Greek letters stands for: "mA", "MHz"."""
+    written, units = symbol[1], table_of("units")
+    ways = [written, "μ" + written[1:] if written[0] == "u" else written]
+    # It would be two words, as "MBit"; but "mM" is molar.
+    if written not in (written.upper(), written.title()) and written[-1] != "M":
+        ways.append(written.lower())
+    unit = next((units[way] for way in ways if way in units), None)
+    return f" {' '.join(unit)}" if unit else symbol[0]
+
+
+# A letter that is a unit behind the name of what is measured: "voltage (V)".
+_LAST_UNIT = re.compile(
+    r"(?i)(?<![^\W_])(current|voltage|mass|weight|volume)[ _]?[(\[_]([avgl])[)\]]?$"
+)
+
+
+_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
+_FRACTION = re.compile("(?:([0-9]) ?)?([½¼¾])")
+
+
+def with_points(text: str) -> str:
+    """Return a text with points in numbers for halves and quarters.
+
+    >>> with_points("4½ in, 1 ½ l, ¼ l")
+    '4.5 in, 1.5 l, .25 l'
+    """
+    return _FRACTION.sub(lambda found: (found[1] or "") + _FRACTIONS[found[2]], text)
+
+
+def spelled_out(text: str) -> str:
+    """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
+    text = text[:LONGEST]
+    if not text.isascii():
+        text = compatible(with_points(text))
+    if HAS_NUMBERS.search(text):
+        text = with_plain_numbers(text)
+    if "-" in text:
+        text = _SPLIT_OFF.sub(_joined, text)
+    text = _ARROW.sub(" to ", text)
+    text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
+    text = _SYMBOL.sub(_named, text)
+    return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
+
+
+def _joined(split: re.Match[str]) -> str:
+    """Return "inactive" of "in-active", where "in" is no word; but "in-house"."""
+    whole = split[1] + split[2]
+    return whole if split[2].lower() in look_up(whole.lower()).opposites else split[0]
+
+
+def _worded(sign: re.Match[str]) -> str:
+    """Return what a sign is in words: "price/kg" is "price per kg", "w/o" is "without"."""
+    one, other = (look_up((part or "").lower()).unit for part in sign.groups())
+    is_rate = are_measures()[other] and not one and min(map(len, sign.groups())) > 1
+    parted = " per ".join(sign.groups()) if is_rate else sign[0]
+    return f" {_written().get(sign[0].strip().lower(), parted)} "
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text as the tables write them, at most 32.
+
+    They are those of `plain`, but what may be written in several ways is written in one.
+
+    >>> words_of("price w/o tax"), words_of("In-active users"), words_of("10kg"), words_of("5 g")
+    (['price', 'without', 'tax'], ['inactive', 'users'], ['10', 'kg'], ['5', 'gram'])
+    """
+    units, written, last, found = table_of("units"), _written(), _last_written(), list[str]()
+
+    def parted(stuck: re.Match[str]) -> str:  # a number and a unit; but codes stay as they are
+        unit = stuck[2]
+        is_unit = unit in units or "unit" in table_of("kinds").get(unit, ())
+        is_unit |= len(unit) > 1 and look_up(unit).unit > 0  # "250mcg", but not "10x"
+        return " ".join(stuck.groups()) if is_unit and look_up(stuck[0]).group < 0 else stuck[0]
+
+    text = _POSSESSIVE.sub("s", plain(spelled_out(text)))
+    for word in _NUMBER_AND_UNIT.sub(parted, text).split():
+        is_unit = len(word) == 1 and word in units and found[-1:] and found[-1].isdigit()
+        found.append(units[word][0] if is_unit else word)  # "5 g", where "g" alone is a letter
+        while found[-1] in last:
+            some = " ".join(found[-2:])
+            if some not in written and (some := found[-1]) not in written:
+                break
+            found[-1 - some.count(" ") :] = written[some].split()
+    return _read_in_context(found[:MOST_READ])
+
+
+_NUMERALS = {"i": "1", "v": "5", "x": "10"}
+_TENS = {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
+_ONES = re.compile("[1-9](?:st|nd|rd|th)?")
+
+
+def _read_in_context(words: list[str]) -> list[str]:
+    """Return words with "no" as "without" before what is denied, and "i", "v", "x" as numbers.
+
+    So are "no tax" and "has no tax", but not "order no" and "no 5"; "type I", "chapter V" and
+    "algebra I", but not "do I" and "I am". "twenty first" is one number, and "nineteen ten" a year.
+    """
+    kinds, numbers = table_of("kinds"), table_of("numbers")
+    behind = ""  # the number that the words behind are
+    for i in range(len(words) - 1, -1, -1):
+        word, digits = words[i], numbers.get(words[i], [""])[0]
+        if word in _TENS and _ONES.fullmatch(behind):
+            digits = digits[0] + behind
+        elif word in ("eighteen", "nineteen") and re.fullmatch("[1-9][0-9]", behind):
+            digits += behind
+        else:
+            behind = digits
+            continue
+        words[i : i + 2] = [digits]
+        behind = digits
+    for i, word in enumerate(words):
+        if word == "no" or word in _NUMERALS:
+            before = kinds.get(words[i - 1], ()) if i else ("states",)
+            after = look_up(words[i + 1]) if i + 1 < len(words) else None
+            is_last = after is None or after.is_function
+            if word != "no":
+                if i and ("numbered" in before or (word == "i" and not before and is_last)):
+                    words[i] = _NUMERALS[word]
+            elif after and not (after.has_digit or after.form[0].isdigit() or after.is_filler):
+                words[i] = "without" if "states" in before or not before else "no"
+    return words
+
+
+@cache
+def first_writings() -> dict[str, str]:
+    """Return how single words that may be written in several ways are: "1st" for "first"."""
+    numbers = {word: digits for word, (digits,) in table_of("numbers").items()}
+    return numbers | {a: b for a, b in _written().items() if f"{a}{b}".isalpha()}
+
+
+@cache
+def other_writings() -> dict[str, list[str]]:
+    """Return which words `first_writings` rewrites to each: "one" for "1"."""
+    found = dict[str, list[str]]()
+    for word, first in first_writings().items():
+        found.setdefault(first, []).append(word)
+    return found
