@@ -57,11 +57,10 @@ Algebra I, 3 Elm St Unit 2, type 2 diabetes: algebra 1 = Algebra I; Unit 2, 3 El
     2; diabetes type II = type 2 diabetes
 Organisation for Economic Co-operation, x: OEC = Organisation for Economic Co-operation
 host, port, commit, committing: hostname = host; commiting = committing
-storm, drought, red, danger: snowstorm = storm; reddish = red; dangerous = danger
+storm, red, danger, one way: snowstorm = storm; reddish = red; dangerous = danger; oneway = one way
 first_name, last_name, phone: fname = first_name; lname = last_name; firstname = first_name; frist
     name = first_name
-timeout_s, one way, led red 5 mm: timeout_seconds = timeout_s; red led 5 mm = led red 5 mm; oneway =
-    one way
+timeout_s, one way, led red 5 mm: timeout_seconds = timeout_s; red led 5 mm = led red 5 mm
 surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: last name = surname;
     postal code = zip code; UK = Great Britain; k8s = kubernetes; 5 g = 5 gram; DE89 3704 0044 =
     DE8937040044; 10 15 C = 10-15 C
