@@ -214,11 +214,12 @@ def compare_strings(
     same = X[..., BEGINNING] == 1
     if np.count_nonzero(same) > 1:
         for i in (np.count_nonzero(same, axis=1) > 1).nonzero()[0].tolist():
-            names = [str.__str__(keys.names[slot]) for slot in slots[i].tolist()]
+            places = same[i].nonzero()[0]
+            names = [exact_text(keys.names[slot]) for slot in slots[i, places].tolist()]
             asked, *written = map(same_text, keys.table.written([queries[i].asked, *names]))
             are_other = np.array([text != asked for text in written])
             if not are_other.all():  # "colour", where "color" is a key as well
-                X[i, same[i] & are_other, BEGINNING] = ALIKE_IN_FORM
+                X[i, places[are_other], BEGINNING] = ALIKE_IN_FORM
 
 
 # ---- one word that stands for several ------------------------------------------------------------

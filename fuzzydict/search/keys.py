@@ -695,7 +695,7 @@ def has_words(query: Any) -> bool:
     return isinstance(query, str) and bool(plain(exact_text(query)))
 
 
-# ---- queries ----
+# ---- queries -------------------------------------------------------------------------------------
 
 
 class Asked(NamedTuple):

@@ -173,7 +173,7 @@ class Lookup(ABC):
         if not asked or not len(keys):
             return np.zeros((len(asked), len(keys)))
         if isinstance(self.score, NamedScore):
-            return self.score.scores(self.meaning.of_queries(Asked.of(asked, keys)), keys)
+            return self.score.scores(np.array([query.vector for query in asked]), keys)
         return self._log_probabilities(listing, self.compared(listing))
 
     # ---- the best keys -----------------------------------------------------------------------

@@ -201,8 +201,10 @@ def raise_equal(odds: NDArray[Any], X: NDArray[np.float32]) -> None:
     Another key may be a form of it: "APPLES" are "apples", not "apple". Given are the features of
     the candidates, (..., C, F).
     """
-    are_equal = (X[..., align.BEGINNING] == 1) & (X[..., align.OTHER_NUMBERS] == 0)
-    are_equal &= odds > -np.inf
+    are_equal = X[..., align.BEGINNING] == 1
+    if not np.count_nonzero(are_equal):
+        return
+    are_equal &= (X[..., align.OTHER_NUMBERS] == 0) & (odds > -np.inf)
     sides = are_equal, ~are_equal
     best, other = [np.where(some, odds, -np.inf).max(-1, keepdims=True) for some in sides]
     lacking = LEAD - (best - other)
@@ -372,8 +374,7 @@ class Judge:
         odds = self.which_is_best(x)
         if alive is not None:
             odds[~alive] = -np.inf
-        if np.count_nonzero(x[:, align.BEGINNING] == 1):
-            raise_equal(odds, x)
+        raise_equal(odds, x)
         place = int(odds.argmax())
         tied = (odds > odds[place] - tie(odds[place])).nonzero()[0]
         if len(tied) > 1:

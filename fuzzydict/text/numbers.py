@@ -52,9 +52,9 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     ours = with_whole_years(ours, theirs, written)
     theirs = with_whole_years(theirs, ours, other_written)
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
-    if other_code(text, other) or other_letter(text, other) or other_number(written, other_written):
+    if other_code(text, other) or other_letter(text, other):
         return Numbers.OTHER
-    if other_rates(written, other_written):
+    if other_number(written, other_written) or other_rates(written, other_written):
         return Numbers.OTHER
     if is_one_text(text, other):
         return Numbers.SAME
@@ -265,13 +265,13 @@ def other_letter(text: str, other: str) -> bool:
     ours, theirs = (dict(_LETTERED.findall(one)) for one in (text, other))
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
-        beside = {*(theirs if one else ours).values(), *(other if one else text).split()}
-        letter = one or two
         if one != two and one and two:
             return True
-        units = {letter, unit_of(letter)}
-        if one != two and letter in "abcde" and units.isdisjoint([*beside, *map(unit_of, beside)]):
-            return True
+        letter = one or two
+        if one != two and letter in "abcde":
+            beside = {*(theirs if one else ours).values(), *(other if one else text).split()}
+            if {letter, unit_of(letter)}.isdisjoint([*beside, *map(unit_of, beside)]):
+                return True
     return False
 
 
@@ -295,8 +295,6 @@ _AMOUNT = re.compile(
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
 _MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
 _MULTIPLES |= {"pound": (16, "ounce"), "foot": (12, "inch"), "gallon": (8, "pint")}
-
-
 #: What rates are often of; and what may tell of a rate otherwise.
 _RATED = {"second", "minute", "hour", "day", "week", "month", "year"}
 _RATED |= {"liter", "milliliter", "deciliter", "kilogram", "meter"}

@@ -11,7 +11,9 @@ from fuzzydict.text.words import LONGEST, compatible, plain, table, word_list
 #: Words of a text that are read; what follows them makes no difference.
 MOST_READ = 32
 
-_SIGN = re.compile("[/&%€£¥°]")
+
+# ---- numbers -------------------------------------------------------------------------------------
+
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
@@ -41,33 +43,6 @@ _AND_A_HALF = re.compile(
     r"(?i)(?<![\w-])(?<!ty )(one|two|three|four|five|six|seven|eight|nine|ten|[1-9][0-9]?)"
     r"( hours?)? and a half\b"
 )
-_SIGNS = re.compile(
-    r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
-)
-_NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
-_POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
-_SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
-_ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
-
-
-@table
-def _written() -> dict[str, str]:
-    """Return how signs and words are written: "in active" as "inactive"."""
-    written = {
-        f"{first} {word}": other
-        for word, other in word_list("negated")
-        if other.endswith(word)
-        for first in ("not", "non", other.removesuffix(word))
-        if first not in ("in", "a")  # which are words: "in active use", "a typical day"
-    }
-    lines = [" ".join(line).split(" = ") for line in word_list("written")]
-    return written | dict(lines)
-
-
-@cache
-def _last_written() -> frozenset[str]:
-    """Return the last words of what is written in another way; few texts have one."""
-    return frozenset(left.split()[-1] for left in _written())
 
 
 @lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
@@ -91,15 +66,37 @@ def with_plain_numbers(text: str) -> str:
     def more(found: re.Match[str]) -> str:
         return f"{table_of('numbers').get(found[1].lower(), [found[1]])[0]}.5{found[2] or ''}"
 
-    text = _HALF_OF.sub(
-        lambda part: _PARTS[part[1].lower().replace("-", " ")], _AND_A_HALF.sub(more, text)
-    )
+    def part(found: re.Match[str]) -> str:
+        return _PARTS[found[1].lower().replace("-", " ")]
+
+    text = _HALF_OF.sub(part, _AND_A_HALF.sub(more, text))
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
     return _TIMES_BEHIND.sub(r"\2 x \1", text)
 
 
+_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
+_FRACTION = re.compile("(?:([0-9]) ?)?([½¼¾])")
+
+
+def with_points(text: str) -> str:
+    """Return a text with points in numbers for halves and quarters.
+
+    >>> with_points("4½ in, 1 ½ l, ¼ l")
+    '4.5 in, 1.5 l, .25 l'
+    """
+    return _FRACTION.sub(lambda found: (found[1] or "") + _FRACTIONS[found[2]], text)
+
+
+# ---- signs ---------------------------------------------------------------------------------------
+
+_SIGN = re.compile("[/&%€£¥°]")
+_SIGNS = re.compile(
+    r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
+)
+_SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
+_ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 # A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
 _SYMBOL = re.compile(
     r"(?:(?<=[0-9])[\s_-]?|(?<![^\W_])(?=[a-zμΩ]|[A-Z]{2}[a-z])|(?<=[(\[])(?=M[JVW]|Nm))"
@@ -122,19 +119,6 @@ def _named(symbol: re.Match[str]) -> str:
 _LAST_UNIT = re.compile(
     r"(?i)(?<![^\W_])(current|voltage|mass|weight|volume)[ _]?[(\[_]([avgl])[)\]]?$"
 )
-
-
-_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
-_FRACTION = re.compile("(?:([0-9]) ?)?([½¼¾])")
-
-
-def with_points(text: str) -> str:
-    """Return a text with points in numbers for halves and quarters.
-
-    >>> with_points("4½ in, 1 ½ l, ¼ l")
-    '4.5 in, 1.5 l, .25 l'
-    """
-    return _FRACTION.sub(lambda found: (found[1] or "") + _FRACTIONS[found[2]], text)
 
 
 def spelled_out(text: str) -> str:
@@ -166,6 +150,32 @@ def _worded(sign: re.Match[str]) -> str:
     return f" {_written().get(sign[0].strip().lower(), parted)} "
 
 
+# ---- words ---------------------------------------------------------------------------------------
+
+_NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
+_POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
+
+
+@table
+def _written() -> dict[str, str]:
+    """Return how signs and words are written: "in active" as "inactive"."""
+    written = {
+        f"{first} {word}": other
+        for word, other in word_list("negated")
+        if other.endswith(word)
+        for first in ("not", "non", other.removesuffix(word))
+        if first not in ("in", "a")  # which are words: "in active use", "a typical day"
+    }
+    lines = [" ".join(line).split(" = ") for line in word_list("written")]
+    return written | dict(lines)
+
+
+@cache
+def _last_written() -> frozenset[str]:
+    """Return the last words of what is written in another way; few texts have one."""
+    return frozenset(left.split()[-1] for left in _written())
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of a text as the tables write them, at most 32.
 
@@ -191,33 +201,39 @@ def words_of(text: str) -> list[str]:
             if some not in written and (some := found[-1]) not in written:
                 break
             found[-1 - some.count(" ") :] = written[some].split()
-    return _read_in_context(found[:MOST_READ])
+    return _read_in_context(_with_whole_numbers(found[:MOST_READ]))
+
+
+_TENS = {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
+_CENTURIES = {"eighteen", "nineteen"}
+_ONES, _TWO_DIGITS = re.compile("[1-9](?:st|nd|rd|th)?"), re.compile("[1-9][0-9]")
+
+
+def _with_whole_numbers(words: list[str]) -> list[str]:
+    """Return words with "twenty first" as one number, and "nineteen ninety seven" as a year."""
+    numbers, found, behind = table_of("numbers"), list[str](), ""
+    for word in reversed(words):
+        digits = numbers.get(word, [""])[0]
+        if word in _TENS and _ONES.fullmatch(behind):
+            digits = found[-1] = digits[0] + behind
+        elif word in _CENTURIES and _TWO_DIGITS.fullmatch(behind):
+            digits = found[-1] = digits + behind
+        else:
+            found.append(word)
+        behind = digits  # the number that the words behind the next are
+    return found[::-1]
 
 
 _NUMERALS = {"i": "1", "v": "5", "x": "10"}
-_TENS = {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
-_ONES = re.compile("[1-9](?:st|nd|rd|th)?")
 
 
 def _read_in_context(words: list[str]) -> list[str]:
     """Return words with "no" as "without" before what is denied, and "i", "v", "x" as numbers.
 
     So are "no tax" and "has no tax", but not "order no" and "no 5"; "type I", "chapter V" and
-    "algebra I", but not "do I" and "I am". "twenty first" is one number, and "nineteen ten" a year.
+    "algebra I", but not "do I" and "I am".
     """
-    kinds, numbers = table_of("kinds"), table_of("numbers")
-    behind = ""  # the number that the words behind are
-    for i in range(len(words) - 1, -1, -1):
-        word, digits = words[i], numbers.get(words[i], [""])[0]
-        if word in _TENS and _ONES.fullmatch(behind):
-            digits = digits[0] + behind
-        elif word in ("eighteen", "nineteen") and re.fullmatch("[1-9][0-9]", behind):
-            digits += behind
-        else:
-            behind = digits
-            continue
-        words[i : i + 2] = [digits]
-        behind = digits
+    kinds = table_of("kinds")
     for i, word in enumerate(words):
         if word == "no" or word in _NUMERALS:
             before = kinds.get(words[i - 1], ()) if i else ("states",)
