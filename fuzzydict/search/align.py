@@ -29,7 +29,6 @@ from fuzzydict.text.lexicon import (
     is_other_compound,
     look_up,
     stem_of,
-    table_of,
 )
 from fuzzydict.text.numbers import (
     Numbers,
@@ -42,7 +41,14 @@ from fuzzydict.text.numbers import (
     told_by_numbers,
 )
 from fuzzydict.text.words import LONGEST, same_text
-from fuzzydict.text.writings import first_writings, other_writings, spelled_out
+from fuzzydict.text.writings import (
+    are_turned,
+    aspect_of,
+    first_writings,
+    is_directed,
+    other_writings,
+    sides_in,
+)
 
 
 class Feature(NamedTuple):
@@ -99,6 +105,7 @@ WHETHER = OTHER_KINDS
 CONTEXT = WORDS  # from here on features tell of query and key, not of how they compare
 
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
+_FEW_CODES = 3  # candidates that begin with a code; fewer tell nothing of the others
 UNMATCHED = 0.5
 SAME = 0.8  # how alike words are that both have
 ALIKE_IN_FORM = 0.99  # texts that are written in another way, where a key is written as the query
@@ -143,12 +150,13 @@ def align(
     queries, X = asked.queries, np.zeros((*slots.shape, len(FEATURES)), np.float32)
     theirs = keys.columns[slots, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
     share, own = weigh_words(asked.weights, asked.facts, asked.columns)
-    other, counts = weigh_words(keys.weights, keys.facts, theirs)
+    codes = codes_in(queries, keys, theirs)
+    other, counts = weigh_words(keys.weights, keys.facts, theirs, codes)
     sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
     X[..., NEAR], X[..., ABOVE] = seen.near * sure, seen.above / 10 * sure
     X[..., ENCODED], X[..., ENCODED_ABOVE] = seen.encoded, seen.encoded_above / 10
     X[..., NGRAMS] = seen.of_ngrams
-    compare_strings(X, queries, keys, slots)
+    compare_strings(X, queries, keys, slots, codes)
     units = keys.word_units[theirs]
     table = Table.of(asked, keys, theirs, units, weights)
     block = Block(X, queries, keys, slots, theirs, table)
@@ -158,7 +166,7 @@ def align(
     compare_wholes(block)
     oppose(block)
     _cover(block, asked, share[:, None], other, units)
-    compare_numbers(X, queries, keys, slots, theirs, other)
+    compare_numbers(X, queries, keys, slots, theirs, other, codes)
     lengths = np.array([[len(query.text)] for query in queries])
     X[..., WORDS] = np.minimum(own, FEW_WORDS)[:, None] / FEW_WORDS
     X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
@@ -169,6 +177,10 @@ def align(
     return X
 
 
+# But "2024 budget" is not "budget".
+_CODE = re.compile(
+    r"(?:[A-Z]{2,}-?)?(?!(?:1[5-9]|20)[0-9]{2}\b)[0-9]{3,}[\s:.\u2013-]+(?=[^\W\d_]{2})"
+)
 #: Of the query as it is written: what is seen, and the context, which all candidates share.
 _AS_WRITTEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, WORDS, KNOWN, LENGTH]
 
@@ -182,12 +194,16 @@ def align_amounts(
 ) -> list[int]:
     """Align a query anew with those of its candidates, (C,), that have its amounts in other units.
 
-    Their features are set in ``x``, (C, F). Return which they are.
+    A query that begins with a code, as "6010 Rent", is aligned without it if no candidate has a
+    number. The features are set in ``x``, (C, F). Return of which.
     """
     asked, places = query.asked[:LONGEST], defaultdict[str, list[int]](list)
-    for j, slot in enumerate(slots.tolist() if amounts_of(asked) else ()):
-        if written := in_units_of(asked, exact_text(keys.names[slot])):
-            places[written].append(j)
+    if amounts_of(asked):
+        for j, slot in enumerate(slots.tolist()):
+            if written := in_units_of(asked, exact_text(keys.names[slot])):
+                places[written].append(j)
+    elif (code := _CODE.match(asked)) and not keys.facts["digit"][keys.columns[slots]].any():
+        places[asked[code.end() :]] = [*range(len(slots))]
     for written, some in places.items():
         none = Seen(*np.zeros((6, 1, len(some)), np.float32))
         asked_so = Asked.of(keys.table.queries([written]), keys)
@@ -198,11 +214,43 @@ def align_amounts(
     return [j for some in places.values() for j in some]
 
 
+def codes_in(
+    queries: Sequence[Query], keys: Keys, theirs: NDArray[np.integer[Any]]
+) -> NDArray[np.bool_]:
+    """Return which candidates begin with a code that tells nothing, (L, C).
+
+    That is where most candidates of a query without numbers do: "ENGL250 Shakespeare", "2500 Loan".
+    """
+    facts = keys.facts
+    if theirs.shape[2] == 1:
+        return np.zeros(theirs.shape[:2], np.bool_)
+    first, second = theirs[..., 0], theirs[..., 1]
+    are_numbers, letters = facts["number"][first], facts["first"][first] >= ord("a")
+    codes = (are_numbers | facts["digit"][first] & letters) & (second > 0)
+    codes &= facts["length"][first] >= np.where(are_numbers, 2, 3)
+    codes &= ~facts["digit"][second] & (facts["unit"][second] == 0)  # but no amounts
+    counts = np.count_nonzero(codes, axis=1)
+    if counts.any():
+        have_digits = [any(word.entry.has_digit for word in query.words) for query in queries]
+        codes[(counts < max(_FEW_CODES, codes.shape[1] / 2)) | have_digits] = False
+    return np.asarray(codes)
+
+
 def compare_strings(
-    X: NDArray[np.float32], queries: Sequence[Query], keys: Keys, slots: NDArray[np.intp]
+    X: NDArray[np.float32],
+    queries: Sequence[Query],
+    keys: Keys,
+    slots: NDArray[np.intp],
+    codes: NDArray[np.bool_] | None,
 ) -> None:
-    """Set how alike queries and candidates are as strings; the arguments are those of a `Block`."""
+    """Set how alike queries and candidates are as strings, but for ``codes``, (L, C), before these.
+
+    The other arguments are those of a `Block`.
+    """
     ours, texts = [query.text for query in queries], [keys.texts[i] for i in slots.ravel().tolist()]
+    coded = () if codes is None else np.flatnonzero(codes).tolist()
+    for place in coded:
+        texts[place] = texts[place].partition(" ")[2]
     one, other = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
     for place, some, theirs, measure in (
         (EDITS, one, other, OSA),
@@ -211,6 +259,8 @@ def compare_strings(
         each = [text for text in some for _ in range(slots.shape[1])]
         alike = cpdist(each, theirs, scorer=measure.normalized_similarity, dtype=np.float32)
         X[..., place] = alike.reshape(slots.shape)
+    if coded:
+        X[codes, NGRAMS] = np.maximum(X[codes, NGRAMS], X[codes, EDITS])
     same = X[..., BEGINNING] == 1
     if np.count_nonzero(same) > 1:
         for i in (np.count_nonzero(same, axis=1) > 1).nonzero()[0].tolist():
@@ -279,46 +329,51 @@ def _initials_in(
     sizes = range(_INITIALS.start, min(_INITIALS.stop, theirs.shape[1] + 1))
     short = [(m, word.text) for m, word in enumerate(query.words) if len(word.text) in sizes]
     if short:
+        fillers = keys.facts["filler"][theirs].tolist()
         for j, slot in enumerate(slots.tolist()):
-            initials = "".join([word[0] for word in keys.texts[slot].split(" ")])
-            if len(initials) > 1:
+            for initials, places in _initials_of(keys.texts[slot].split(" "), fillers[j]):
                 for m, text in short:
                     first = initials.find(text)
                     if first >= 0:
-                        yield j, slice(m, m + 1), slice(first, first + len(text))
-    initials = "".join([word.text[0] for word in query.words])
-    for first, end in combinations(range(len(initials) + 1), 2):
-        text = initials[first:end]
-        number = keys.numbers.get(text) if len(text) in _INITIALS else None
-        if number is not None and initials.find(text) == first:
-            for j, m in zip(*(theirs == number).nonzero(), strict=True):
-                yield j, slice(first, end), slice(m, m + 1)
+                        last = places[first + len(text) - 1]
+                        yield j, slice(m, m + 1), slice(places[first], last + 1)
+    words = [word.text for word in query.words]
+    for initials, places in _initials_of(words, [word.entry.is_filler for word in query.words]):
+        for first, end in combinations(range(len(initials) + 1), 2):
+            text = initials[first:end]
+            number = keys.numbers.get(text) if len(text) in _INITIALS else None
+            if number is not None and initials.find(text) == first:
+                for j, m in zip(*(theirs == number).nonzero(), strict=True):
+                    yield j, slice(places[first], places[end - 1] + 1), slice(m, m + 1)
+
+
+def _initials_of(words: Sequence[str], fillers: Sequence[bool]) -> list[tuple[str, Sequence[int]]]:
+    """Return the initials of two words or more, and of those but for fillers, with their places."""
+    ways: list[Sequence[int]] = [range(len(words))]
+    if any(fillers[: len(words)]):
+        ways.append([place for place in ways[0] if not fillers[place]])
+    return [("".join([words[i][0] for i in places]), places) for places in ways if len(places) > 1]
 
 
 def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> Iterator[_Match]:
     """Yield where two words of one are written as one word of the other."""
     words, numbers, first_of = query.words, keys.numbers, first_writings()
-    for k, (one, other) in enumerate(pairwise(words)):
-        for whole in _wholes(one.text, other.text):
-            # "timeout s" is no plural.
-            if whole != one.entry.stem and (stem := keys.stems.get(whole)) is not None:
+    for k, both in enumerate(pairwise(words)):
+        ways = [[word.text, *other_writings().get(word.text, ())] for word in both]
+        for first, second in product(*ways):  # "1st name" as "firstname"
+            whole = stem_of(first + second)  # but "timeout s" is no plural
+            if whole != both[0].entry.stem and (stem := keys.stems.get(whole)) is not None:
                 for j, m in zip(*(keys.facts["stem"][theirs] == stem).nonzero(), strict=True):
                     yield j, slice(k, k + 2), slice(m, m + 1)
     for m, word in enumerate(words):
         for cut in range(2, len(word.text) - 1) if len(word.text) >= _LEAST_JOINED else ():
             begin, end = word.text[:cut], word.text[cut:]
-            first = numbers.get(first_of.get(begin, begin))
-            if first is not None and (second := keys.stems.get(stem_of(end))) is not None:
-                is_second = keys.facts["stem"][theirs[:, 1:]] == second
-                both = (theirs[:, :-1] == first) & is_second
-                for j, k in zip(*both.nonzero(), strict=True):
+            number = numbers.get(first_of.get(begin, begin))
+            if number is not None and (stem := keys.stems.get(stem_of(end))) is not None:
+                is_second = keys.facts["stem"][theirs[:, 1:]] == stem
+                are_both = (theirs[:, :-1] == number) & is_second
+                for j, k in zip(*are_both.nonzero(), strict=True):
                     yield j, slice(m, m + 1), slice(k, k + 2)
-
-
-def _wholes(one: str, other: str) -> list[str]:
-    """Return the stems of two words as one: "firstname" of "1st name"."""
-    ways = [[text, *other_writings().get(text, ())] for text in (one, other)]
-    return [stem_of(first + second) for first, second in product(*ways)]
 
 
 _POINTED = re.compile(r"(?<!\w)([a-z])(?:\.(?=\s*[^\W\d]|$)|/(?=[a-z]{2}))")
@@ -547,17 +602,22 @@ def compare_numbers(
     slots: NDArray[np.intp],
     theirs: NDArray[np.integer[Any]],
     other: NDArray[np.float32],
+    codes: NDArray[np.bool_] | None,
 ) -> None:
     """Set whether query and candidate have other numbers, or marks as "A-" has.
 
-    The arguments are those of a `Block`, and the weights of the candidates' words, (L, C, W). Where
-    all numbers of a candidate are in amounts, which weigh nothing, it has the same amounts, as far
-    as its other words are matched, if it has any, and units are not others.
+    The arguments are those of a `Block`, the weights of the candidates' words, (L, C, W), and which
+    candidates begin with a code that tells nothing, (L, C). Where all numbers of a candidate are in
+    amounts, which weigh nothing, it has the same amounts, as far as its other words are matched, if
+    it has any, and units are not others.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
     may_differ = np.array([[has_signs(query)] for query in queries])
     have_digits = keys.facts["digit"][theirs]
+    if codes is not None:
+        have_digits[..., 0] &= ~codes
+        may_differ = may_differ & ~codes
     tell = (have_digits & (other > 0)).any(2)
     for i, j in np.argwhere(have_digits.any(2) | may_differ).tolist():
         (name,) = written([str.__str__(keys.names[slots[i, j]])])
@@ -627,87 +687,10 @@ def _beside(
     return (matched * others).sum(axis=1) / np.maximum(sizes, 1), sizes
 
 
-# ---- sides of directions, aspects, persons -----------------------------------------------------
+# ---- persons -----------------------------------------------------------------------------------
 
-# But "A/C" is one word.
-_SIDES = re.compile(
-    r"[^\W\d_](?:\s*>\s*|\s[-\u2013]\s)[^\W\d_]"
-    r"|[^\W\d_]{2}\s*/\s*[^\W\d_]|[^\W\d_]\s*/\s*[^\W\d_]{2}"
-)
-_ASPECTS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
-_ASPECTS |= dict.fromkeys(("to", "until", "till"), "to")
-_ASPECTS |= {word: word for word in ("by", "for", "from", "of", "with")}
-_MOST_DIRECTED = 7  # words behind the first; in a sentence other words tell who does what
-_WHETHER = ("is", "are", "was", "were", "has", "have", "had")
 _MOST_BEHIND = 3  # words behind the given name of a person
 _SLIP = 0.75  # how alike a surname and a slip of it are, at least; short ones are one edit apart
-
-
-def is_directed(text: str, words: str) -> bool:
-    """Tell whether the order of the words of a text matters, as in "USD/EUR", "miles per hour".
-
-    Given is the text as written, and its words.
-
-    >>> [is_directed(one, one.lower()) for one in ("usd to eur", "Bonn - Ulm", "from home")]
-    [True, True, False]
-    """
-    kinds, (_, *others) = table_of("kinds"), words.split(" ")
-    if len(others) > _MOST_DIRECTED and not {"from", "to"} <= {*others}:
-        return False
-    inside = [word for word in others[:-1] if "direction" in kinds.get(word, ())]
-    return bool(inside or (_SIDES.search(text) and _SIDES.search(spelled_out(text))))
-
-
-def sides_in(words: str) -> list[str]:
-    """Return the word of direction that each word of a plain text stands behind, or is.
-
-    What stands before "to", where there is no "from", is from there, and the other way round.
-
-    >>> sides_in("train from bonn to ulm"), sides_in("usd to eur"), sides_in("ulm from bonn")
-    (['', 'from', 'from', 'to', 'to'], ['from', 'to', 'to'], ['to', 'from', 'from'])
-    """
-    kinds, side, sides = table_of("kinds"), "", list[str]()
-    for word in words.split(" "):
-        if "direction" in kinds.get(word, ()):
-            side = "to" if word in ("into", "onto") else word
-        sides.append(side)
-    for one, other in (("to", "from"), ("from", "to")):
-        if one in sides and other not in sides:
-            sides = [side or other for side in sides]
-    return sides
-
-
-def aspect_of(words: str) -> str:
-    """Return what a plain text tells of a thing: the preposition at its end, or "is" for whether.
-
-    Prepositions that may be exchanged have one name; it is "" if there is neither.
-
-    >>> aspect_of("created on"), aspect_of("created by"), aspect_of("is created"), aspect_of("name")
-    ('at', 'by', 'is', '')
-    """
-    first, _, last = words.rpartition(" ")
-    whether = "is" if first.split(" ")[0] in _WHETHER else ""
-    return _ASPECTS.get(last, whether)
-
-
-def are_turned(
-    places: Sequence[tuple[int, int]], ours: Sequence[str], theirs: Sequence[str]
-) -> bool:
-    """Tell whether words, at these places of a query and a key, change sides of a direction.
-
-    Given are the sides of the words of both, as of `sides_in`. Words change sides if one comes from
-    the side of another, which takes its place; or, if no side is in both, if their order changes.
-
-    >>> are_turned([(0, 2), (2, 0)], sides_in("usd to eur"), sides_in("eur to usd"))
-    True
-    >>> are_turned([(1, 4), (3, 2)], sides_in("to ulm from bonn"), sides_in("bus from bonn to ulm"))
-    False
-    """
-    if {*ours} & {*theirs} <= {""}:
-        order = [key for _, key in places]
-        return order != sorted(order)
-    moves = {(ours[m], theirs[k]) for m, k in places}
-    return any(one != other and (other, one) in moves for one, other in moves)
 
 
 def are_other_persons(text: str, key: str, written: str) -> bool:

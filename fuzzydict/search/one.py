@@ -56,8 +56,9 @@ def best_of_one(
     width = max(counts.tolist())
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
     facts = keys.facts.take(columns)  # (C, W)
-    a.compare_strings(x[None], [query], keys, slots[None])
     have_digits, is_single = np.count_nonzero(facts["digit"]), width == len(words) == 1
+    codes = a.codes_in([query], keys, columns[None]) if have_digits else None
+    a.compare_strings(x[None], [query], keys, slots[None], codes)
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
     told = told.reshape(4, len(words), *columns.shape)
@@ -67,7 +68,7 @@ def best_of_one(
     else:
         other = keys.weights[columns]
         if have_digits or np.count_nonzero(are_measures()[facts["unit"][:, 1:]]):
-            other, counts = weigh_words(keys.weights, keys.facts, columns)
+            (other,), (counts,) = weigh_words(keys.weights, keys.facts, columns[None], codes)
         else:
             other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
         told *= columns > 0
@@ -78,7 +79,7 @@ def best_of_one(
         a.oppose(block)
         _cover(x, words, np.array(share, np.float32), facts, other, told)
     if has_signs or have_digits:
-        a.compare_numbers(x[None], [query], keys, slots[None], columns[None], other[None])
+        a.compare_numbers(x[None], [query], keys, slots[None], columns[None], other[None], codes)
     x[:, a.WORDS : a.LENGTH + 1] = (
         min(count, a.FEW_WORDS) / a.FEW_WORDS,
         0,  # the words of the key, below

@@ -59,7 +59,6 @@ def look_up(word: str) -> Entry:
     is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
     opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
-    denied = denied_in(word)
     return Entry(
         *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
@@ -69,9 +68,7 @@ def look_up(word: str) -> Entry:
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,
-        opposites=frozenset(denials_of(word)).union(
-            [stem_of(denied)] if denied else _lacks(stem), _with_opposite_prefix(word), *opposites
-        )
+        opposites=frozenset(denials_of(word, stem)).union(_with_opposite_prefix(word), *opposites)
         - {word, stem},
     )
 
@@ -439,9 +436,18 @@ def _opposites() -> dict[str, set[str]]:
 
 def _with_opposite_prefix(word: str) -> list[str]:
     """Return a word with the opposite prefix: "outlet" of "inlet"; it need not be a word."""
-    ends = range(2, len(word) - 2)  # three letters or more stay
-    pairs = [(end, other) for end in ends for other in _opposites().get(f"{word[:end]}-", ())]
-    return [other.removesuffix("-") + word[end:] for end, other in pairs]
+    return [
+        word.replace(prefix, other, 1)
+        for prefix, other in _opposite_prefixes()
+        if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST_PART
+    ]
+
+
+@cache
+def _opposite_prefixes() -> list[tuple[str, str]]:
+    opposites = _opposites()
+    pairs = [(one, other) for one in opposites if one[-1] == "-" for other in opposites[one]]
+    return [(one[:-1], other[:-1]) for one, other in pairs]
 
 
 #: What is denied by each prefix; "un", "de" and "dis" also undo what common words do.
@@ -450,7 +456,7 @@ _DENIABLE = {
     "non": re.compile(r"[^\W\d_]{4,}"),
 }
 _UNDOING, LACKING = ("un", "de", "dis"), "less"
-_SHORTEST_UNDONE, _SHORTEST_LACKING = 4, 3  # letters
+_SHORTEST_UNDONE, _SHORTEST_LACKING = 4, 3 + len(LACKING)  # letters
 
 
 def denied_in(word: str) -> str:
@@ -462,36 +468,35 @@ def denied_in(word: str) -> str:
     for prefix, deniable in _DENIABLE.items():
         if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
             return word.removeprefix(prefix)
-    is_lacking = word.endswith(LACKING) and len(word) >= _SHORTEST_LACKING + len(LACKING)
+    is_lacking = word.endswith(LACKING) and len(word) >= _SHORTEST_LACKING
     return word.removesuffix(LACKING) if is_lacking else ""
 
 
-def denials_of(word: str) -> list[str]:
-    """Return what a word denies or undoes by an affix, or what denies it; some are no words.
+def denials_of(word: str, stem: str) -> list[str]:
+    """Return what a word denies or undoes by an affix, or what denies it or its stem.
 
-    >>> denials_of("unshipped"), denials_of("deregister"), denials_of("bed")
-    (['shipped'], ['register'], ['bedless'])
-    >>> denials_of("register")
-    ['registerless', 'nonregister', 'unregister', 'deregister', 'disregister']
+    Some are no words.
+
+    >>> denials_of("unshipped", "unship"), denials_of("deregister", "deregister")
+    (['shipped', 'ship'], ['register'])
+    >>> denials_of("beds", "bed"), denials_of("register", "register")[1:]
+    (['bedsless', 'bedless'], ['nonregister', 'unregister', 'deregister', 'disregister'])
     """
-
-    def is_common(word: str) -> bool:
-        return word in table_of("common") or stem_of(word) in table_of("common")
-
     if denied := denied_in(word):
-        return [denied]
-    found = _lacks(word)
+        return [denied, stem_of(denied)]
+    found = [word + LACKING, stem + LACKING] if word != stem else [word + LACKING]
+    found = [one for one in found if one.isalpha() and len(one) >= _SHORTEST_LACKING]
     found += [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
-    if not is_common(word):
+    common = table_of("common")
+    if word not in common and stem not in common:
         bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
-        return [one for one in bare if len(one) >= _SHORTEST_UNDONE and is_common(one)] or found
-    undone = [prefix + word for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE]
-    return found + [one for one in undone if one not in found and not is_common(one)]
-
-
-def _lacks(word: str) -> list[str]:
-    """Return what names the lack of a word: "sugarless"."""
-    return [word + LACKING] if word.isalpha() and len(word) >= _SHORTEST_LACKING else []
+        bare = [one for one in bare if len(one) >= _SHORTEST_UNDONE]
+        return [one for one in bare if one in common or stem_of(one) in common] or found
+    for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE else ():
+        undone = prefix + word
+        if undone not in found and undone not in common and prefix + stem not in common:
+            found.append(undone)
+    return found
 
 
 # ---- abbreviations ------------------------------------------------------------------------------

@@ -152,6 +152,8 @@ def other_number(text: str, other: str) -> bool:
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
 _TAG = re.compile("<[^<>]*>")
 _MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$|[,;)/]))(?!\w)")
+_MARKS_SAID = {"sharp": "#", "plus plus": "++"}
+_SAID_MARK = re.compile(r"(?i)\b([cf]) (sharp|plus plus)\b")
 # The signs that words stand for.
 _SAID = dict.fromkeys(
     ["above", "over", "more", "greater", "exceeding", "least", "minimum", "min"], ">"
@@ -164,11 +166,12 @@ _WRITTEN_OTHERWISE = str.maketrans({"≤": "<=", "≥": ">=", "♯": "#", "\u221
 def marks_of(text: str) -> tuple[list[str], dict[str, set[str]]]:
     """Return the signs that compare with numbers, and the marks that end words, by these words.
 
-    >>> marks_of("age > 65, size ≤ 3"), marks_of("grade A-, in C++, 3 -> 5")
-    ((['<=', '>'], {}), ([], {'a': {'-'}, 'c': {'++'}}))
+    >>> marks_of("age > 65, size ≤ 3"), marks_of("grade A-, in C sharp, 3 -> 5")
+    ((['<=', '>'], {}), ([], {'a': {'-'}, 'c': {'#'}}))
     """
     if not text.isascii():
         text = compatible(text.translate(_WRITTEN_OTHERWISE))
+    text = _SAID_MARK.sub(lambda said: said[1] + _MARKS_SAID[said[2].lower()], text)
     marked = defaultdict[str, set[str]](set)
     for word, mark in _MARKED.findall(text.lower()):
         marked[word].add(mark)

@@ -20,6 +20,8 @@ LONGEST = 1024
 
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
+# But "PwC", "UoM" and "VoIP" are one word.
+_ACRONYM = re.compile(r"(?<![^\W_])[A-Z][a-z][A-Z]{1,2}(?![^\W_])")
 _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are their own words
 # "U.K." -> "UK", "R&D" -> "RD"
 _INITIALS = re.compile(r"(?<![^\W_])[^\W\d_](?:[.&][^\W\d_](?![^\W_]))+\.?")
@@ -59,7 +61,7 @@ def words(text: str) -> list[str]:
         text = _INITIALS.sub(lambda initials: re.sub("[.&]", "", initials[0]), text)
     if "/" in text:
         text = _SLASHED.sub(r"\1\2", text)
-    text = _HUMP.sub(" ", text)
+    text = _HUMP.sub(" ", _ACRONYM.sub(lambda acronym: acronym[0].upper(), text))
     if text.isascii():
         text = _NOT_A_WORD.sub(" ", text.lower())
     else:

@@ -1,9 +1,11 @@
-"""How texts are written: the numbers, signs and words of a text as the tables write them."""
+"""How texts are written: numbers, signs and words as the tables write them, and sides of "to"."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import combinations
 
 from fuzzydict.text.lexicon import are_measures, look_up, table_of, unit_of
 from fuzzydict.text.words import LONGEST, compatible, plain, table, word_list
@@ -261,3 +263,92 @@ def other_writings() -> dict[str, list[str]]:
     for word, first in first_writings().items():
         found.setdefault(first, []).append(word)
     return found
+
+
+# ---- sides of directions, and aspects ------------------------------------------------------------
+
+# But "A/C" is one word.
+_SIDES = re.compile(
+    r"[^\W\d_](?:\s*>\s*|\s[-\u2013]\s)[^\W\d_]"
+    r"|[^\W\d_]{2}\s*/\s*[^\W\d_]|[^\W\d_]\s*/\s*[^\W\d_]{2}"
+)
+_ASPECTS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
+_ASPECTS |= dict.fromkeys(("to", "until", "till"), "to")
+_ASPECTS |= {word: word for word in ("by", "for", "from", "of", "with")}
+_MOST_DIRECTED = 7  # words behind the first; in a sentence other words tell who does what
+_WHETHER = ("is", "are", "was", "were", "has", "have", "had")
+
+
+def is_directed(text: str, words: str) -> bool:
+    """Tell whether the order of the words of a text matters, as in "USD/EUR", "miles per hour".
+
+    Given is the text as written, and its words.
+
+    >>> [is_directed(one, one.lower()) for one in ("usd to eur", "Bonn - Ulm", "from home")]
+    [True, True, False]
+    """
+    kinds, (_, *others) = table_of("kinds"), words.split(" ")
+    if len(others) > _MOST_DIRECTED and not {"from", "to"} <= {*others}:
+        return False
+    inside = [word for word in others[:-1] if "direction" in kinds.get(word, ())]
+    return bool(inside or (_SIDES.search(text) and _SIDES.search(spelled_out(text))))
+
+
+def sides_in(words: str) -> list[str]:
+    """Return the word of direction that each word of a plain text stands behind, or is.
+
+    What stands before "to", where there is no "from", is from there, and the other way round.
+
+    >>> sides_in("train from bonn to ulm"), sides_in("usd to eur"), sides_in("ulm from bonn")
+    (['', 'from', 'from', 'to', 'to'], ['from', 'to', 'to'], ['to', 'from', 'from'])
+    """
+    kinds, side, sides = table_of("kinds"), "", list[str]()
+    for word in words.split(" "):
+        if "direction" in kinds.get(word, ()):
+            side = "to" if word in ("into", "onto") else word
+        sides.append(side)
+    for one, other in (("to", "from"), ("from", "to")):
+        if one in sides and other not in sides:
+            sides = [side or other for side in sides]
+    return sides
+
+
+def aspect_of(words: str) -> str:
+    """Return what a plain text tells of a thing: the preposition at its end, or "is" for whether.
+
+    Prepositions that may be exchanged have one name; it is "" if there is neither.
+
+    >>> aspect_of("created on"), aspect_of("created by"), aspect_of("is created"), aspect_of("name")
+    ('at', 'by', 'is', '')
+    """
+    first, _, last = words.rpartition(" ")
+    whether = "is" if first.split(" ")[0] in _WHETHER else ""
+    return _ASPECTS.get(last, whether)
+
+
+def are_turned(
+    places: Sequence[tuple[int, int]], ours: Sequence[str], theirs: Sequence[str]
+) -> bool:
+    """Tell whether words, at these places of a query and a key, change sides of a direction.
+
+    Given are the sides of the words of both, as of `sides_in`. Words change sides if one comes from
+    the side of another, which takes its place; or, if no side is in both, if the order of two
+    changes that are apart in both: not in "density of population", "population density per km2".
+
+    >>> are_turned([(0, 2), (2, 0)], sides_in("usd to eur"), sides_in("eur to usd"))
+    True
+    >>> are_turned([(1, 4), (3, 2)], sides_in("to ulm from bonn"), sides_in("bus from bonn to ulm"))
+    False
+    """
+    if {*ours} & {*theirs} <= {""}:
+        return any(
+            (m - n) * (k - h) < 0 and _are_apart(ours, m, n) and _are_apart(theirs, k, h)
+            for (m, k), (n, h) in combinations(places, 2)
+        )
+    moves = {(ours[m], theirs[k]) for m, k in places}
+    return any(one != other and (other, one) in moves for one, other in moves)
+
+
+def _are_apart(sides: Sequence[str], one: int, other: int) -> bool:
+    """Tell whether two words are on two sides; none are known of signs, as in "USD/EUR"."""
+    return sides[one] != sides[other] or not any(sides)
