@@ -215,7 +215,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for _, asked in fields[given.fold :: FOLDS]:
             excluded |= pairs_of(asked)  # other fields, or terms, may have such a pair as well
         del fields[given.fold :: FOLDS]
-    lines = [" ".join(line).split(" = ") for line in word_list("terms")]
+    lines = list(word_list("terms", " = "))
     table = WordVectors.load(given.table)
     after = taught(table, fields, lines, wordnet_synsets(), excluded, recipe)
     after.save(given.output, dtype="int8")

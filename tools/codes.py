@@ -175,7 +175,7 @@ def _times(rng: Random) -> list[Thing]:
 @cache
 def _short_and_long() -> list[tuple[str, str]]:
     """Return acronyms, and what each is short for."""
-    lines = [" ".join(line).split(" = ") for line in word_list("terms")]
+    lines = list(word_list("terms", " = "))
     return [
         (one.upper(), other)
         for names in lines

@@ -122,10 +122,16 @@ def without_ending(word: str) -> str:
     endings = table_of("endings")
     if ordinal := _ORDINAL.match(word):
         return ordinal[0]
-    for start in range(2, len(word)):
+    for start in range(2, len(word) if word[-1:] in _ends() else 0):
         if (base := endings.get(word[start:])) is not None:
             return word[:start] + "".join(base) if _VOWEL.search(word, 0, start) else word
     return word
+
+
+@cache
+def _ends() -> frozenset[str]:
+    """Return the last letters of the listed endings."""
+    return frozenset(ending[-1] for ending in table_of("endings"))
 
 
 _SHORTEST_PART = 3  # letters
@@ -348,18 +354,20 @@ def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[list[_Stems]
 
     Each line is a class, of which its terms are one member.
     """
-    forms, words = _forms(), dict[str, tuple[int, str]]()
+    forms, words, stems = _forms(), dict[str, tuple[int, str]](), dict[str, str]()
     lines = defaultdict[_Stems, list[list[_Stems]]](list)
-    for number, line in enumerate(word_list("terms"), _TERM_CLASSES):
-        split = [term.split() for term in " ".join(line).split(" = ")]
-        terms = [[forms.get(word, word) for word in term] for term in split]
-        for term in terms:
-            if len(term) == 1:
-                words.setdefault(term[0], (number, " ".join(terms[0])))
-        if max(map(len, terms)) > 1:  # words alone are of one class
-            stems = [tuple(map(stem_of, term)) for term in terms]
-            for one in stems:
-                lines[one].append(stems)
+    for number, line in enumerate(word_list("terms", " = "), _TERM_CLASSES):
+        split, terms = [term.split(" ") for term in line], list[_Stems]()
+        for one in split:
+            if len(one) == 1:
+                words.setdefault(forms.get(one[0], one[0]), (number, line[0]))
+        for one in split if max(map(len, split)) > 1 else ():  # words alone are of one class
+            for word in one:
+                if word not in stems:
+                    stems[word] = stem_of(word)
+            terms.append(tuple([stems[word] for word in one]))
+        for stemmed in terms:
+            lines[stemmed].append(terms)
     return words, lines
 
 

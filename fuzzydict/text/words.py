@@ -150,14 +150,16 @@ def table(make: Callable[[], T]) -> Callable[[], T]:
     return kept
 
 
-def word_list(name: str) -> Iterator[list[str]]:
+def word_list(name: str, separator: str | None = None) -> Iterator[list[str]]:
     """Return the words of each line of a list that ships with the package, in order.
+
+    A separator other than blanks parts texts of several words, as " = " in "terms".
 
     >>> next(word_list("irregular"))
     ['aardwolves', 'aardwolf']
     """
     text = (resources.files("fuzzydict.data") / f"{name}.txt").read_text("utf-8")
-    return map(str.split, text.splitlines())
+    return (line.split(separator) for line in text.splitlines())
 
 
 def compatible(text: str) -> str:

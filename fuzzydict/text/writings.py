@@ -168,8 +168,7 @@ def _written() -> dict[str, str]:
         for first in ("not", "non", other.removesuffix(word))
         if first not in ("in", "a")  # which are words: "in active use", "a typical day"
     }
-    lines = [" ".join(line).split(" = ") for line in word_list("written")]
-    return written | dict(lines)
+    return written | dict(word_list("written", " = "))
 
 
 @cache
