@@ -287,7 +287,7 @@ def is_directed(text: str, words: str) -> bool:
     [True, True, False]
     """
     kinds, (_, *others) = table_of("kinds"), words.split(" ")
-    if len(others) > _MOST_DIRECTED and not {"from", "to"} <= {*others}:
+    if len(others) > _MOST_DIRECTED and not ({"from", "to"} <= {*others} or "than" in others):
         return False
     inside = [word for word in others[:-1] if "direction" in kinds.get(word, ())]
     return bool(inside or (_SIDES.search(text) and _SIDES.search(spelled_out(text))))
