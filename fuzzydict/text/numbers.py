@@ -38,6 +38,8 @@ class Numbers(Enum):
 def told_by_numbers(text: str, other: str, written: str, other_written: str) -> Numbers:
     """Return what numbers and marks tell, given two texts in first spellings and as written.
 
+    The first may leave out the numbers that the other has in brackets.
+
     >>> told_by_numbers("q3 2024", "q4 2024", "Q3 2024", "Q4 2024").name
     'OTHER'
     >>> told_by_numbers("june 2022", "2022 06", "June 2022", "2022-06").name
@@ -48,6 +50,8 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         return Numbers.MARKED
     ours, theirs = numbers_of(text), numbers_of(other)
     if not (ours or theirs) or (not (ours and theirs) and counts_letters(text, other)):
+        return Numbers.NOTHING
+    if not ours and are_aside(other_written):
         return Numbers.NOTHING
     ours = with_whole_years(ours, theirs, written)
     theirs = with_whole_years(theirs, ours, other_written)
@@ -425,6 +429,15 @@ def are_left(left: Counter[str], as_written: str, other: str) -> bool:
             if word != "one" and not any(slips):
                 return True
     return False
+
+
+_BRACKETS = re.compile(r" \([^()]*\)| \[[^\[\]]*\]")
+
+
+def are_aside(text: str) -> bool:
+    """Tell whether all digits of a text as written are in brackets: "Hitachi (6501)"."""
+    beside = _BRACKETS.sub("", text)
+    return beside != text and not any(map(str.isdigit, beside))
 
 
 def counts_letters(text: str, other: str) -> bool:
