@@ -12,10 +12,6 @@ from fuzzydict.frames.accessors import register_accessors
 
 if TYPE_CHECKING:
     from fuzzydict._public import *  # noqa: F403
-    from fuzzydict._public import FuzzyKeyEncoder as FuzzyKeyEncoder
-    from fuzzydict._public import RemoteDict as RemoteDict
-    from fuzzydict._public import connect as connect
-    from fuzzydict._public import pool_shards as pool_shards
 
 __version__ = "0.2.0"
 

@@ -233,14 +233,10 @@ def array_of(
 
 def require_finite_array(name: str, array: NDArray[Any]) -> None:
     """Raise ValueError if an array holds NaN or infinity."""
-    if array.dtype.kind != "f" or not array.size:
-        return
-    with np.errstate(all="ignore"):
-        # In one pass, where the sum of squares does not overflow. The extremes are NaN where any
-        # number is.
-        if array.dtype == np.float32 and np.isfinite(np.vdot(array, array)):
-            return
-        if not np.isfinite([array.min(), array.max()]).all():
+    if array.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            extremes = array.min(initial=0), array.max(initial=0)  # NaN where any number is
+        if not np.isfinite(extremes).all():
             raise ValueError(f"its {name} are not finite numbers")
 
 

@@ -23,6 +23,7 @@ from fuzzydict._arrays import (
     linear,
     linear_backward,
     positive,
+    real_number,
     require_finite,
     slices,
     unbroadcast,
@@ -254,10 +255,8 @@ class Kernel(Scorer):
     _slope: staticmethod[[Array], Array]
 
     def __init__(self, width: float | ArrayLike = 1.0) -> None:
-        self.width = positive("width", width)
-        if not 1e-100 <= self.width <= 1e100:  # else its powers over- or underflow
-            what = f"width must be from 1e-100 to 1e100, got {self.width}"
-            raise OptionError(f"{what}; scale the vectors")
+        expected = "a number from 1e-100 to 1e100 (beyond these scale the vectors)"
+        self.width = real_number("width", width, expected, 1e-100, 1e100)
         self._parameters = {"width": np.array(self.width)}
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:

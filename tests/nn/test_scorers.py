@@ -169,9 +169,9 @@ REFUSED: Refused = {
         "overflow float64; scale them down": lambda: Dot()([[1e200]], [[1e200]]),
     },
     OptionError: {
-        "width must be a finite number above 0, got 0": lambda: Gaussian(0),
-        "width must be from 1e-100 to 1e100, got 1e-200": lambda: Gaussian(1e-200),
-        "width must be from 1e-100 to 1e100": lambda: Epanechnikov(1e200),
+        "width must be a number from 1e-100 to 1e100 .*, got 0": lambda: Gaussian(0),
+        "width must be a number from 1e-100 to 1e100 .*, got 1e-200": lambda: Gaussian(1e-200),
+        "width must be a number from 1e-100 to 1e100": lambda: Epanechnikov(1e200),
         "scale must be": lambda: ScaledDot(-1.0),
         r"scaled_dot.*gaussian.*Bilinear\(M\)": lambda: as_scorer("bilinear"),
     },
