@@ -276,10 +276,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             kept.size = size
 
     def __setitem__(self, key: Any, value: V) -> None:
-        with self._lock:
-            self._notice()
-            super().__setitem__(key, value)
-            self._notice()
+        self._write(super().__setitem__, key, value)
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of an equal key, or insert ``default``."""
@@ -331,16 +328,13 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = memo[id(self)] = self._empty()
-        state, slots = self._settings()
-        shared = {*OPTIONS, "_before_fit"}
-        own = {name: deepcopy(value, memo) for name, value in state.items() if name not in shared}
-        FuzzyDict.__setstate__(new, (own, deepcopy(slots, memo)))
+        # Options are shared, as an embedding may be large.
+        memo |= {id(option): option for option in map(vars(self).get, [*OPTIONS, "_before_fit"])}
         with self._lock:  # another thread may be writing
-            items, aliases = list(self.items()), dict(self._kept.aliases or {})
+            items, state = list(self.items()), self.__getstate__()
         for key, value in items:
             new[deepcopy(key, memo)] = deepcopy(value, memo)
-        if aliases:
-            new.aliases.take_over({text: deepcopy(key, memo) for text, key in aliases.items()})
+        new.__setstate__(deepcopy(state, memo))
         return new
 
     def __or__(self, other: Any) -> Self:  # type: ignore[override]
