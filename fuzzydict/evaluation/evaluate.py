@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fuzzydict._arrays import units
 from fuzzydict.errors import OptionError, printable
 from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, RetrievalSet
 from fuzzydict.evaluation.systems import Remembering, System
@@ -211,9 +212,8 @@ def rank_correlation(encoder: Any, pairs: Sequence[JudgedPair]) -> float:
     from scipy.stats import spearmanr
 
     sides = ([pair.first for pair in pairs], [pair.second for pair in pairs])
-    first, second = (np.asarray(encoder.encode(texts), np.float32) for texts in sides)
-    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    cosines = (first * second).sum(axis=1) / np.where(lengths == 0, 1, lengths)
+    first, second = (units(np.asarray(encoder.encode(texts), np.float32)) for texts in sides)
+    cosines = (first * second).sum(axis=1)
     judged = [pair.judged for pair in pairs]
     if np.ptp(cosines) == 0 or np.ptp(judged) == 0:
         return math.nan

@@ -7,12 +7,14 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache, partial
+from itertools import compress
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fuzzydict._arrays import units
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.word2vec import brown_sentences
 from fuzzydict.embedding.word_vectors import WordVectors
@@ -21,7 +23,6 @@ from fuzzydict.mapping import FuzzyDict
 
 #: The sentence encoder that is used most often.
 ENCODER_NAME = "all-MiniLM-L6-v2"
-_LIKELY = 0.5  # a cutoff at which difflib is much faster
 
 Found = list[tuple[str, float]]  # keys with their scores, best first
 
@@ -92,16 +93,15 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
     """
 
     def over(keys: Sequence[str]) -> Ranker:
-        vectors = np.asarray(encoder.encode(list(keys)), np.float32)
-        lengths = np.linalg.norm(vectors, axis=1)
-        known = [key for key, length in zip(keys, lengths, strict=True) if length]
-        units = vectors[lengths > 0] / lengths[lengths > 0, None]
+        vectors = units(np.asarray(encoder.encode(list(keys)), np.float32))
+        is_known = vectors.any(axis=1)
+        known, vectors = list(compress(keys, is_known)), vectors[is_known]
 
         def nearest(query: str, topn: int) -> Found:
-            (vector,) = np.asarray(encoder.encode([query]), np.float32)
-            if not known or not (length := np.linalg.norm(vector)):
+            (vector,) = units(np.asarray(encoder.encode([query]), np.float32))
+            if not known or not vector.any():
                 return []
-            found = units @ (vector / length)
+            found = vectors @ vector
             best = [found.argmax()] if topn == 1 else np.argsort(-found, kind="stable")[:topn]
             return [(known[i], float(found[i])) for i in best]
 
@@ -136,9 +136,7 @@ def _difflib(keys: Sequence[str]) -> Ranker:
     """Return ``difflib.get_close_matches``."""
 
     def nearest(query: str, topn: int) -> Found:
-        found = get_close_matches(query, keys, topn, _LIKELY)
-        if len(found) < topn:
-            found = get_close_matches(query, keys, topn, 0)
+        found = get_close_matches(query, keys, topn, 0)
         return [(key, SequenceMatcher(None, key, query).ratio()) for key in found]
 
     return _key_by_key(lambda text: next(iter(get_close_matches(text, keys, 1, 0)), None), nearest)

@@ -40,8 +40,6 @@ class KernelRegression:
     (1, 9)
     """
 
-    _estimator_type = "regressor"  # for scikit-learn before 1.6
-
     def __init__(self, kernel: str = "gaussian", bandwidth: float | Literal["fit"] = 1.0) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth

@@ -37,10 +37,10 @@ def as_queries(query: Any) -> list[Any]:
             hash(one)
         except TypeError:
             name = f"queries[{place}]" if queries is query else "query"
-            is_column = hasattr(one, "to_frame") or hasattr(one, "to_pylist")
-            advice = "a column goes to match" if is_column else "several queries come in a list"
-            what = f"expected a text, or anything else that a key can be, got {quoted(one)}"
-            raise ArgumentTypeError(f"{name}: {what}; {advice}") from None
+            raise ArgumentTypeError(
+                f"{name}: expected a text, or anything else that a key can be, got {quoted(one)}; "
+                f"several queries come in a list, and a column goes to match"
+            ) from None
     return queries
 
 

@@ -50,14 +50,12 @@ def as_column(column: Any, name: str) -> nw.Series[Any]:
     """Return a column in memory as narwhals has it; ArgumentTypeError for anything else."""
     if (series := _read(column)) is not None:
         return series
-    advice = "choose one of its columns: frame['name']"
-    if hasattr(type(column), "collect"):
-        advice = f"collect the lazy frame, and {advice}"
-    elif not hasattr(type(column), "columns"):
-        advice = "make it one, as by pandas.Series(texts); or "
-        advice += "FuzzyDict.nearest(texts, default=None) takes a list, and returns one"
-    what = "a column (a Series of pandas or polars, or an array of pyarrow)"
-    raise ArgumentTypeError(f"{name}: expected {what}, got {type(column).__name__}; {advice}")
+    raise ArgumentTypeError(
+        f"{name}: expected a column (a Series of pandas or polars, or an array of pyarrow), got "
+        f"{type(column).__name__}; choose one of its columns: frame['name'] (collect the lazy "
+        f"frame first), or make it one: pandas.Series(texts); a list goes to "
+        f"FuzzyDict.nearest(texts, default=None)"
+    )
 
 
 def _read(column: Any) -> nw.Series[Any] | None:
