@@ -94,7 +94,7 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
 
     def over(keys: Sequence[str]) -> Ranker:
         vectors = units(np.asarray(encoder.encode(list(keys)), np.float32))
-        is_known = vectors.any(axis=1)
+        is_known: NDArray[np.bool_] = np.any(vectors, axis=1)
         known, vectors = list(compress(keys, is_known)), vectors[is_known]
 
         def nearest(query: str, topn: int) -> Found:
