@@ -156,8 +156,7 @@ def other_number(text: str, other: str) -> bool:
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
 _TAG = re.compile("<[^<>]*>")
 _MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$|[,;)/]))(?!\w)")
-_MARKS_SAID = {"sharp": "#", "plus plus": "++"}
-_SAID_MARK = re.compile(r"(?i)\b([cf]) (sharp|plus plus)\b")
+_SHARP = re.compile(r"(?i)\b([cf]) sharp\b")
 # The signs that words stand for.
 _SAID = dict.fromkeys(
     ["above", "over", "more", "greater", "exceeding", "least", "minimum", "min"], ">"
@@ -175,7 +174,7 @@ def marks_of(text: str) -> tuple[list[str], dict[str, set[str]]]:
     """
     if not text.isascii():
         text = compatible(text.translate(_WRITTEN_OTHERWISE))
-    text = _SAID_MARK.sub(lambda said: said[1] + _MARKS_SAID[said[2].lower()], text)
+    text = _SHARP.sub(r"\1#", text)
     marked = defaultdict[str, set[str]](set)
     for word, mark in _MARKED.findall(text.lower()):
         marked[word].add(mark)

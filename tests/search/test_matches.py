@@ -14,14 +14,6 @@ FOUND = """
 prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token: development = dev; maximum
     connections = max_connections; minimum replicas = min_replicas; configuration path = cfg_path;
     authentication token = auth_token
-temp, hum, press, max_temp, min_temp, batt_voltage, sampling_freq: humidity = hum; maximum
-    temperature = max_temp; sampling frequency = sampling_freq
-tractor, fertilizer, harvest, irrigation, barn, livestock: fert = fertilizer; irrig = irrigation;
-    HARVESTING = harvest; fertilized = fertilizer; irrigated = irrigation; fertiliser = fertilizer;
-    livestok = livestock
-guest name, check_in_date, room number, number of nights, breakfast, parking: no of nights = number
-    of nights; rm number = room number; guests = guest name; nightsNumber = number of nights; date
-    of check-in = check_in_date; room nubmer = room number; breakfest = breakfast
 manager, worker, covid19, influenza: mgr = manager; COVID 19 = covid19
 information technology, research and development, public relations, chief executive officer: I.T. =
     information technology; it = information technology; R&D = research and development; PR = public
@@ -31,8 +23,6 @@ United Kingdom, United States, France, South Africa, New Zealand: U.K. = United 
 username, street_address, email, postcode, birthday: user = username; user name = username; e-mail =
     email; e-mail address = email; post code = postcode; date of birth = birthday
 file_name, file_size, Windows 10, Windows 11: filename = file_name; Windows10 = Windows 10
-elephant, child ticket, feeding, opening hours, mouse, entrance: children tickets = child ticket;
-    mice = mouse; elephants = elephant; feedings = feeding; elefant = elephant; entrence = entrance
 2023-01-02, Free Wi-Fi, Free Parking: 02/01/2023 = 2023-01-02; parking = Free Parking
 Mexico, New Mexico, Texas, Nevada: Mxico = Mexico; New Mxico = New Mexico
 home phone number, work phone, email: home phone = home phone number
@@ -90,6 +80,14 @@ apple, apples, user_name, username, max, maximum, color, colour: APPLES = apples
     °C; 250mcg = 250 mcg; 10 km per hour = 10 km/h; 42.0 = 42
 2024-01-02, 2024-02-01, milk 0.5 l, milk 1 l, v1.0, v1.1: 2 January 2024 = 2024-01-02; half a litre
     of milk = milk 0.5 l; v1 = v1.0
+child ticket, UoM, PwC, Change of Control, ACCA, C#, C++: children tickets = child ticket; Unit of
+    Measure = UoM; CoC = Change of Control; Association of Chartered Certified Accountants = ACCA; C
+    sharp = C#
+ENGL250 Shakespeare, PHYS150 Mechanics, CHEM230 Chemistry, LAW220 Torts: Shakspeer = ENGL250
+    Shakespeare; chemistry = CHEM230 Chemistry; LAW220 = LAW220 Torts
+Salaries, Rent, Hitachi (6501), Sony (6758): 6010 Salaries = Salaries; hitachi = Hitachi (6501)
+Population density (people per km²), GDP: density of population = Population density (people per
+    km²)
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -97,59 +95,50 @@ house: color; engine: brand; price: top speed; qwzzt: username; in-active: activ
 price w/o tax: price with tax, discount; USD/EUR: EUR/USD, GBP/USD, gold; max speed: min speed,
 weight; maximum: min, avg; minimum temperature: max_temp, humidity; max: minimum, average; with
 milk: without milk, sugar; without breakfast: with breakfast, parking; without breakfast: breakfast,
-parking; lights on: lights off, heating; on: off, unknown; highest score: lowest score, player;
-enable: disable, reset; enabled: disabled, owner; after lunch: before lunch, dinner; start date: end
-date, venue; start: end, pause; check in: check out, room; input file: output file, mode; imports:
-exports, population; open: closed, pending; public key: private key, issuer; yes: no, maybe; smoker:
-non-smoker, age; non-fiction: fiction, poetry; unlock: lock, reboot; paid: unpaid, address; not
-available: available, discontinued; in stock: out of stock, colour; sugar free: sugar, milk; arrival
-time: departure time, gate; ascending: descending, shuffled; debit account: credit account, branch;
-sunrise: sunset, humidity; src: destination, protocol; SKU-99999: SKU-99998, SKU-12345; 2023-01-01:
+parking; on: off, unknown; enable: disable, reset; yes: no, maybe; non-fiction: fiction, poetry;
+paid: unpaid, address; not available: available, discontinued; in stock: out of stock, colour; sugar
+free: sugar, milk; src: destination, protocol; SKU-99999: SKU-99998, SKU-12345; 2023-01-01:
 2023-01-02, 2024-01-01; 01/02/2023: 01/03/2023, due; python 3.13: python 3.12, java; A3: A4, letter;
-B5: A5, legal; XXS: XS, XL; XL: XXL, S; M: L, S; large: medium, small; a1b2c3d4: a1b2c3d5, ffffff00;
-192.168.0.1: 192.168.0.2, 10.0.0.1; EUR: EGP, INR; HTTP 404: HTTP 403, HTTP 500; Q1: Q2, Q3; monday:
-tuesday, wednesday; ps4: ps5, xbox; second floor: first floor, garden; second: millisecond, hour;
-mb: gb, pixel; size in MB: size in GB, name; degrees celsius: degrees fahrenheit, bar; price per
-week: price per month, deposit; DB_PORT: DB_PASSWORD, DB_HOST; smtp_password: smtp_host,
-smtp_sender; cheesecake: cheese, butter; waterfall: water, river; pineapple: apple, pear; armchair:
-arm, leg; teapot: tea, milk; alligator: crocodile, lion, bear; frog: fog, honey, violin; chair:
-hair, summer, gravel; nursery: nurse, station, jacket; winery: wine, window, violin;
-upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, port;
-first_login: last_login, email; cancel a flight: book a flight, pay a bill; next_visit: last_visit,
-doctor; deregister: register, search; distance_km: distance_miles, owner; barn owner: barn height,
-barn colour, tractor; guest passport: guest name, guest phone, room; v1.2: v2.1, name; version
-1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker; unencrypted: encrypted, size;
-usd to eur: eur to usd, gold; 2nd: third, room; fall: spring, room; room 1 2 berlin 10115: room 12
-berlin 10115, zebra; true: no, room; refunds not possible: refunds possible, deposit; isn't
-confirmed: confirmed, sent; mister: Mrs, Dr; not in use: in use, sold; UK 38: EU 38, EU 39; pets
-banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn; women's
-shoes: men's shoes, socks; race 1,500: race, run; lorazepam: diazepam, aspirin; prednisone:
+XXS: XS, XL; large: medium, small; a1b2c3d4: a1b2c3d5, ffffff00; 192.168.0.1: 192.168.0.2, 10.0.0.1;
+EUR: EGP, INR; Q1: Q2, Q3; ps4: ps5, xbox; second floor: first floor, garden; second: millisecond,
+hour; size in MB: size in GB, name; degrees celsius: degrees fahrenheit, bar; DB_PORT: DB_PASSWORD,
+DB_HOST; cheesecake: cheese, butter; teapot: tea, milk; alligator: crocodile, lion, bear; frog: fog,
+honey, violin; cancel a flight: book a flight, pay a bill; deregister: register, search;
+distance_km: distance_miles, owner; barn owner: barn height, barn colour, tractor; v1.2: v2.1, name;
+version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker; unencrypted:
+encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room; fall: spring, room; room 1 2 berlin
+10115: room 12 berlin 10115, zebra; true: no, room; refunds not possible: refunds possible, deposit;
+isn't confirmed: confirmed, sent; mister: Mrs, Dr; not in use: in use, sold; UK 38: EU 38, EU 39;
+pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn;
+women's shoes: men's shoes, socks; race 1,500: race, run; lorazepam: diazepam, aspirin; prednisone:
 prednisolone, aspirin; HDL cholesterol: LDL cholesterol, glucose; digoxin 0.025 mg: digoxin 0.25 mg,
 x; 0.05: 0.5, x; .5mg: 5 mg, x; rate 0.01 %: rate 0.1 %, x; -$100: $100, x; profit \N{MINUS SIGN}10
 %: profit +10 %, x; 1250.05 EUR: 1250.5 EUR, x; 0.5 mg: 5.0 mg, x; 5.1: 1.5, x; age > 65: age < 65,
-x; A-: A+, B+; b+: B, AB-; C#: C, Java; C: C#, C++; F#: C#, Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5
-pF; 10 µg: 10 mg, x; > 10 %: 10 %, x; apple juice 1.5 l: milk 1.5 l, cola 1.5 l; tabs 5 mg: drops 5
-mg, x; sweet potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10 mH: coil 10
-µH, x; oil 750 g: oil 750 ml, x; age at least 18: age < 18, x; D+: D, x; C--: C, x; Andrea Miller:
-Andrew Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin; valsartan: losartan,
-x; sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html; Robert Johnston:
-Robert Johnson, x; VP of Marketing: VP of Sales, x; Madrid: Barcelona, x; rye flour: wheat flour,
-oil; Deutsch: Dutch, Danish; current (mA): current (A), x; hours: human resources, x; NestJS:
-Next.js, x; ruler 30 mm: ruler 30 cm, x; weight (lb): weight (kg), x; speed (°F): speed (°C), x; no
-history of pain: a history of pain, x; has no allergy: has an allergy, x; Unit 3, 2 Elm St: 2 Elm St
-Unit 2, x; Senior Project Manager: Senior Product Manager, x; 12b Elm St: 12a Elm St, x; 12 Elm St:
-12a Elm St, x; K. Miller: Robert Miller, x; nobody paid: he paid, x; Louis XV: Louis XIV, x;
-current_A: current_mA, x; received no order: received my order, x; hide the menu: show the menu, x;
-turn off the lamp: dim the lamp, x; sunflower oil 500 ml: olive oil 500 ml, x; CO (ppm): CO2 (ppm),
-x; S. Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tabs: Close all tabs,
-x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x
+x; A-: A+, B+; b+: B, AB-; C#: C, Java; F#: C#, Java; 16 mHz: 16 MHz, x; 5 µF: 5 F, 5 pF; 10 µg: 10
+mg, x; > 10 %: 10 %, x; apple juice 1.5 l: milk 1.5 l, cola 1.5 l; tabs 5 mg: drops 5 mg, x; sweet
+potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10 mH: coil 10 µH, x; oil
+750 g: oil 750 ml, x; age at least 18: age < 18, x; D+: D, x; C--: C, x; Andrea Miller: Andrew
+Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin; valsartan: losartan, x;
+sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html; Robert Johnston: Robert
+Johnson, x; VP of Marketing: VP of Sales, x; Madrid: Barcelona, x; rye flour: wheat flour, oil;
+Deutsch: Dutch, Danish; current (mA): current (A), x; hours: human resources, x; NestJS: Next.js, x;
+ruler 30 mm: ruler 30 cm, x; weight (lb): weight (kg), x; speed (°F): speed (°C), x; no history of
+pain: a history of pain, x; has no allergy: has an allergy, x; Unit 3, 2 Elm St: 2 Elm St Unit 2, x;
+Senior Project Manager: Senior Product Manager, x; 12b Elm St: 12a Elm St, x; 12 Elm St: 12a Elm St,
+x; K. Miller: Robert Miller, x; nobody paid: he paid, x; Louis XV: Louis XIV, x; current_A:
+current_mA, x; received no order: received my order, x; hide the menu: show the menu, x; turn off
+the lamp: dim the lamp, x; sunflower oil 500 ml: olive oil 500 ml, x; CO (ppm): CO2 (ppm), x; S.
+Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tabs: Close all tabs, x;
+Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x
 330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen to euros, x; David
 Cost: David Price, x; isPublished: publishedAt, x; Michael Browning: Michael Brown, x; 1/2 l milk:
 milk 1 l, x; 5 Jan 2024: 2024-05-01, x; paperless billing: paper billing, x; is not paid: paid, with
 sugar; unlimited free calls: limited calls, x; barely damaged: undamaged, damaged; not home:
 homeless, home; 2 adults 3 children: 3 adults 2 children, x; 9 Elm St Apt 2: Apt 9 2 Elm St, x;
 minus 5 °C: 5 °C, x; NaCl 9%: NaCl 0.9%, x; NaCl 0.9%: NaCl 9%, x; Digoxin 250ug: Digoxin 250 mg, x;
-Morphine 10 mg/h: Morphine 10 mg, x; 100 IU: 100 IU/ml, x; v1.01: v1.1, x
+Morphine 10 mg/h: Morphine 10 mg, x; 100 IU: 100 IU/ml, x; v1.01: v1.1, x; Wien Ostbahnhof: Wien
+Westbahnhof, x; mirror glass LH: mirror glass RH, x; History of the Ottoman Empire: HIST180 Roman
+Empire, HIST181 Egypt, LAW220 Torts; 1860 Munich: Bayern Munich, x; WTO: WHO, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
