@@ -25,7 +25,7 @@ _ACRONYM = re.compile(r"(?<![^\W_])[A-Z][a-z][A-Z]{1,2}(?![^\W_])")
 _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are their own words
 # "U.K." -> "UK", "R&D" -> "RD"
 _INITIALS = re.compile(r"(?<![^\W_])[^\W\d_](?:[.&][^\W\d_](?![^\W_]))+\.?")
-_SLASHED = re.compile(r"(?<![\w/])([A-Z])/([A-Z])(?![\w/])")  # "A/C"
+_SLASHED = re.compile(r"(?<![^\W_])(?<!/)([A-Z])/([A-Z])(?![^\W_]|/)")  # "A/C"
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
 # Letters that are no others with an accent, as they are written where they are missing.
 _SPELLED_OUT = str.maketrans(

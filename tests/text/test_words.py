@@ -59,7 +59,7 @@ def test_words_of_any_text_are_plain_and_the_same_in_every_form_of_it(text: str)
     assert plain(plain(text)) == plain(text)
     assert words(f"_{text}_") == found  # which is not plain, whatever the text
     assert words(f"{text} topSpeed {text}") == [*found, "top", "speed", *found]
-    if text.isascii():
+    if text.isascii() and "/" not in text:  # "A/C" is one word
         assert words(text.upper()) == words(text.lower())
 
 
