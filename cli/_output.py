@@ -62,9 +62,8 @@ def echo_text(text: str) -> None:
 
 
 def reason(error: NoMatchError) -> str:
-    """Return why nothing matches, with advice for the command line, not for programs."""
-    told, has_cutoff, _ = error.message.partition("; lower score_cutoff, or see most_similar(")
-    return f"{told} (--score-cutoff sets it)" if has_cutoff else told.split("; to forget it, ")[0]
+    """Return why nothing matches, without the advice for programs."""
+    return error.message.partition("; to forget it, ")[0]
 
 
 def with_options(message: str) -> str:

@@ -8,8 +8,9 @@ from itertools import count
 import click
 
 from fuzzydict import Match, NoMatchError
-from fuzzydict.errors import FileFormatError
+from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.text_tables import MAX_LINE, as_json, as_line
+from fuzzydict.results.answers import below
 from fuzzydict.stores.remote import AnyDict
 from fuzzydict.text.words import plain
 
@@ -50,8 +51,13 @@ def command(
             others = [one for one in best if one.key != nearest.key][: topn - 1]
             matches = [nearest, *(one for one in others if one.matches)]
         except NoMatchError as error:
-            echo(reason(error), err=True)
-            missed = 1
+            missed, problem = 1, reason(error)
+            if error.score is not None and error.cutoff is not None:
+                problem = (
+                    f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with "
+                    f"score {below(error.score, error.cutoff)} (--score-cutoff sets it)"
+                )
+            echo(problem, err=True)
         for match in matches:
             key, value, score = match or (None, None, None)
             line = "" if match is None else as_line(value)

@@ -141,7 +141,7 @@ def quoted(value: object, width: int = 80) -> str:
     It never raises, even if ``repr`` does. What a terminal would obey is escaped.
 
     >>> quoted("colour"), quoted("x" * 100, 20), quoted(10**5000)
-    ("'colour'", "'xxxxxxx...xxxxxxxx'", 'an object of int')
+    ("'colour'", "'xxxxxxx...xxxxxxxx'", 'int of 16610 bits')
     """
     if type(value) is str and len(value) <= width >= len(shown := repr(value)):  # as most are
         return shown
@@ -149,12 +149,10 @@ def quoted(value: object, width: int = 80) -> str:
     shortening.maxstring = shortening.maxother = shortening.maxlong = width
     try:
         return printable(" ".join(map(str.strip, shortening.repr(value).splitlines())))
-    except Exception:  # whatever its methods raise; or a number has too many digits
-        name = type.__dict__["__name__"].__get__(type(value))  # whatever its metaclass says
-        return f"an object of {name}"
+    except Exception:  # whatever its methods raise
+        return f"an object of {_name_of_type(value)}"
 
 
-_CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, bytes, bytearray)
 _LARGE = 1000  # items of a container from which on the others are not looked at
 
 
@@ -163,9 +161,34 @@ class _Shortening(Repr):
 
     def repr1(self, x: Any, level: int) -> str:
         """Return what is shown of any value; of a subclass as of the container that it is."""
-        for kind in _CONTAINERS:
+        for kind in (dict, list, tuple, set, frozenset):
             if isinstance(x, kind) and type(x).__repr__ is kind.__repr__:
                 # Not all of it, which would be sorted.
                 x = kind(islice(dict.items(x) if isinstance(x, dict) else x, _LARGE))
                 break
+        if isinstance(x, bytes | bytearray) and len(x) > _LARGE:
+            return f"{_name_of_type(x)} of length {len(x)}"
         return super().repr1(x, level)
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Return the digits of a number, or how long it is if Python refuses to write them."""
+        try:
+            return super().repr_int(x, level)
+        except ValueError:
+            return f"{_name_of_type(x)} of {x.bit_length()} bits"
+
+    def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002
+        """Return what the object says of itself, or else its class."""
+        try:
+            shown = repr(x)
+        except Exception:  # whatever its methods raise
+            return f"an object of {_name_of_type(x)}"
+        if len(shown) <= self.maxother:
+            return shown
+        left = (self.maxother - 3) // 2
+        return f"{shown[:left]}...{shown[left + 3 - self.maxother :]}"
+
+
+def _name_of_type(value: object) -> str:
+    name: str = type.__dict__["__name__"].__get__(type(value))  # whatever its metaclass says
+    return name

@@ -276,7 +276,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             kept.size = size
 
     def __setitem__(self, key: Any, value: V) -> None:
-        self._write(super().__setitem__, key, value)
+        with self._lock:
+            self._notice()
+            super().__setitem__(key, value)
+            self._notice()
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of an equal key, or insert ``default``."""
@@ -328,13 +331,16 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = memo[id(self)] = self._empty()
-        # Options are shared, as an embedding may be large.
-        memo |= {id(option): option for option in map(vars(self).get, [*OPTIONS, "_before_fit"])}
+        state, slots = self._settings()
+        shared = {*OPTIONS, "_before_fit"}
+        own = {name: deepcopy(value, memo) for name, value in state.items() if name not in shared}
+        FuzzyDict.__setstate__(new, (own, deepcopy(slots, memo)))
         with self._lock:  # another thread may be writing
-            items, state = list(self.items()), self.__getstate__()
+            items, aliases = list(self.items()), dict(self._kept.aliases or {})
         for key, value in items:
             new[deepcopy(key, memo)] = deepcopy(value, memo)
-        new.__setstate__(deepcopy(state, memo))
+        if aliases:
+            new.aliases.take_over({text: deepcopy(key, memo) for text, key in aliases.items()})
         return new
 
     def __or__(self, other: Any) -> Self:  # type: ignore[override]
