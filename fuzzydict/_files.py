@@ -235,7 +235,7 @@ def require_finite_array(name: str, array: NDArray[Any]) -> None:
     """Raise ValueError if an array holds NaN or infinity."""
     if array.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
-            extremes = array.min(initial=0), array.max(initial=0)  # NaN where any number is
+            extremes = array.min(initial=0), array.max(initial=0)  # NaN if any number is
         if not np.isfinite(extremes).all():
             raise ValueError(f"its {name} are not finite numbers")
 

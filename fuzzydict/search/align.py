@@ -105,7 +105,7 @@ WHETHER = OTHER_KINDS
 CONTEXT = WORDS  # from here on features tell of query and key, not of how they compare
 
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
-_FEW_CODES = 3  # candidates that begin with a code; fewer tell nothing of the others
+_FEW_CODES = 3  # candidates with a code; if fewer have one, it may be part of a name
 UNMATCHED = 0.5
 SAME = 0.8  # how alike words are that both have
 ALIKE_IN_FORM = 0.99  # texts that are written in another way, where a key is written as the query
@@ -147,10 +147,24 @@ def align(
     Given are the slots of the candidates, (L, C), and what is seen of them; ``weights`` weigh what
     `PAIR` names, (24,).
     """
+    X = _align_as_written(asked, keys, slots, seen, weights)
+    for x, query, some in zip(X, asked.queries, slots, strict=True):
+        align_anew(x, query, keys, some, weights)
+    return X
+
+
+def _align_as_written(
+    asked: Asked,
+    keys: Keys,
+    slots: NDArray[np.intp],
+    seen: Seen,
+    weights: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """Return the features of candidates of queries that are read in no other way; see `align`."""
     queries, X = asked.queries, np.zeros((*slots.shape, len(FEATURES)), np.float32)
     theirs = keys.columns[slots, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
     share, own = weigh_words(asked.weights, asked.facts, asked.columns)
-    codes = codes_in(queries, keys, theirs)
+    codes = codes_in(queries, keys, slots, theirs)
     other, counts = weigh_words(keys.weights, keys.facts, theirs, codes)
     sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
     X[..., NEAR], X[..., ABOVE] = seen.near * sure, seen.above / 10 * sure
@@ -172,68 +186,82 @@ def align(
     X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
     X[..., KNOWN], X[..., COUNT] = sure, np.log(max(keys.total, 1)) / 10
     X[..., LENGTH] = np.minimum(lengths, FEW_LETTERS) / FEW_LETTERS
-    for i, query in enumerate(queries):
-        align_amounts(X[i], query, keys, slots[i], weights)
     return X
 
 
-# But "2024 budget" is not "budget".
+# A code at the beginning of a query. But "2024 budget" is not "budget".
 _CODE = re.compile(
-    r"(?:[A-Z]{2,}-?)?(?!(?:1[5-9]|20)[0-9]{2}\b)[0-9]{3,}[\s:.\u2013-]+(?=[^\W\d_]{2})"
+    r"\s*(?:[A-Z]{2,}-?)?(?!(?:1[5-9]|20)[0-9]{2}\b)[0-9]{3,}(?:[:.,]|\s[\u2013-])?\s+(?=[^\W\d_]{2})"
 )
 #: Of the query as it is written: what is seen, and the context, which all candidates share.
 _AS_WRITTEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, WORDS, KNOWN, LENGTH]
 
 
-def align_amounts(
+def align_anew(
     x: NDArray[np.float32],
     query: Query,
     keys: Keys,
     slots: NDArray[np.intp],
     weights: NDArray[np.float32],
 ) -> list[int]:
-    """Align a query anew with those of its candidates, (C,), that have its amounts in other units.
+    """Align a query in another reading with those of its candidates, (C,), that ask for it.
 
-    A query that begins with a code, as "6010 Rent", is aligned without it if no candidate has a
-    number. The features are set in ``x``, (C, F). Return of which.
+    Its amounts are read in the units of a candidate; and a code before it, as in "6010 Rent", is
+    left out if no candidate has a number. The features are set in ``x``, (C, F). Return the places
+    of these candidates.
     """
     asked, places = query.asked[:LONGEST], defaultdict[str, list[int]](list)
     if amounts_of(asked):
         for j, slot in enumerate(slots.tolist()):
             if written := in_units_of(asked, exact_text(keys.names[slot])):
                 places[written].append(j)
-    elif (code := _CODE.match(asked)) and not keys.facts["digit"][keys.columns[slots]].any():
-        places[asked[code.end() :]] = [*range(len(slots))]
+    elif code := _CODE.match(asked):
+        if not keys.facts["digit"][keys.columns[slots[keys.alive[slots]]]].any():
+            places[asked[code.end() :]] = [*range(len(slots))]
+    found = list[int]()
     for written, some in places.items():
+        again = keys.table.queries([written])
+        if not again[0].words:
+            continue
         none = Seen(*np.zeros((6, 1, len(some)), np.float32))
-        asked_so = Asked.of(keys.table.queries([written]), keys)
-        anew = align(asked_so, keys, slots[None, some], none, weights)[0]
+        anew = _align_as_written(Asked.of(again, keys), keys, slots[None, some], none, weights)[0]
         anew[:, _AS_WRITTEN] = x[np.ix_(some, _AS_WRITTEN)]
         anew[:, NGRAMS] = np.maximum(x[some, NGRAMS], anew[:, EDITS])
         x[some] = anew
-    return [j for some in places.values() for j in some]
+        found += some
+    return found
+
+
+_CODES = re.compile("[a-z]+[0-9]{2,}[a-z]?|[0-9]{3,}")  # of keys, as plain words
+_YEARS = re.compile("(?:1[5-9]|20)[0-9]{2}")
 
 
 def codes_in(
-    queries: Sequence[Query], keys: Keys, theirs: NDArray[np.integer[Any]]
+    queries: Sequence[Query],
+    keys: Keys,
+    slots: NDArray[np.intp],
+    theirs: NDArray[np.integer[Any]],
 ) -> NDArray[np.bool_]:
     """Return which candidates begin with a code that tells nothing, (L, C).
 
-    That is where most candidates of a query without numbers do: "ENGL250 Shakespeare", "2500 Loan".
+    A query without numbers leaves out the codes that most of its candidates have: "ENGL250
+    Shakespeare", "2500 Loan". Years alone are no codes.
     """
-    facts = keys.facts
+    codes = np.zeros(theirs.shape[:2], np.bool_)
     if theirs.shape[2] == 1:
-        return np.zeros(theirs.shape[:2], np.bool_)
-    first, second = theirs[..., 0], theirs[..., 1]
-    are_numbers, letters = facts["number"][first], facts["first"][first] >= ord("a")
-    codes = (are_numbers | facts["digit"][first] & letters) & (second > 0)
-    codes &= facts["length"][first] >= np.where(are_numbers, 2, 3)
-    codes &= ~facts["digit"][second] & (facts["unit"][second] == 0)  # but no amounts
-    counts = np.count_nonzero(codes, axis=1)
-    if counts.any():
-        have_digits = [any(word.entry.has_digit for word in query.words) for query in queries]
-        codes[(counts < max(_FEW_CODES, codes.shape[1] / 2)) | have_digits] = False
-    return np.asarray(codes)
+        return codes
+    facts, second, alive = keys.facts, theirs[..., 1], keys.alive[slots]
+    may = facts["digit"][theirs[..., 0]] & (second > 0) & ~facts["digit"][second]
+    may &= alive & ~(facts["number"][theirs[..., 0]] & (facts["unit"][second] > 0))  # "500 ml"
+    for i, query in enumerate(queries):
+        if any(word.entry.has_digit for word in query.words):
+            continue
+        first = {j: keys.strings[theirs[i, j, 0]] for j in may[i].nonzero()[0].tolist()}
+        some = [j for j, word in first.items() if _CODES.fullmatch(word)]
+        if len(some) < max(_FEW_CODES, np.count_nonzero(alive[i]) / 2):
+            continue
+        codes[i, some] = not all(_YEARS.fullmatch(first[j]) for j in some)
+    return codes
 
 
 def compare_strings(
@@ -243,9 +271,10 @@ def compare_strings(
     slots: NDArray[np.intp],
     codes: NDArray[np.bool_] | None,
 ) -> None:
-    """Set how alike queries and candidates are as strings, but for ``codes``, (L, C), before these.
+    """Set how alike queries and candidates are as strings.
 
-    The other arguments are those of a `Block`.
+    The arguments are those of a `Block`, and which candidates are compared without their first
+    word, since it is a code, (L, C); None for none.
     """
     ours, texts = [query.text for query in queries], [keys.texts[i] for i in slots.ravel().tolist()]
     coded = () if codes is None else np.flatnonzero(codes).tolist()
@@ -361,7 +390,8 @@ def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.integer[Any]]) -> It
     for k, both in enumerate(pairwise(words)):
         ways = [[word.text, *other_writings().get(word.text, ())] for word in both]
         for first, second in product(*ways):  # "1st name" as "firstname"
-            whole = stem_of(first + second)  # but "timeout s" is no plural
+            whole = stem_of(first + second)
+            # "timeout s" is no plural.
             if whole != both[0].entry.stem and (stem := keys.stems.get(whole)) is not None:
                 for j, m in zip(*(keys.facts["stem"][theirs] == stem).nonzero(), strict=True):
                     yield j, slice(k, k + 2), slice(m, m + 1)
@@ -607,9 +637,9 @@ def compare_numbers(
     """Set whether query and candidate have other numbers, or marks as "A-" has.
 
     The arguments are those of a `Block`, the weights of the candidates' words, (L, C, W), and which
-    candidates begin with a code that tells nothing, (L, C). Where all numbers of a candidate are in
-    amounts, which weigh nothing, it has the same amounts, as far as its other words are matched, if
-    it has any, and units are not others.
+    candidates begin with a code that tells nothing, (L, C); None for none. Where all numbers of a
+    candidate are in amounts, which weigh nothing, it has the same amounts, as far as its other
+    words are matched, if it has any, and units are not others.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
@@ -617,11 +647,13 @@ def compare_numbers(
     have_digits = keys.facts["digit"][theirs]
     if codes is not None:
         have_digits[..., 0] &= ~codes
-        may_differ = may_differ & ~codes
     tell = (have_digits & (other > 0)).any(2)
     for i, j in np.argwhere(have_digits.any(2) | may_differ).tolist():
         (name,) = written([str.__str__(keys.names[slots[i, j]])])
-        told = told_by_numbers(queries[i].text, keys.texts[slots[i, j]], asked[i], name)
+        text = keys.texts[slots[i, j]]
+        if codes is not None and codes[i, j]:
+            text, name = [one.partition(" ")[2] for one in (text, name)]
+        told = told_by_numbers(queries[i].text, text, asked[i], name)
         if told == Numbers.SAME:
             if tell[i, j]:
                 X[i, j, SAME_NUMBERS] = 1

@@ -57,7 +57,7 @@ def best_of_one(
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
     facts = keys.facts.take(columns)  # (C, W)
     have_digits, is_single = np.count_nonzero(facts["digit"]), width == len(words) == 1
-    codes = a.codes_in([query], keys, columns[None]) if have_digits else None
+    codes = a.codes_in([query], keys, slots[None], columns[None]) if have_digits else None
     a.compare_strings(x[None], [query], keys, slots[None], codes)
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
@@ -89,7 +89,7 @@ def best_of_one(
     )
     x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
     alive = keys.alive[slots] if len(keys.dead) else None
-    anew = a.align_amounts(x, query, keys, slots, judge.pair)
+    anew = a.align_anew(x, query, keys, slots, judge.pair)
     place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
     if place not in anew:  # else it is told
         of_best = keys, columns[place], facts[place], other[place], told[:, :, place]

@@ -445,7 +445,7 @@ def _opposites() -> dict[str, set[str]]:
 def _with_opposite_prefix(word: str) -> list[str]:
     """Return a word with the opposite prefix: "outlet" of "inlet"; it need not be a word."""
     return [
-        word.replace(prefix, other, 1)
+        other + word[len(prefix) :]
         for prefix, other in _opposite_prefixes()
         if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST_PART
     ]
@@ -502,7 +502,7 @@ def denials_of(word: str, stem: str) -> list[str]:
         return [one for one in bare if one in common or stem_of(one) in common] or found
     for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE else ():
         undone = prefix + word
-        if undone not in found and undone not in common and prefix + stem not in common:
+        if undone not in found and undone not in common and stem_of(undone) not in common:
             found.append(undone)
     return found
 

@@ -22,7 +22,13 @@ from fuzzydict.text.lexicon import (
     unit_of,
 )
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
-from fuzzydict.text.writings import HAS_NUMBERS, first_writings, with_plain_numbers, with_points
+from fuzzydict.text.writings import (
+    HAS_NUMBERS,
+    first_writings,
+    with_plain_numbers,
+    with_points,
+    words_of,
+)
 
 
 class Numbers(Enum):
@@ -38,7 +44,7 @@ class Numbers(Enum):
 def told_by_numbers(text: str, other: str, written: str, other_written: str) -> Numbers:
     """Return what numbers and marks tell, given two texts in first spellings and as written.
 
-    The first may leave out the numbers that the other has in brackets.
+    If the first has no numbers, it may leave out those that the other has in brackets.
 
     >>> told_by_numbers("q3 2024", "q4 2024", "Q3 2024", "Q4 2024").name
     'OTHER'
@@ -50,8 +56,6 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         return Numbers.MARKED
     ours, theirs = numbers_of(text), numbers_of(other)
     if not (ours or theirs) or (not (ours and theirs) and counts_letters(text, other)):
-        return Numbers.NOTHING
-    if not ours and are_aside(other_written):
         return Numbers.NOTHING
     ours = with_whole_years(ours, theirs, written)
     theirs = with_whole_years(theirs, ours, other_written)
@@ -81,6 +85,7 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         if {*_ZERO_POINT.findall(longer)} - {*_ZERO_POINT.findall(shorter)}:
             return Numbers.OTHER  # "0.9 %", "9 %"
     is_left = are_left(more, written, other) or are_left(less, other_written, text)
+    is_left &= bool(ours) or not are_aside(other_written)
     return Numbers.LEFT if is_left else Numbers.NOTHING
 
 
@@ -434,9 +439,8 @@ _BRACKETS = re.compile(r" \([^()]*\)| \[[^\[\]]*\]")
 
 
 def are_aside(text: str) -> bool:
-    """Tell whether all digits of a text as written are in brackets: "Hitachi (6501)"."""
-    beside = _BRACKETS.sub("", text)
-    return beside != text and not any(map(str.isdigit, beside))
+    """Tell whether all numbers of a text as written are in brackets: "Hitachi (6501)"."""
+    return not numbers_of(" ".join(words_of(_BRACKETS.sub("", text))))
 
 
 def counts_letters(text: str, other: str) -> bool:

@@ -20,12 +20,14 @@ LONGEST = 1024
 
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
-# But "PwC", "UoM" and "VoIP" are one word.
-_ACRONYM = re.compile(r"(?<![^\W_])[A-Z][a-z][A-Z]{1,2}(?![^\W_])")
+# But "PwC", "UoM" and "VoIP" are one word; "MyID" is two.
+_ACRONYM = re.compile(
+    r"(?<![^\W_])(?!An|As|At|By|He|If|In|Is|It|Me|My|On|Or|Up|We)[A-Z][a-z][A-Z]{1,2}(?![^\W_])"
+)
 _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are their own words
 # "U.K." -> "UK", "R&D" -> "RD"
 _INITIALS = re.compile(r"(?<![^\W_])[^\W\d_](?:[.&][^\W\d_](?![^\W_]))+\.?")
-_SLASHED = re.compile(r"(?<![^\W_])(?<!/)([A-Z])/([A-Z])(?![^\W_]|/)")  # "A/C"
+_SLASHED = re.compile(r"(?<![^\W_]|/)([A-Z])/([A-Z])(?![^\W_]|/)")  # "A/C"
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
 # Letters that are no others with an accent, as they are written where they are missing.
 _SPELLED_OUT = str.maketrans(
@@ -40,9 +42,9 @@ def words(text: str) -> list[str]:
     """Return the words of ``text``: its letters and digits, in lower case, without accents.
 
     Punctuation, blanks, underscores and the humps of camel case part words; an apostrophe inside
-    a word belongs to it. Single letters joined by dots or "&", or capitals by "/", are one word.
-    Text without a letter or a digit has no words. Compatible Unicode forms of a text (full width,
-    composed or decomposed) have the same words.
+    a word belongs to it. Single letters joined by dots or "&", or capitals by "/", are one word,
+    and so are "PwC" and "VoIP". Text without a letter or a digit has no words. Compatible Unicode
+    forms of a text (full width, composed or decomposed) have the same words.
 
     >>> words("topSpeed"), words("top_speed"), words("Top speed")
     (['top', 'speed'], ['top', 'speed'], ['top', 'speed'])

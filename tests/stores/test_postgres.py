@@ -129,7 +129,7 @@ def test_a_user_who_may_not_create(postgres: Server) -> None:
 @pytest.fixture(scope="module")
 def indexes() -> None:
     """Skip where pgvector of the wheel has instructions that the processor lacks."""
-    rows = "CREATE TABLE probe AS SELECT '[1,2,3]'::halfvec(3) AS v FROM generate_series(1, 3)"
+    rows = "CREATE TEMP TABLE probe AS SELECT '[1,2,3]'::halfvec(3) AS v FROM generate_series(1, 3)"
     try:
         server().run(f"{rows}; CREATE INDEX ON probe USING hnsw (v halfvec_cosine_ops)")
     except psycopg.OperationalError:
