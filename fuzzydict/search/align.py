@@ -215,9 +215,8 @@ def align_anew(
         for j, slot in enumerate(slots.tolist()):
             if written := in_units_of(asked, exact_text(keys.names[slot])):
                 places[written].append(j)
-    elif code := _CODE.match(asked):
-        if not keys.facts["digit"][keys.columns[slots[keys.alive[slots]]]].any():
-            places[asked[code.end() :]] = [*range(len(slots))]
+    elif (code := _CODE.match(asked)) and not _have_numbers(keys, slots):
+        places[asked[code.end() :]] = [*range(len(slots))]
     found = list[int]()
     for written, some in places.items():
         again = keys.table.queries([written])
@@ -230,6 +229,11 @@ def align_anew(
         x[some] = anew
         found += some
     return found
+
+
+def _have_numbers(keys: Keys, slots: NDArray[np.intp]) -> bool:
+    """Tell whether one of some keys has a word with a digit; deleted ones do not count."""
+    return bool(keys.facts["digit"][keys.columns[slots[keys.alive[slots]]]].any())
 
 
 _CODES = re.compile("[a-z]+[0-9]{2,}[a-z]?|[0-9]{3,}")  # of keys, as plain words
