@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
@@ -66,7 +65,7 @@ def html_table(
     Titles in the header are aligned left, or right if they are a `Number`.
     """
     titles = "".join(_cell(name, "th") for name in header)
-    lines = [f"<caption>{escape(caption)}</caption>"] if caption else []
+    lines = [f"<caption>{_escaped(caption)}</caption>"] if caption else []
     lines += [f"<tr>{titles}</tr>"] if header else []
     lines += [f"<tr>{_cell(row[0], 'th')}{''.join(map(_cell, row[1:]))}</tr>" for row in rows]
     return f"<table>{''.join(lines)}</table>{''.join(map(paragraph, notes))}"
@@ -74,7 +73,7 @@ def html_table(
 
 def paragraph(text: str) -> str:
     """Return a text as a paragraph of HTML."""
-    return f"<p>{escape(text.strip())}</p>"
+    return f"<p>{_escaped(text.strip())}</p>"
 
 
 def and_more(count: int, what: str) -> list[str]:
@@ -112,11 +111,17 @@ def dict_html(
 
 def _cell(cell: Cell, tag: str = "td") -> str:
     if isinstance(cell, str):
-        return f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>"
+        return f"<{tag} style='text-align:left'>{_escaped(cell)}</{tag}>"
     style, share = "text-align:right", min(cell.share, 1.0)
     if share > 0 and cell.is_shaded:
         style += f";background:{_SHADE.format(_DARKEST * share)}"
     elif share > 0:
         bar = f"linear-gradient(to right,{_BAR} {share:.1%},transparent {share:.1%})"
         style += f";min-width:8em;background:{bar}"
-    return f"<{tag} style='{style}'>{escape(cell.text)}</{tag}>"
+    return f"<{tag} style='{style}'>{_escaped(cell.text)}</{tag}>"
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # it is not loaded before something is shown
+
+    return escape(text)

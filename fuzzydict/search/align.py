@@ -141,26 +141,14 @@ def align(
     slots: NDArray[np.intp],
     seen: Seen,
     weights: NDArray[np.float32],
+    *,
+    is_anew: bool = False,
 ) -> NDArray[np.float32]:
     """Return the `FEATURES` of the candidates of L queries with words, (L, C, F).
 
     Given are the slots of the candidates, (L, C), and what is seen of them; ``weights`` weigh what
-    `PAIR` names, (24,).
+    `PAIR` names, (24,). What ``is_anew`` is another reading of a query, and has no other.
     """
-    X = _align_as_written(asked, keys, slots, seen, weights)
-    for x, query, some in zip(X, asked.queries, slots, strict=True):
-        align_anew(x, query, keys, some, weights)
-    return X
-
-
-def _align_as_written(
-    asked: Asked,
-    keys: Keys,
-    slots: NDArray[np.intp],
-    seen: Seen,
-    weights: NDArray[np.float32],
-) -> NDArray[np.float32]:
-    """Return the features of candidates of queries that are read in no other way; see `align`."""
     queries, X = asked.queries, np.zeros((*slots.shape, len(FEATURES)), np.float32)
     theirs = keys.columns[slots, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
     share, own = weigh_words(asked.weights, asked.facts, asked.columns)
@@ -186,6 +174,8 @@ def _align_as_written(
     X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
     X[..., KNOWN], X[..., COUNT] = sure, np.log(max(keys.total, 1)) / 10
     X[..., LENGTH] = np.minimum(lengths, FEW_LETTERS) / FEW_LETTERS
+    for i, query in enumerate(queries if not is_anew else ()):
+        align_anew(X[i], query, keys, slots[i], weights)
     return X
 
 
@@ -223,7 +213,8 @@ def align_anew(
         if not again[0].words:
             continue
         none = Seen(*np.zeros((6, 1, len(some)), np.float32))
-        anew = _align_as_written(Asked.of(again, keys), keys, slots[None, some], none, weights)[0]
+        asked_so, few = Asked.of(again, keys), slots[None, some]
+        anew = align(asked_so, keys, few, none, weights, is_anew=True)[0]
         anew[:, _AS_WRITTEN] = x[np.ix_(some, _AS_WRITTEN)]
         anew[:, NGRAMS] = np.maximum(x[some, NGRAMS], anew[:, EDITS])
         x[some] = anew
@@ -257,8 +248,8 @@ def codes_in(
     facts, second, alive = keys.facts, theirs[..., 1], keys.alive[slots]
     may = facts["digit"][theirs[..., 0]] & (second > 0) & ~facts["digit"][second]
     may &= alive & ~(facts["number"][theirs[..., 0]] & (facts["unit"][second] > 0))  # "500 ml"
-    for i, query in enumerate(queries):
-        if any(word.entry.has_digit for word in query.words):
+    for i in (np.count_nonzero(may, axis=1) >= _FEW_CODES).nonzero()[0].tolist():
+        if any(word.entry.has_digit for word in queries[i].words):
             continue
         first = {j: keys.strings[theirs[i, j, 0]] for j in may[i].nonzero()[0].tolist()}
         some = [j for j, word in first.items() if _CODES.fullmatch(word)]

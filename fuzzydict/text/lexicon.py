@@ -354,20 +354,17 @@ def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[list[_Stems]
 
     Each line is a class, of which its terms are one member.
     """
-    forms, words, stems = _forms(), dict[str, tuple[int, str]](), dict[str, str]()
+    forms, words = _forms(), dict[str, tuple[int, str]]()
     lines = defaultdict[_Stems, list[list[_Stems]]](list)
     for number, line in enumerate(word_list("terms", " = "), _TERM_CLASSES):
-        split, terms = [term.split(" ") for term in line], list[_Stems]()
-        for one in split:
-            if len(one) == 1:
-                words.setdefault(forms.get(one[0], one[0]), (number, line[0]))
-        for one in split if max(map(len, split)) > 1 else ():  # words alone are of one class
-            for word in one:
-                if word not in stems:
-                    stems[word] = stem_of(word)
-            terms.append(tuple([stems[word] for word in one]))
-        for stemmed in terms:
-            lines[stemmed].append(terms)
+        split = [term.split(" ") for term in line]
+        for word, *more in split:
+            if not more:
+                words.setdefault(forms.get(word, word), (number, line[0]))
+        if max(map(len, split)) > 1:  # words alone are of one class
+            terms = [tuple(map(stem_of, one)) for one in split]
+            for one in terms:
+                lines[one].append(terms)
     return words, lines
 
 
@@ -453,9 +450,9 @@ def _with_opposite_prefix(word: str) -> list[str]:
 
 @cache
 def _opposite_prefixes() -> list[tuple[str, str]]:
-    opposites = _opposites()
-    pairs = [(one, other) for one in opposites if one[-1] == "-" for other in opposites[one]]
-    return [(one[:-1], other[:-1]) for one, other in pairs]
+    """Return the listed prefixes, each with one that is its opposite."""
+    listed = [(one, others) for one, others in _opposites().items() if one.endswith("-")]
+    return [(one[:-1], other.removesuffix("-")) for one, others in listed for other in others]
 
 
 #: What is denied by each prefix; "un", "de" and "dis" also undo what common words do.
@@ -464,7 +461,7 @@ _DENIABLE = {
     "non": re.compile(r"[^\W\d_]{4,}"),
 }
 _UNDOING, LACKING = ("un", "de", "dis"), "less"
-_SHORTEST_UNDONE, _SHORTEST_LACKING = 4, 3 + len(LACKING)  # letters
+_SHORTEST_UNDONE, _SHORTEST_LACKING = 4, 3  # letters
 
 
 def denied_in(word: str) -> str:
@@ -476,7 +473,7 @@ def denied_in(word: str) -> str:
     for prefix, deniable in _DENIABLE.items():
         if word.startswith(prefix) and deniable.fullmatch(word, len(prefix)):
             return word.removeprefix(prefix)
-    is_lacking = word.endswith(LACKING) and len(word) >= _SHORTEST_LACKING
+    is_lacking = word.endswith(LACKING) and len(word) >= _SHORTEST_LACKING + len(LACKING)
     return word.removesuffix(LACKING) if is_lacking else ""
 
 
@@ -492,8 +489,8 @@ def denials_of(word: str, stem: str) -> list[str]:
     """
     if denied := denied_in(word):
         return [denied, stem_of(denied)]
-    found = [word + LACKING, stem + LACKING] if word != stem else [word + LACKING]
-    found = [one for one in found if one.isalpha() and len(one) >= _SHORTEST_LACKING]
+    lacked = [one for one in dict.fromkeys((word, stem)) if one.isalpha()]
+    found = [one + LACKING for one in lacked if len(one) >= _SHORTEST_LACKING]
     found += [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
     common = table_of("common")
     if word not in common and stem not in common:
