@@ -139,7 +139,7 @@ def test_only_the_vectors_that_are_needed_are_opened(
     assert {*re.findall(r"(brown|english)\.vectors", done.stdout)} == expected
 
 
-_QUESTIONS = Path(__file__).parents[2] / "tools" / "everyday_questions.json"
+_QUESTIONS = Path(__file__).parents[1] / "benchmarks" / "many_fields.json"
 
 
 @pytest.mark.parametrize(
