@@ -24,9 +24,11 @@ from fuzzydict.search.retrieve import Seen
 from fuzzydict.text.lexicon import (
     LACKING,
     abbreviates,
+    are_other_persons,
     denied_in,
     given_names,
     is_other_compound,
+    legal_forms,
     look_up,
     stem_of,
 )
@@ -48,6 +50,7 @@ from fuzzydict.text.writings import (
     is_directed,
     other_writings,
     sides_in,
+    words_before_note,
 )
 
 
@@ -167,7 +170,9 @@ def align(
     tell_apart(block)
     compare_wholes(block)
     oppose(block)
-    _cover(block, asked, share[:, None], other, units)
+    share_of_each = np.repeat(share[:, None], slots.shape[1], axis=1)  # (L, C, w)
+    leave_out_notes(block, share_of_each, other)
+    _cover(block, asked, share_of_each, other, units)
     compare_numbers(X, queries, keys, slots, theirs, other, codes)
     lengths = np.array([[len(query.text)] for query in queries])
     X[..., WORDS] = np.minimum(own, FEW_WORDS)[:, None] / FEW_WORDS
@@ -296,6 +301,51 @@ def compare_strings(
                 X[i, places[are_other], BEGINNING] = ALIKE_IN_FORM
 
 
+# ---- notes in brackets --------------------------------------------------------------------------
+
+
+def leave_out_notes(block: Block, share: NDArray[np.float32], other: NDArray[np.float32]) -> None:
+    """Let a note in brackets at the end of a text weigh nothing, if nothing else has it.
+
+    The shares of the words of queries and candidates, (L, C, w) and (L, C, W), are changed. "CFO"
+    is "CFO (interim)", unless there is "CFO (former)" as well. "Rent (old)" is "Rent", unless a key
+    with that word has a word of the note, too. Where query and key both have notes, they are of
+    other kinds: "Rent (office)" and "Rent (store)".
+    """
+    X, queries, keys, slots, theirs, table = block
+    for i, query in enumerate(queries):
+        texts = "".join([query.asked, *map(keys.names.__getitem__, slots[i].tolist())])
+        if ")" not in texts and "]" not in texts:
+            continue
+        own, of_keys = _before_note(keys, query.asked), np.zeros(len(slots[i]), np.intp)
+        for j in keys.alive[slots[i]].nonzero()[0].tolist():
+            of_keys[j] = _before_note(keys, exact_text(keys.names[slots[i, j]]))
+        matched = table.strengths[2, i] >= UNMATCHED  # (C, w, W)
+        of_note, of_rest = (one.any(axis=(1, 2)) for one in (matched[:, own:], matched[:, :own]))
+        is_left = own and not (of_note & of_rest).any()
+        before = [theirs[i, j, :first].tobytes() for j, first in enumerate(of_keys)]
+        for j, first in enumerate(of_keys.tolist()):
+            if first and not matched[j, :, first:].any():
+                if is_left:
+                    X[i, j, OTHER_KINDS] = 1
+                elif not own and before.count(before[j]) == 1:
+                    _leave_out(other[i, j], first)
+            elif is_left and matched[j, :own, other[i, j] > 0].any(axis=1).all():
+                _leave_out(share[i, j], own)
+
+
+def _before_note(keys: Keys, text: str) -> int:
+    """Return how many words, with synonyms replaced, a text has before its note; 0 without one."""
+    return words_before_note(*keys.table.written([text[:LONGEST]]))
+
+
+def _leave_out(shares: NDArray[np.float32], first: int) -> None:
+    """Set the shares of words from the first on, (W,), to 0; the others have the sum 1, if any."""
+    if (rest := shares[:first].sum()) > 0:
+        shares[first:] = 0
+        shares /= rest
+
+
 # ---- one word that stands for several ------------------------------------------------------------
 
 _INITIALS = range(2, 6)  # letters that may be initials of several words
@@ -342,8 +392,9 @@ def match_several(block: Block, weights: NDArray[np.float32]) -> None:
             for j, slot in enumerate(slots[i].tolist()):
                 for m, k in of_one_date(query.text, keys.texts[slot]):
                     raise_to(1.0, i, j, slice(m, m + 1), slice(k, k + 1))
-    for at in _denied_in(block):
-        raise_to(SAME, *at)
+    if table.opposed is not None:
+        for at in _denied_in(block, table.opposed):
+            raise_to(SAME, *at)
 
 
 def _initials_in(
@@ -454,14 +505,14 @@ _WITHOUT = {"without", "no", "0", "sans", "lacking", "excluding", "except", "fre
 _ARTICLES = {"a", "an", "the", "any", "my", "your"}
 
 
-def _denied_in(block: Block) -> Iterator[tuple[int, int, slice, slice]]:
+def _denied_in(block: Block, opposed: NDArray[Any]) -> Iterator[tuple[int, int, slice, slice]]:
     """Yield where one denies a word, and the other denies it by an affix: "no sugar", "sugarless".
 
+    Given is which words are opposites, (L, C, w, W).
     Other opposites leave a third: what is not bought need not be sold.
     """
-    _, queries, keys, _, theirs, table = block
-    opposed = [] if table.opposed is None else np.argwhere(table.opposed).tolist()
-    for i, j, m, k in opposed:
+    _, queries, keys, _, theirs, _ = block
+    for i, j, m, k in np.argwhere(opposed).tolist():
         own = [word.text for word in queries[i].words]
         of_key = [keys.strings[word] for word in theirs[i, j].tolist()]
         if here := _with_denial(own, m, of_key[k]):
@@ -494,7 +545,7 @@ def _cover(
 ) -> None:
     """Set how far the words of each are matched by those of the other, and what is left over.
 
-    Given are the weights of the words as shares of their sum, (L, 1, w) and (L, C, W), and the
+    Given are the weights of the words as shares of their sum, (L, C, w) and (L, C, W), and the
     vectors of the words of the candidates, (L, C, W, E).
     """
     X, _, keys, _, theirs, table = block
@@ -507,7 +558,7 @@ def _cover(
     for place, (facts, words, shares, best) in enumerate(sides):
         X[..., MEANT + place : WORST : 2] = np.moveaxis((best[1:] * shares).sum(3), 0, 2)
         X[..., WORST + place] = np.where(shares > 0, best[2], 1).min(2)
-        heads.append(head_of(facts, words))
+        heads.append(head_of(facts, np.where(shares > 0, words, 0)))
         denies = facts["denies"][words]
         if denies.any():
             X[..., DENIED] *= undenied(denies, best)
@@ -558,7 +609,8 @@ def tell_apart(block: Block) -> None:
     """Set what tells texts of much the same words apart.
 
     That are words that change sides of a direction; other aspects, "created_at" and "created_by",
-    which count as other members of a class; other persons; and compounds of other kinds.
+    which count as other members of a class; other persons; other firms, "Apex Ltd" and "Acme Ltd",
+    whatever the words mean; and compounds of other kinds.
     """
     X, queries, keys, slots, _, table = block
     own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]
@@ -569,7 +621,9 @@ def tell_apart(block: Block) -> None:
             continue
         ours = sides_in(query.text) if is_directed(query.asked, query.text) else []
         aspect, is_name = aspect_of(query.text), query.words[0].entry.group == given_names()
-        for j in (counts[i] > 1).nonzero()[0].tolist() if ours or aspect or is_name else ():
+        is_firm = not legal_forms().isdisjoint(query.text.split(" "))
+        has_more = ours or aspect or is_name or is_firm
+        for j in (counts[i] > 1).nonzero()[0].tolist() if has_more else ():
             text, written = keys.texts[slots[i, j]], exact_text(keys.names[slots[i, j]])
             if ours and is_directed(written, text):
                 rows = table.strengths[0, i, j, :count]
@@ -579,10 +633,21 @@ def tell_apart(block: Block) -> None:
                 X[i, j, SIBLINGS] = 1
             elif is_name and are_other_persons(query.text, text, written):
                 X[i, j, [SIBLINGS, *as_others]] = 1
+            elif is_firm and not legal_forms().isdisjoint(text.split(" ")):
+                X[i, j, SIBLINGS] = _are_other_firms(block, i, j)
     for i, j in np.argwhere(own != counts).tolist():
         text, other = queries[i].text, keys.texts[slots[i, j]]
         if text.endswith(other) or other.endswith(text):
             X[i, j, as_others] = is_other_compound(text, other)
+
+
+def _are_other_firms(block: Block, i: int, j: int) -> bool:
+    """Tell whether two texts with legal forms have a word each that is spelled like no other."""
+    spelled = block.table.strengths[0, i, j] >= UNMATCHED
+    tells = [not word.entry.is_filler for word in block.queries[i].words]
+    tells_key = (block.theirs[i, j] > 0) & ~block.keys.facts["filler"][block.theirs[i, j]]
+    left, left_key = ~spelled.any(axis=1)[: len(tells)], ~spelled.any(axis=0)
+    return bool((left & tells).any() and (left_key & tells_key).any())
 
 
 def compare_wholes(block: Block) -> None:
@@ -712,39 +777,3 @@ def _beside(
     others[np.arange(len(matched)), places] = False
     sizes = np.count_nonzero(others, axis=1)
     return (matched * others).sum(axis=1) / np.maximum(sizes, 1), sizes
-
-
-# ---- persons -----------------------------------------------------------------------------------
-
-_MOST_BEHIND = 3  # words behind the given name of a person
-_SLIP = 0.75  # how alike a surname and a slip of it are, at least; short ones are one edit apart
-
-
-def are_other_persons(text: str, key: str, written: str) -> bool:
-    """Tell whether a query and a key begin with given names and share no word behind them.
-
-    Given are both as plain texts, and the key as written: the name of a person has capitals. Slips
-    are shared, and initials tell nothing. Common words, as "mark", are no given names here.
-
-    >>> are_other_persons("david cost", "david price", "David Price")
-    True
-    >>> are_other_persons("david prise", "david price", "David Price")
-    False
-    >>> are_other_persons("julia package", "julia library", "Julia library")
-    False
-    """
-    (first, *ours), (their_first, *theirs) = text.split(" "), key.split(" ")
-    if not (ours and theirs) or max(len(ours), len(theirs)) > _MOST_BEHIND:
-        return False
-    if {first, their_first} & {*ours, *theirs} or "".join(ours) == "".join(theirs):
-        return False  # "Gabriel, Peter", "Ben Mac Dui"
-    if min(map(len, [*ours, *theirs])) == 1 or not all(w[0].isupper() for w in written.split()):
-        return False
-    firsts = [look_up(first), look_up(their_first)]
-    if not all(one.group == given_names() and not one.is_common for one in firsts):
-        return False
-    return all(
-        OSA.normalized_similarity(one, another) < _SLIP and OSA.distance(one, another) > 1
-        for one in ours
-        for another in theirs
-    )

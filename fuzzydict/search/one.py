@@ -62,6 +62,7 @@ def best_of_one(
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
     told = told.reshape(4, len(words), *columns.shape)
+    shares = np.array([share] * len(slots), np.float32)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
         _match_words(x, words[0], told[:, 0, :, 0], against)
@@ -77,7 +78,8 @@ def best_of_one(
         a.tell_apart(block)
         a.compare_wholes(block)
         a.oppose(block)
-        _cover(x, words, np.array(share, np.float32), facts, other, told)
+        a.leave_out_notes(block, shares[None], other[None])
+        _cover(x, words, shares, facts, other, told)
     if has_signs or have_digits:
         a.compare_numbers(x[None], [query], keys, slots[None], columns[None], other[None], codes)
     x[:, a.WORDS : a.LENGTH + 1] = (
@@ -93,7 +95,7 @@ def best_of_one(
     place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
     if place not in anew:  # else it is told
         of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
-        _tell_whether(x[place], words, share, *of_best)
+        _tell_whether(x[place], words, shares[place].tolist(), *of_best)
     return int(slots[place]), judge.right_of_one(x[place], odds, place)
 
 
@@ -371,16 +373,16 @@ def _cover(
 ) -> None:
     """Set how far the words of each are matched, given the facts of the candidates' words, (C, W).
 
-    ``told`` is what `_compare` tells, (4, w, C, W); the shares of the words are (w,) and (C, W).
+    ``told`` is what `_compare` tells, (4, w, C, W); the shares of the words are (C, w) and (C, W).
     """
     by_word = told.transpose(3, 0, 1, 2).copy()  # since along short rows a maximum takes longer
     of_query = np.maximum.reduce(by_word)  # (4, w, C)
     of_key = np.maximum.reduce(told[:3], axis=1)  # (3, C, W)
-    covered = share @ of_query
+    covered = np.add.reduce(of_query * share.T, axis=1)
     x[:, a.MEANT : a.WORST : 2] = covered[1:3].T
     np.maximum(x[:, a.OTHER_WORD], covered[3], out=x[:, a.OTHER_WORD])
     x[:, a.MEANT_KEY : a.WORST : 2] = np.add.reduce(of_key[1:] * other, axis=2).T
-    x[:, a.WORST] = np.minimum.reduce(of_query[2, share > 0], axis=0)
+    x[:, a.WORST] = np.minimum.reduce(of_query[2], axis=0, initial=1, where=share.T > 0)
     x[:, a.WORST_KEY] = np.minimum.reduce(of_key[2], axis=1, initial=1, where=other > 0)
     if any([word.entry.denies for word in words]) or np.count_nonzero(theirs["denies"]):
         denies = np.array([word.entry.denies for word in words], np.int8)
@@ -440,10 +442,10 @@ def _head_of(words: Sequence[tuple[bool, bool]], shares: list[float]) -> int:
     Given is of each word whether it is a filler or has a digit, whether it is a function word, and
     its share, which is 0 in an amount.
     """
-    head = -1
+    head = last = -1
     for place, ((is_no_head, is_function), share) in enumerate(zip(words, shares, strict=False)):
         if is_function and head >= 0:
             break
-        if share and not is_no_head:
-            head = place
-    return head if head >= 0 else len(words) - 1
+        if share:
+            head, last = (head if is_no_head else place), place
+    return head if head >= 0 else last

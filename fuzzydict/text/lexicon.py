@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
 
 from fuzzydict.text.words import table, word_list
 
@@ -71,6 +72,12 @@ def look_up(word: str) -> Entry:
         opposites=frozenset(denials_of(word, stem)).union(_with_opposite_prefix(word), *opposites)
         - {word, stem},
     )
+
+
+@cache
+def legal_forms() -> frozenset[str]:
+    """Return the words that are legal forms of firms, as "ltd"."""
+    return frozenset(word for word, kinds in table_of("kinds").items() if "legal" in kinds)
 
 
 @cache
@@ -581,3 +588,39 @@ def abbreviates(short: str, long: str) -> int:
     if any(one.startswith(short) for one in consonants):
         return 3
     return 4 if short[-1] == long[-1] or not _INNER_VOWELS[0].search(short) else 0
+
+
+# ---- persons -----------------------------------------------------------------------------------
+
+_MOST_BEHIND = 3  # words behind the given name of a person
+_SLIP = 0.75  # how alike a surname and a slip of it are, at least; short ones are one edit apart
+
+
+def are_other_persons(text: str, key: str, written: str) -> bool:
+    """Tell whether a query and a key begin with given names and share no word behind them.
+
+    Given are both as plain texts, and the key as written: the name of a person has capitals. Slips
+    are shared, and initials tell nothing. Common words, as "mark", are no given names here.
+
+    >>> are_other_persons("david cost", "david price", "David Price")
+    True
+    >>> are_other_persons("david prise", "david price", "David Price")
+    False
+    >>> are_other_persons("julia package", "julia library", "Julia library")
+    False
+    """
+    (first, *ours), (their_first, *theirs) = text.split(" "), key.split(" ")
+    if not (ours and theirs) or max(len(ours), len(theirs)) > _MOST_BEHIND:
+        return False
+    if {first, their_first} & {*ours, *theirs} or "".join(ours) == "".join(theirs):
+        return False  # "Gabriel, Peter", "Ben Mac Dui"
+    if min(map(len, [*ours, *theirs])) == 1 or not all(w[0].isupper() for w in written.split()):
+        return False
+    firsts = [look_up(first), look_up(their_first)]
+    if not all(one.group == given_names() and not one.is_common for one in firsts):
+        return False
+    return all(
+        OSA.normalized_similarity(one, another) < _SLIP and OSA.distance(one, another) > 1
+        for one in ours
+        for another in theirs
+    )

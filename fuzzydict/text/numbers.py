@@ -62,6 +62,8 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
     if other_code(text, other) or other_letter(text, other):
         return Numbers.OTHER
+    if other_capitals(written, other_written):
+        return Numbers.OTHER
     if other_number(written, other_written) or other_rates(written, other_written):
         return Numbers.OTHER
     if is_one_text(text, other):
@@ -160,7 +162,7 @@ def other_number(text: str, other: str) -> bool:
 # A sign that compares with a number, and is no arrow; a tag; a mark that ends a word.
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
 _TAG = re.compile("<[^<>]*>")
-_MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$|[,;)/]))(?!\w)")
+_MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$| ?[,;()/]))(?!\w)")
 _SHARP = re.compile(r"(?i)\b([cf]) sharp\b")
 # The signs that words stand for.
 _SAID = dict.fromkeys(
@@ -209,7 +211,12 @@ def other_marks(text: str, other: str) -> bool:
             return True
     alone = marked.keys() ^ they_mark.keys()
     counts = ours != theirs or any(len(word) == 1 or word.isdecimal() for word in alone)
-    return counts and plain(text.lower()) == plain(other.lower())
+    return counts and _without_notes(text) == _without_notes(other)
+
+
+def _without_notes(text: str) -> str:
+    """Return the words of a text but for what is in brackets, without case."""
+    return plain(_BRACKETS.sub("", text.lower()))
 
 
 def _directions(signs: list[str], text: str) -> set[str]:
@@ -218,24 +225,32 @@ def _directions(signs: list[str], text: str) -> set[str]:
     return {sign[0] for sign in signs} or said
 
 
-_CODE = re.compile(r"\b([a-z]{1,2}|[a-z]{3}(?! ))( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
+_CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
+_LED = re.compile(r"\b([a-e])0*([0-9]{1,2})\b")  # "gate a1"; but "Nikon D750"
+_SUFFIX, _BEHIND = re.compile(r"([0-9]+)-([A-Z])(?![^\W_])"), re.compile(r"([0-9]+)\W?([a-z]?)")
+_CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{2,4})[-/_]?([0-9]{3,})(?![^\W_])")
 
 
 def other_code(text: str, other: str) -> bool:
     """Tell whether plain texts have one number behind other letters, as many as there.
 
-    Letters that both texts have are words in another order.
+    Letters that both texts have are words in another order, or stand before others.
 
     >>> other_code("gate b5", "gate a5"), other_code("uk 38", "eu 38"), other_code("b5", "b05")
     (True, True, False)
+    >>> other_code("abc 123", "acb 123"), other_code("iso 9001", "iso iec 9001")
+    (True, False)
     >>> other_code("red led 5 mm", "led red 5 mm")
     False
     >>> other_code("w12", "kw12"), other_code("of 2024", "in 2024"), other_code("no 5", "nr 5")
     (False, False, False)
 
-    A text with a code of one or two letters, and one with its letters alone, differ as well.
+    A text with a code of one or two letters, and one with its letters alone, differ as well; and
+    so do one with a letter from "a" to "e" before a number, and one with the number alone.
 
     >>> other_code("co ppm", "co2 ppm"), other_code("co 2", "co2")
+    (True, False)
+    >>> other_code("gate a1", "gate 1"), other_code("c1", "chapter 1")
     (True, False)
     """
     ours, theirs, shorts = _codes_of(text), _codes_of(other), short_forms()
@@ -244,12 +259,35 @@ def other_code(text: str, other: str) -> bool:
         return True
     if not ours and _are_letters_alone(theirs, {*text.split()}, in_both):
         return True
+    if _is_number_alone(text, other) or _is_number_alone(other, text):
+        return True
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
-        if one in in_both and two in in_both:
+        if one in in_both or two in in_both:
             continue
         if len(one) == len(two) and shorts.get(one, {one}).isdisjoint(shorts.get(two, {two})):
             return True
+    return False
+
+
+def other_capitals(text: str, other: str) -> bool:
+    """Tell whether texts as written have one number of a code beside other capitals.
+
+    Behind a number, one of them has "-" and a capital, and the other has no such letter.
+
+    >>> other_capitals("CDE-4456", "CD 4456"), other_capitals("CDE-4456", "CD-4456")
+    (False, True)
+    >>> other_capitals("BX-10", "BX-10-B"), other_capitals("24-H", "24 hours")
+    (True, False)
+    """
+    ours, theirs = ({number: a for a, number in _CAPITALS.findall(one)} for one in (text, other))
+    if any(ours[number] != theirs[number] for number in ours.keys() & theirs.keys()):
+        return True
+    for one, without in ((text, other), (other, text)):
+        if suffixes := _SUFFIX.findall(one):
+            behind = dict(_BEHIND.findall(without.lower()))
+            if any(behind.get(number, a.lower()) != a.lower() for number, a in suffixes):
+                return True
     return False
 
 
@@ -259,6 +297,19 @@ def _are_letters_alone(codes: dict[str, str], words: set[str], in_both: set[str]
         len(letters) < 3 and letters in words - in_both and number not in words
         for number, letters in codes.items()
         if letters != "i" and "function" not in table_of("kinds").get(letters, ())
+    )
+
+
+def _is_number_alone(text: str, other: str) -> bool:
+    """Tell whether the other text alone has the number of a code of one letter by itself.
+
+    None of its words that the first has not begins with the letter: "c1" may be "chapter 1".
+    """
+    own, words = {*text.split()}, {*other.split()}
+    more = words - own
+    return any(
+        number in more and not any(word[0] == letter for word in more)
+        for letter, number in _LED.findall(text)
     )
 
 
@@ -289,11 +340,14 @@ def other_letter(text: str, other: str) -> bool:
 def _codes_of(text: str) -> dict[str, str]:
     """Return the letters before each number of a text, but not a small word: "of 2024".
 
-    Nor are amounts codes: "cap 15 mm".
+    Nor are words, "box 5", or amounts, "cap 15 mm".
     """
     kinds, found = table_of("kinds"), dict[str, str]()
     for letters, gap, number, word in _CODE.findall(text):
-        if not gap or (letters not in kinds and not look_up(word).unit):
+        is_word = bool({*kinds.get(letters, ())} - {"legal"})
+        if len(letters) == 3:
+            is_word |= look_up(letters).is_common or letters in _months()
+        if not gap or not (is_word or look_up(word).unit):
             found[number] = letters
     return found
 

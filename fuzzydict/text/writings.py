@@ -1,4 +1,4 @@
-"""How texts are written: numbers, signs and words as the tables write them, and sides of "to"."""
+"""How texts are written: numbers, signs and words, sides of "to", notes in brackets."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
 _SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
+_SUFFIX = re.compile(r"(?<=[0-9])-(?=[A-Z](?![^\W_]))")  # "SKU 88-B" as "SKU 88B"
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 # A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
 _SYMBOL = re.compile(
@@ -132,6 +133,7 @@ def spelled_out(text: str) -> str:
         text = with_plain_numbers(text)
     if "-" in text:
         text = _SPLIT_OFF.sub(_joined, text)
+        text = _SUFFIX.sub("", text)
     text = _ARROW.sub(" to ", text)
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)
@@ -351,3 +353,19 @@ def are_turned(
 def _are_apart(sides: Sequence[str], one: int, other: int) -> bool:
     """Tell whether two words are on two sides; none are known of signs, as in "USD/EUR"."""
     return sides[one] != sides[other] or not any(sides)
+
+
+# ---- notes ---------------------------------------------------------------------------------------
+
+_NOTE = re.compile(r"(?<=\w)\W*[(\[][^()\[\]]+[)\]]\W*\Z")
+
+
+@lru_cache(maxsize=1 << 12)  # of keys, for each query
+def words_before_note(text: str) -> int:
+    """Return how many words of a text are before a note in brackets at its end; 0 without a note.
+
+    >>> words_before_note("Chief cook (interim)"), words_before_note("(old) rent")
+    (2, 0)
+    """
+    found = _NOTE.search(text)
+    return len(words_of(text[: found.start()])) if found and plain(found[0]) else 0

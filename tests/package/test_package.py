@@ -144,11 +144,10 @@ _QUESTIONS = Path(__file__).parents[1] / "benchmarks" / "many_fields.json"
 
 @pytest.mark.parametrize(
     ("options", "hits", "answered"),
-    [({}, 0.7, 0.25), ({"embedding": "english"}, 0.7, 0.25), ({"scorer": "spelling"}, 0.5, 0.12)],
+    [({}, 0.85, 0.15), ({"embedding": "english"}, 0.85, 0.15), ({"scorer": "spelling"}, 0.6, 0.1)],
     ids=["default", "english", "spelling"],
 )
 def test_the_answers_are_good(options: dict[str, Any], hits: float, answered: float) -> None:
-    """The judge learned from these questions: if it fails here, much is wrong with it."""
     absent, probabilities, are_right = list[bool](), list[float](), list[bool]()
     for one in json.loads(_QUESTIONS.read_text("utf-8"))["dictionaries"]:
         d = FuzzyDict(dict.fromkeys(one["keys"]), **options)
@@ -161,4 +160,4 @@ def test_the_answers_are_good(options: dict[str, Any], hits: float, answered: fl
     present = len(are_right) - len(absent)
     assert sum(are_right) / present > hits
     assert sum(absent) / len(absent) < answered
-    assert expected_calibration_error(probabilities, are_right) < 0.15
+    assert expected_calibration_error(probabilities, are_right) < 0.1

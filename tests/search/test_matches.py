@@ -86,56 +86,57 @@ child ticket, UoM, PwC, Change of Control, ACCA, C#, C++: children tickets = chi
 ENGL250 Shakespeare, PHYS150 Mechanics, CHEM230 Chemistry, LAW220 Torts: Shakspeer = ENGL250
     Shakespeare; chemistry = CHEM230 Chemistry; LAW220 = LAW220 Torts
 Salaries, Rent, Hitachi (6501), Sony (6758): 6010 Salaries = Salaries; hitachi = Hitachi (6501)
-Population density (per km²), GDP: density of population = Population density (per km²)
+Population density (per km²), GDP, CFO (interim), Pay: density of population = Population density
+    (per km²); CFO = CFO (interim); pay (monthly) = Pay
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
 house: color; engine: brand; price: top speed; qwzzt: username; in-active: active, pending, closed;
 price w/o tax: price with tax, discount; USD/EUR: EUR/USD, GBP/USD, gold; max speed: min speed,
 weight; maximum: min, avg; minimum temperature: max_temp, humidity; max: minimum, average; with
-milk: without milk, sugar; without breakfast: with breakfast, parking; without breakfast: breakfast,
-parking; on: off, unknown; enable: disable, reset; yes: no, maybe; non-fiction: fiction, poetry;
-paid: unpaid, address; not available: available, discontinued; in stock: out of stock, colour; sugar
-free: sugar, milk; src: destination, protocol; SKU-99999: SKU-99998, SKU-12345; 2023-01-01:
-2023-01-02, 2024-01-01; 01/02/2023: 01/03/2023, due; python 3.13: python 3.12, java; A3: A4, letter;
-a1b2c3d4: a1b2c3d5, ffffff00; 192.168.0.1: 192.168.0.2, 10.0.0.1; EUR: EGP, INR; Q1: Q2, Q3; second:
-millisecond, hour; DB_PORT: DB_PASSWORD, DB_HOST; cheesecake: cheese, butter; teapot: tea, milk;
-alligator: crocodile, lion, bear; frog: fog, honey, violin; cancel a flight: book a flight, pay a
-bill; deregister: register, search; distance_km: distance_miles, owner; barn owner: barn height,
-barn colour, tractor; v1.2: v2.1, name; version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s:
-kubernetes, docker; unencrypted: encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room;
-room 1 2 berlin 10115: room 12 berlin 10115, zebra; true: no, room; refunds not possible: refunds
-possible, deposit; isn't confirmed: confirmed, sent; mister: Mrs, Dr; not in use: in use, sold; UK
-38: EU 38, EU 39; pets banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn -
-Ulm, Kiel - Bonn; women's shoes: men's shoes, socks; race 1,500: race, run; lorazepam: diazepam,
-aspirin; prednisone: prednisolone, aspirin; HDL cholesterol: LDL cholesterol, glucose; digoxin 0.025
-mg: digoxin 0.25 mg, x; 0.05: 0.5, x; .5mg: 5 mg, x; rate 0.01 %: rate 0.1 %, x; -$100: $100, x;
-profit \N{MINUS SIGN}10 %: profit +10 %, x; 1250.05 EUR: 1250.5 EUR, x; 0.5 mg: 5.0 mg, x; 5.1: 1.5,
-x; age > 65: age < 65, x; A-: A+, B+; b+: B, AB-; C#: C, Java; F#: C#, Java; 16 mHz: 16 MHz, x; 5
-µF: 5 F, 5 pF; 10 µg: 10 mg, x; > 10 %: 10 %, x; apple juice 1.5 l: milk 1.5 l, cola 1.5 l; tabs 5
-mg: drops 5 mg, x; sweet potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10
-mH: coil 10 µH, x; oil 750 g: oil 750 ml, x; age at least 18: age < 18, x; D+: D, x; C--: C, x;
-Andrea Miller: Andrew Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin;
-valsartan: losartan, x; sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html;
-Robert Johnston: Robert Johnson, x; VP of Marketing: VP of Sales, x; Madrid: Barcelona, x; rye
-flour: wheat flour, oil; Deutsch: Dutch, Danish; current (mA): current (A), x; hours: human
-resources, x; NestJS: Next.js, x; ruler 30 mm: ruler 30 cm, x; weight (lb): weight (kg), x; speed
-(°F): speed (°C), x; no history of pain: a history of pain, x; has no allergy: has an allergy, x;
-Unit 3, 2 Elm St: 2 Elm St Unit 2, x; Senior Project Manager: Senior Product Manager, x; 12b Elm St:
-12a Elm St, x; 12 Elm St: 12a Elm St, x; K. Miller: Robert Miller, x; nobody paid: he paid, x; Louis
-XV: Louis XIV, x; current_A: current_mA, x; received no order: received my order, x; hide the menu:
-show the menu, x; turn off the lamp: dim the lamp, x; sunflower oil 500 ml: olive oil 500 ml, x; CO
-(ppm): CO2 (ppm), x; S. Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tabs:
-Close all tabs, x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola
-330 ml: cola 24 x 330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen
-to euros, x; David Cost: David Price, x; isPublished: publishedAt, x; Michael Browning: Michael
-Brown, x; 1/2 l milk: milk 1 l, x; 5 Jan 2024: 2024-05-01, x; paperless billing: paper billing, x;
-is not paid: paid, with sugar; unlimited free calls: limited calls, x; barely damaged: undamaged,
-damaged; not home: homeless, home; 2 adults 3 children: 3 adults 2 children, x; 9 Elm St Apt 2: Apt
-9 2 Elm St, x; minus 5 °C: 5 °C, x; NaCl 9%: NaCl 0.9%, x; NaCl 0.9%: NaCl 9%, x; Digoxin 250ug:
-Digoxin 250 mg, x; Morphine 10 mg/h: Morphine 10 mg, x; 100 IU: 100 IU/ml, x; v1.01: v1.1, x; Wien
-Ostbahnhof: Wien Westbahnhof, x; mirror glass LH: mirror glass RH, x; History of the Ottoman Empire:
-HIST180 Roman Empire, HIST181 Egypt, LAW220 Torts; 1860 Munich: Bayern Munich, x; WTO: WHO, x
+milk: without milk, sugar; without breakfast: with breakfast, parking; on: off, unknown; enable:
+disable, reset; non-fiction: fiction, poetry; paid: unpaid, address; not available: available,
+discontinued; in stock: out of stock, colour; sugar free: sugar, milk; src: destination, protocol;
+SKU-99999: SKU-99998, SKU-12345; 2023-01-01: 2023-01-02, 2024-01-01; 01/02/2023: 01/03/2023, due;
+python 3.13: python 3.12, java; A3: A4, letter; a1b2c3d4: a1b2c3d5, ffffff00; 192.168.0.1:
+192.168.0.2, 10.0.0.1; EUR: EGP, INR; Q1: Q2, Q3; second: millisecond, hour; DB_PORT: DB_PASSWORD,
+DB_HOST; cheesecake: cheese, butter; teapot: tea, milk; alligator: crocodile, lion, bear; frog: fog,
+honey, violin; cancel a flight: book a flight, pay a bill; deregister: register, search;
+distance_km: distance_miles, owner; barn owner: barn height, barn colour, tractor; v1.2: v2.1, name;
+version 1.1.2: version 1.2, name; -15 C: 15 C, name; k9s: kubernetes, docker; unencrypted:
+encrypted, size; usd to eur: eur to usd, gold; 2nd: third, room; room 1 2 berlin 10115: room 12
+berlin 10115, zebra; true: no, room; refunds not possible: refunds possible, deposit; isn't
+confirmed: confirmed, sent; mister: Mrs, Dr; not in use: in use, sold; UK 38: EU 38, EU 39; pets
+banned: pets allowed, bar; 2023-05-01: 2023-01-05, due; Ulm - Bonn: Bonn - Ulm, Kiel - Bonn; women's
+shoes: men's shoes, socks; race 1,500: race, run; lorazepam: diazepam, aspirin; prednisone:
+prednisolone, aspirin; HDL cholesterol: LDL cholesterol, glucose; 0.05: 0.5, x; .5mg: 5 mg, x; rate
+0.01 %: rate 0.1 %, x; -$100: $100, x; profit \N{MINUS SIGN}10 %: profit +10 %, x; 1250.05 EUR:
+1250.5 EUR, x; 0.5 mg: 5.0 mg, x; age > 65: age < 65, x; A-: A+, B+; C#: C, Java; F#: C#, Java; 16
+mHz: 16 MHz, x; 5 µF: 5 F, 5 pF; 10 µg: 10 mg, x; > 10 %: 10 %, x; apple juice 1.5 l: milk 1.5 l,
+cola 1.5 l; sweet potatoes: potatoes, x; New Mexico: Mexico, x; soap opera: opera, x; coil 10 mH:
+coil 10 µH, x; oil 750 g: oil 750 ml, x; age at least 18: age < 18, x; D+: D, x; C--: C, x; Andrea
+Miller: Andrew Miller, Ann Fox; Mario: Maria, Ann; esomeprazole: omeprazole, aspirin; valsartan:
+losartan, x; sulfite: sulfate, x; manganese oxide: magnesium oxide, x; scss: css, html; Robert
+Johnston: Robert Johnson, x; VP of Marketing: VP of Sales, x; Madrid: Barcelona, x; rye flour: wheat
+flour, oil; Deutsch: Dutch, Danish; current (mA): current (A), x; hours: human resources, x; NestJS:
+Next.js, x; ruler 30 mm: ruler 30 cm, x; weight (lb): weight (kg), x; speed (°F): speed (°C), x; no
+history of pain: a history of pain, x; has no allergy: has an allergy, x; Unit 3, 2 Elm St: 2 Elm St
+Unit 2, x; Senior Project Manager: Senior Product Manager, x; 12b Elm St: 12a Elm St, x; 12 Elm St:
+12a Elm St, x; K. Miller: Robert Miller, x; nobody paid: he paid, x; Louis XV: Louis XIV, x;
+current_A: current_mA, x; received no order: received my order, x; hide the menu: show the menu, x;
+turn off the lamp: dim the lamp, x; sunflower oil 500 ml: olive oil 500 ml, x; CO (ppm): CO2 (ppm),
+x; S. Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tabs: Close all tabs,
+x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x
+330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen to euros, x; David
+Cost: David Price, x; isPublished: publishedAt, x; Michael Browning: Michael Brown, x; 1/2 l milk:
+milk 1 l, x; 5 Jan 2024: 2024-05-01, x; paperless billing: paper billing, x; is not paid: paid, with
+sugar; unlimited free calls: limited calls, x; barely damaged: undamaged, damaged; not home:
+homeless, home; 2 adults 3 children: 3 adults 2 children, x; 9 Elm St Apt 2: Apt 9 2 Elm St, x;
+minus 5 °C: 5 °C, x; NaCl 9%: NaCl 0.9%, x; Digoxin 250ug: Digoxin 250 mg, x; Morphine 10 mg/h:
+Morphine 10 mg, x; 100 IU: 100 IU/ml, x; v1.01: v1.1, x; Wien Ostbahnhof: Wien Westbahnhof, x;
+mirror glass LH: mirror glass RH, x; History of the Ottoman Empire: HIST180 Roman Empire, HIST181
+Egypt, LAW220 Torts; 1860 Munich: Bayern Munich, x; WTO: WHO, x; BA-123: AB-123, x; CDE-4456:
+CD-4456, x; Gate 1: Gate A1, x; SKU 88: SKU 88-B, x; Rent (office): Rent (store), x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
