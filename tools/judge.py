@@ -452,14 +452,16 @@ def lists_of(dicts: Sequence[Prepared], weights: dict[str, NDArray[np.float32]])
 
 
 def learned(
-    several: Sequence[Lists], weights: dict[str, NDArray[np.float32]], steps: int = 600
+    several: Sequence[Lists],
+    weights: dict[str, NDArray[np.float32]],
+    steps: tuple[int, int] = (600, 1500),
 ) -> Judge:
     """Learn a judge from lists of candidates: the mean of the nets of several draws of these."""
     flat = np.concatenate([lists.X[lists.mask] for lists in several])
     center, scale = flat.mean(0, np.float32), flat.std(0, np.float32) + np.float32(1e-3)
     nets, rests = [], []
     for seed, lists in enumerate(several):
-        net, rest = learned_which(lists, (lists.X - center) / scale, seed, steps)
+        net, rest = learned_which(lists, (lists.X - center) / scale, seed, steps[0])
         nets.append(net)
         rests.append(rest)
     which, rest = mean_of(nets), np.mean(rests, axis=0)
@@ -471,7 +473,7 @@ def learned(
         best = odds.argmax(1)
         told = judge.features_of_best(Z, odds, best)
         is_right = lists.right[np.arange(len(best)), best]
-        nets.append(learned_whether(told, is_right, lists.weight, seed, steps))
+        nets.append(learned_whether(told, is_right, lists.weight, seed, steps[1]))
     judge.whether = mean_of(nets)
     return judge
 

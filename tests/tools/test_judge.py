@@ -94,7 +94,7 @@ def learned() -> Judge:
     dicts = list(judge.prepared(slips(), SPELLING))
     weights = {"glance": judge.learned_glance(dicts, 0)}
     weights["pair"] = judge.learned_pair(dicts, weights["glance"])
-    return judge.learned([judge.lists_of(dicts, weights)], weights, steps=30)
+    return judge.learned([judge.lists_of(dicts, weights)], weights, steps=(30, 30))
 
 
 def test_what_is_learned_of_a_few_slips_finds_them(learned: Judge) -> None:
