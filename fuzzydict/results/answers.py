@@ -326,7 +326,7 @@ class Attention:
     def _how_sure(self) -> str:
         """Return how many keys are mixed, and how likely none of them is right."""
         mixed = f"{self.effective_keys:.1f} keys in effect"
-        return mixed if self.none is None else f"{mixed}; none is right with {self.none:.1%}"
+        return mixed if self.none is None else f"{mixed}; no key is right: {self.none:.1%}"
 
     def _notes(self, n: int) -> list[str]:
         """Return how sure the pool is, and of what keys a chart of ``n`` keys does not show."""

@@ -42,7 +42,7 @@ def test_a_picture_has_a_bar_for_each_key() -> None:
     assert len(attention.plot(2).patches) == 2
     axes = FuzzyDict({"US$ and $x^2$": 1.0, "e": 2.0}).attend("dollar").plot()
     axes.figure.canvas.draw()
-    assert "keys in effect; none is right with" in axes.get_xlabel()
+    assert "keys in effect; no key is right:" in axes.get_xlabel()
 
 
 def test_a_map_keeps_the_distances_of_three_keys_and_tells_names_and_variance() -> None:

@@ -142,7 +142,7 @@ def test_attention_says_how_many_keys_it_mixes_and_how_likely_none_is_right() ->
     for query in ("top_sped", "elephant", "colours"):
         a, e = car.attend(query), car.explain(query)
         assert a.none == pytest.approx(e.none, abs=1e-6)
-        assert f"none is right with {e.none:.1%}" in str(a)
+        assert f"no key is right: {e.none:.1%}" in str(a)
         assert f"{a.effective_keys:.1f} keys in effect" in shown(a)
 
 
