@@ -84,9 +84,9 @@ def pool_shards(
     >>> from fuzzydict import FuzzyDict
     >>> warm, cold = FuzzyDict({"red": (255, 0, 0)}), FuzzyDict({"navy": (0, 0, 128)})
     >>> pool_shards("dark red", [warm, cold]).round()
-    array([255.,   0.,   0.])
+    array([254.,   0.,   0.])
     >>> (warm | cold).pool("dark red").round()
-    array([255.,   0.,   0.])
+    array([254.,   0.,   0.])
     """
     asked, cutoff = as_queries(queries), as_cutoff(score_cutoff)
     is_one = isinstance(shards, str | bytes | os.PathLike | FuzzyDict)
