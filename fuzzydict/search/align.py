@@ -508,8 +508,8 @@ _ARTICLES = {"a", "an", "the", "any", "my", "your"}
 def _denied_in(block: Block, opposed: NDArray[Any]) -> Iterator[tuple[int, int, slice, slice]]:
     """Yield where one denies a word, and the other denies it by an affix: "no sugar", "sugarless".
 
-    Given is which words are opposites, (L, C, w, W).
-    Other opposites leave a third: what is not bought need not be sold.
+    Other opposites leave a third: what is not bought need not be sold. Given is which words are
+    opposites, (L, C, w, W).
     """
     _, queries, keys, _, theirs, _ = block
     for i, j, m, k in np.argwhere(opposed).tolist():

@@ -62,7 +62,7 @@ def best_of_one(
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
     told = told.reshape(4, len(words), *columns.shape)
-    shares = np.array([share] * len(slots), np.float32)
+    shares = np.repeat(np.array([share], np.float32), len(slots), axis=0)  # (C, w)
     if is_single:
         other = np.ones((len(slots), 1), np.float32)
         _match_words(x, words[0], told[:, 0, :, 0], against)

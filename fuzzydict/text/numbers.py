@@ -211,10 +211,13 @@ def other_marks(text: str, other: str) -> bool:
             return True
     alone = marked.keys() ^ they_mark.keys()
     counts = ours != theirs or any(len(word) == 1 or word.isdecimal() for word in alone)
-    return counts and _without_notes(text) == _without_notes(other)
+    return counts and _without_brackets(text) == _without_brackets(other)
 
 
-def _without_notes(text: str) -> str:
+_BRACKETS = re.compile(r" \([^()]*\)| \[[^\[\]]*\]")
+
+
+def _without_brackets(text: str) -> str:
     """Return the words of a text but for what is in brackets, without case."""
     return plain(_BRACKETS.sub("", text.lower()))
 
@@ -227,7 +230,8 @@ def _directions(signs: list[str], text: str) -> set[str]:
 
 _CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
 _LED = re.compile(r"\b([a-e])0*([0-9]{1,2})\b")  # "gate a1"; but "Nikon D750"
-_SUFFIX, _BEHIND = re.compile(r"([0-9]+)-([A-Z])(?![^\W_])"), re.compile(r"([0-9]+)\W?([a-z]?)")
+_LETTER_BEHIND = re.compile(r"([0-9]+)-([A-Z])(?![^\W_])")
+_BEHIND = re.compile(r"([0-9]+)\W?([a-z]?)")
 _CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{2,4})[-/_]?([0-9]{3,})(?![^\W_])")
 
 
@@ -284,9 +288,9 @@ def other_capitals(text: str, other: str) -> bool:
     if any(ours[number] != theirs[number] for number in ours.keys() & theirs.keys()):
         return True
     for one, without in ((text, other), (other, text)):
-        if suffixes := _SUFFIX.findall(one):
+        if letters := _LETTER_BEHIND.findall(one):
             behind = dict(_BEHIND.findall(without.lower()))
-            if any(behind.get(number, a.lower()) != a.lower() for number, a in suffixes):
+            if any(behind.get(number, a.lower()) != a.lower() for number, a in letters):
                 return True
     return False
 
@@ -487,9 +491,6 @@ def are_left(left: Counter[str], as_written: str, other: str) -> bool:
             if word != "one" and not any(slips):
                 return True
     return False
-
-
-_BRACKETS = re.compile(r" \([^()]*\)| \[[^\[\]]*\]")
 
 
 def are_aside(text: str) -> bool:
@@ -728,7 +729,7 @@ def _numbers_beside(text: str, amounts: Container[str]) -> list[str]:
     return numbers_of(plain(_AMOUNT.sub(lambda one: "" if one[0] in amounts else one[0], text)))
 
 
-_SIDES = re.compile(
+_LENGTHS_OF_SIDES = re.compile(
     r"[0-9]+(?: [0-9]+)?(?: x [0-9]+(?: [0-9]+)?)+(?= (?:(?:milli|centi)?meter|inch|foot)\b)"
 )
 
@@ -743,4 +744,6 @@ def are_sides_turned(text: str, other: str) -> bool:
     def in_order(sides: re.Match[str]) -> str:
         return " ".join(sorted(sides[0].split(" x ")))
 
-    return numbers_of(_SIDES.sub(in_order, text)) == numbers_of(_SIDES.sub(in_order, other))
+    return numbers_of(_LENGTHS_OF_SIDES.sub(in_order, text)) == numbers_of(
+        _LENGTHS_OF_SIDES.sub(in_order, other)
+    )

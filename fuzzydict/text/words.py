@@ -34,7 +34,7 @@ _SPELLED_OUT = str.maketrans(
     dict(zip("æœøłđðþħ\u0131", ["ae", "oe", "o", "l", "d", "d", "th", "h", "i"], strict=True))
 )
 _MARKS = re.compile(r"([^\w\s]{30})([^\w\s]+)")  # marks, and signs
-_SIGN = re.compile(r"[+#%$€£¥]|(?<=\w)-(?!\w)")  # C++ and C#, $ 5 and 5 %, A+ and A-
+_NAME_SIGN = re.compile(r"[+#%$€£¥]|(?<=\w)-(?!\w)")  # C++ and C#, $ 5 and 5 %, A+ and A-
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
 
@@ -99,7 +99,7 @@ def same_text(text: str) -> str:
     >>> same_text("Shipping"), same_text(" shipping? "), same_text("C#"), same_text(" ?! ")
     ('shipping', 'shipping', 'c #', '?!')
     """
-    signs = _SIGN.findall(text[:LONGEST])
+    signs = _NAME_SIGN.findall(text[:LONGEST])
     words = plain(text)
     return f"{words} {''.join(signs)}" if words and signs else words or text.strip()
 

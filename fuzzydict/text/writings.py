@@ -98,7 +98,7 @@ _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
 _SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
-_SUFFIX = re.compile(r"(?<=[0-9])-(?=[A-Z](?![^\W_]))")  # "SKU 88-B" as "SKU 88B"
+_CODE_HYPHEN = re.compile(r"(?<=[0-9])-(?=[A-Z](?![^\W_]))")  # "SKU 88-B" as "SKU 88B"
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 # A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
 _SYMBOL = re.compile(
@@ -133,7 +133,7 @@ def spelled_out(text: str) -> str:
         text = with_plain_numbers(text)
     if "-" in text:
         text = _SPLIT_OFF.sub(_joined, text)
-        text = _SUFFIX.sub("", text)
+        text = _CODE_HYPHEN.sub("", text)
     text = _ARROW.sub(" to ", text)
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)

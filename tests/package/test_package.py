@@ -139,9 +139,6 @@ def test_only_the_vectors_that_are_needed_are_opened(
     assert {*re.findall(r"(brown|english)\.vectors", done.stdout)} == expected
 
 
-_QUESTIONS = Path(__file__).parents[1] / "benchmarks" / "many_fields.json"
-
-
 @pytest.mark.parametrize(
     ("options", "hits", "answered"),
     [({}, 0.85, 0.15), ({"embedding": "english"}, 0.85, 0.15), ({"scorer": "spelling"}, 0.6, 0.1)],
@@ -149,7 +146,8 @@ _QUESTIONS = Path(__file__).parents[1] / "benchmarks" / "many_fields.json"
 )
 def test_the_answers_are_good(options: dict[str, Any], hits: float, answered: float) -> None:
     absent, probabilities, are_right = list[bool](), list[float](), list[bool]()
-    for one in json.loads(_QUESTIONS.read_text("utf-8"))["dictionaries"]:
+    path = Path(__file__).parents[1] / "benchmarks" / "many_fields.json"
+    for one in json.loads(path.read_text("utf-8"))["dictionaries"]:
         d = FuzzyDict(dict.fromkeys(one["keys"]), **options)
         found = d.most_similar([asked["query"] for asked in one["queries"]], topn=1)
         for asked, (best,) in zip(one["queries"], found, strict=True):

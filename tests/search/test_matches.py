@@ -136,7 +136,9 @@ minus 5 °C: 5 °C, x; NaCl 9%: NaCl 0.9%, x; Digoxin 250ug: Digoxin 250 mg, x; 
 Morphine 10 mg, x; 100 IU: 100 IU/ml, x; v1.01: v1.1, x; Wien Ostbahnhof: Wien Westbahnhof, x;
 mirror glass LH: mirror glass RH, x; History of the Ottoman Empire: HIST180 Roman Empire, HIST181
 Egypt, LAW220 Torts; 1860 Munich: Bayern Munich, x; WTO: WHO, x; BA-123: AB-123, x; CDE-4456:
-CD-4456, x; Gate 1: Gate A1, x; SKU 88: SKU 88-B, x; Rent (office): Rent (store), x
+CD-4456, x; Gate 1: Gate A1, x; SKU 88: SKU 88-B, x; Rent (office): Rent (store), x; b+: B, AB-;
+5.1: 1.5, x; NaCl 0.9%: NaCl 9%, x; digoxin 0.025 mg: digoxin 0.25 mg, x; without breakfast:
+breakfast, parking; yes: no, maybe; tabs 5 mg: drops 5 mg, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
