@@ -14,7 +14,6 @@ from rapidfuzz.distance import OSA
 
 from fuzzydict.text.lexicon import (
     PREFIXES,
-    abbreviates,
     is_numeronym,
     look_up,
     short_forms,
@@ -55,7 +54,7 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     if other_marks(written, other_written):
         return Numbers.MARKED
     ours, theirs = numbers_of(text), numbers_of(other)
-    if not (ours or theirs) or (not (ours and theirs) and counts_letters(text, other)):
+    if not (ours or theirs):
         return Numbers.NOTHING
     ours = with_whole_years(ours, theirs, written)
     theirs = with_whole_years(theirs, ours, other_written)
@@ -159,9 +158,8 @@ def other_number(text: str, other: str) -> bool:
     return signs != their_signs or bool(have_both and versions != their_versions)
 
 
-# A sign that compares with a number, and is no arrow; a tag; a mark that ends a word.
+# A sign that compares with a number, and is no arrow; a mark that ends a word.
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
-_TAG = re.compile("<[^<>]*>")
 _MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$| ?[,;()/]))(?!\w)")
 _SHARP = re.compile(r"(?i)\b([cf]) sharp\b")
 # The signs that words stand for.
@@ -185,7 +183,7 @@ def marks_of(text: str) -> tuple[list[str], dict[str, set[str]]]:
     marked = defaultdict[str, set[str]](set)
     for word, mark in _MARKED.findall(text.lower()):
         marked[word].add(mark)
-    return sorted(_COMPARED.findall(_TAG.sub(" ", text))), dict(marked)
+    return sorted(_COMPARED.findall(text)), dict(marked)
 
 
 def other_marks(text: str, other: str) -> bool:
@@ -443,7 +441,7 @@ def _months() -> dict[str, str]:
 def numbers_of(text: str) -> list[str]:
     """Return the numbers in a plain text, without zeros before them.
 
-    If there are any, months are numbers, and "5 pm" is 17 and 0.
+    If there are any, months are numbers, and "5 pm" is 17 and 0. "i18n" counts letters.
 
     >>> numbers_of("5 jan 2024"), numbers_of("9 30 pm"), numbers_of("gate b07"), numbers_of("may")
     (['5', '1', '2024'], ['21', '30'], ['7'], [])
@@ -456,8 +454,8 @@ def numbers_of(text: str) -> list[str]:
 
     if not any(map(str.isdigit, text)):
         return []
-    words = _with_months(_TIME.sub(of_24_hours, text).split())
-    parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
+    words = [word for word in _TIME.sub(of_24_hours, text).split() if not is_numeronym(word)]
+    parts = "".join([c if c.isdigit() else " " for c in " ".join(_with_months(words))]).split()
     return [part.lstrip("0") or "0" for part in parts]
 
 
@@ -496,18 +494,6 @@ def are_left(left: Counter[str], as_written: str, other: str) -> bool:
 def are_aside(text: str) -> bool:
     """Tell whether all numbers of a text as written are in brackets: "Hitachi (6501)"."""
     return not numbers_of(" ".join(words_of(_BRACKETS.sub("", text))))
-
-
-def counts_letters(text: str, other: str) -> bool:
-    """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
-    ours, theirs = text.split(), other.split()
-    return any(
-        abbreviates(short, word) == 1
-        for some, others in ((ours, theirs), (theirs, ours))
-        for short in filter(is_numeronym, some)
-        for word in others
-        if not is_numeronym(word)
-    )
 
 
 def are_at_one_word(text: str, other: str) -> bool:
@@ -659,7 +645,8 @@ def with_whole_years(numbers: list[str], others: list[str], written: str) -> lis
     return [years.get(one, one) if one in short and one not in others else one for one in numbers]
 
 
-_SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles, or sides
+_SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles; but of lengths they are sides
+_LENGTHS = {"meter", "inch"}
 
 
 def other_amounts(text: str, other: str) -> bool:
@@ -669,14 +656,13 @@ def other_amounts(text: str, other: str) -> bool:
 
     >>> other_amounts("paint 5 l", "paint 2.5 l"), other_amounts("oil 1 l, 900 g", "oil 1000 ml")
     (True, False)
-    >>> other_amounts("cola 6 x 330 ml", "cola 330 ml")
-    True
+    >>> other_amounts("cola 6 x 330 ml", "cola 330 ml"), other_amounts("ply 5 x 2 cm", "ply 2 cm")
+    (True, False)
     """
     of_both, times = _of_one_quantity(text, other), map(_SEVERAL.search, (text, other))
-    return bool(of_both) and (
-        len({found is None for found in times}) > 1
-        or any(ours.isdisjoint(theirs) for ours, theirs in of_both)
-    )
+    if any(ours.isdisjoint(theirs) for ours, theirs in of_both.values()):
+        return True
+    return len({found is None for found in times}) > 1 and not of_both.keys() <= _LENGTHS
 
 
 def other_rates(text: str, other: str) -> bool:
@@ -692,17 +678,19 @@ def other_rates(text: str, other: str) -> bool:
         return False
     return any(
         {base for _, base in ours}.isdisjoint({base for _, base in theirs})
-        for ours, theirs in _of_one_quantity(text, other)
+        for ours, theirs in _of_one_quantity(text, other).values()
     )
 
 
-def _of_one_quantity(text: str, other: str) -> list[list[set[tuple[Fraction, str]]]]:
+def _of_one_quantity(text: str, other: str) -> dict[str, list[set[tuple[Fraction, str]]]]:
     """Return the values of the amounts of each quantity that both texts as written have."""
     ours, theirs = (defaultdict[str, set[tuple[Fraction, str]]](set) for _ in range(2))
     for found, amounts in ((ours, amounts_of(text)), (theirs, amounts_of(other))):
         for one in amounts:
             found[one.value[1].split("/")[0]].add(one.value)
-    return [[ours[quantity], theirs[quantity]] for quantity in ours.keys() & theirs.keys()]
+    return {
+        quantity: [ours[quantity], theirs[quantity]] for quantity in ours.keys() & theirs.keys()
+    }
 
 
 def are_amounts_turned(text: str, other: str) -> bool:
