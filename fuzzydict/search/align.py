@@ -698,8 +698,9 @@ def compare_numbers(
 
     The arguments are those of a `Block`, the weights of the candidates' words, (L, C, W), and which
     candidates begin with a code that tells nothing, (L, C); None for none. Where all numbers of a
-    candidate are in amounts, which weigh nothing, it has the same amounts, as far as its other
-    words are matched, if it has any, and units are not others.
+    candidate are in amounts, which weigh nothing, it has the same amounts, as far as other words
+    are matched, and units are not others. A number alone, "404", is that of a key that begins or
+    ends with it.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
@@ -713,13 +714,15 @@ def compare_numbers(
         text = keys.texts[slots[i, j]]
         if codes is not None and codes[i, j]:
             text, name = [one.partition(" ")[2] for one in (text, name)]
-        told = told_by_numbers(queries[i].text, text, asked[i], name)
+        own = queries[i].text
+        told = told_by_numbers(own, text, asked[i], name)
         if told == Numbers.SAME:
-            if tell[i, j]:
-                X[i, j, SAME_NUMBERS] = 1
-            else:  # which says nothing of another thing
-                matched = X[i, j, MATCHED] if other[i, j].any() else 1
+            is_bare = own.isdecimal()
+            if not tell[i, j]:  # which says nothing of another thing
+                matched = X[i, j, MATCHED_KEY if is_bare else MATCHED]
                 X[i, j, SAME_AMOUNTS] = matched * (1 - X[i, j, OTHER_NUMBERS])
+            elif not is_bare or f"{text} ".startswith(f"{own} ") or f" {text}".endswith(f" {own}"):
+                X[i, j, SAME_NUMBERS] = 1
         elif told == Numbers.MARKED:  # A+ and A- are members of a class as well
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
         elif told != Numbers.NOTHING:

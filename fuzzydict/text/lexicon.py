@@ -462,13 +462,13 @@ def _opposite_prefixes() -> list[tuple[str, str]]:
     return [(one[:-1], other.removesuffix("-")) for one, others in listed for other in others]
 
 
-#: What is denied by each prefix; "un", "de" and "dis" also undo what common words do.
+#: What is denied by each prefix; "un", "de" and "dis" also undo what is done.
 _DENIABLE = {
     "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
     "non": re.compile(r"[^\W\d_]{4,}"),
 }
 _UNDOING, LACKING = ("un", "de", "dis"), "less"
-_SHORTEST_UNDONE, _SHORTEST_LACKING = 4, 3  # letters
+_SHORTEST_UNDONE, _SHORTEST_LACKING = 4, 3  # letters; of a common word one less is undone: "unban"
 
 
 def denied_in(word: str) -> str:
@@ -489,8 +489,8 @@ def denials_of(word: str, stem: str) -> list[str]:
 
     Some are no words.
 
-    >>> denials_of("unshipped", "unship"), denials_of("deregister", "deregister")
-    (['shipped', 'ship'], ['register'])
+    >>> denials_of("unshipped", "unship"), denials_of("deregister", "deregister")[0]
+    (['shipped', 'ship'], 'register')
     >>> denials_of("beds", "bed")[:2], denials_of("register", "register")[1:]
     (['bedsless', 'bedless'], ['nonregister', 'unregister', 'deregister', 'disregister'])
     """
@@ -499,16 +499,18 @@ def denials_of(word: str, stem: str) -> list[str]:
     lacked = [one for one in dict.fromkeys((word, stem)) if one.isalpha()]
     found = [one + LACKING for one in lacked if len(one) >= _SHORTEST_LACKING]
     found += [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
-    common = table_of("common")
-    if word not in common and stem not in common:
-        bare = [word.removeprefix(prefix) for prefix in _UNDOING if word.startswith(prefix)]
-        bare = [one for one in bare if len(one) >= _SHORTEST_UNDONE]
-        return [one for one in bare if one in common or stem_of(one) in common] or found
-    for prefix in _UNDOING if len(word) >= _SHORTEST_UNDONE else ():
+    common, is_uncommon = table_of("common"), not {word, stem} & table_of("common").keys()
+    for prefix in _UNDOING:
+        if is_uncommon and word.startswith(prefix) and _may_be_undone(word.removeprefix(prefix)):
+            found.insert(0, word.removeprefix(prefix))
         undone = prefix + word
-        if undone not in found and undone not in common and stem_of(undone) not in common:
+        if _may_be_undone(word) and common.keys().isdisjoint([undone, stem_of(undone)]):
             found.append(undone)
     return found
+
+
+def _may_be_undone(word: str) -> bool:
+    return len(word) >= _SHORTEST_UNDONE - (word in table_of("common"))
 
 
 # ---- abbreviations ------------------------------------------------------------------------------

@@ -53,44 +53,48 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     written, other_written = written[:LONGEST], other_written[:LONGEST]
     if other_marks(written, other_written):
         return Numbers.MARKED
+    text = with_whole_years(text, other, written)
+    other = with_whole_years(other, text, other_written)
     ours, theirs = numbers_of(text), numbers_of(other)
     if not (ours or theirs):
         return Numbers.NOTHING
-    ours = with_whole_years(ours, theirs, written)
-    theirs = with_whole_years(theirs, ours, other_written)
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
     if other_code(text, other) or other_letter(text, other):
-        return Numbers.OTHER
-    if other_capitals(written, other_written):
         return Numbers.OTHER
     if other_number(written, other_written) or other_rates(written, other_written):
         return Numbers.OTHER
     if is_one_text(text, other):
         return Numbers.SAME
+    if other_capitals(written, other_written):
+        return Numbers.OTHER
     if ours == theirs:
         # the units of amounts tell which is which
         may_be_other = len(ours) > 1 and not (amounts_of(written) or amounts_of(other_written))
         return Numbers.OTHER if may_be_other and are_exchanged(text, other) else Numbers.SAME
     more, less = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
     if not (more or less):
-        are_same = may_be_one_date(text, other) or are_at_one_word(text, other)
+        differ = len({*ours}) == len(ours)  # "1 2 1" is not "1 1 2"
+        are_same = may_be_one_date(text, other) or (differ and are_at_one_word(text, other))
         if are_same or are_amounts_turned(written, other_written):
             return Numbers.SAME
         return Numbers.NOTHING if are_sides_turned(text, other) else Numbers.OTHER
     if (more and less) or other_amounts(written, other_written):
         return Numbers.OTHER
+    longer, shorter = (written, other_written) if more else (other_written, written)
     if {*more, *less} == {"0"}:
-        longer, shorter = (written, other_written) if more else (other_written, written)
         if "".join(_POINT_ZERO.findall(longer)).count(".") == (more + less)["0"]:
             return Numbers.SAME  # "2.0", "2"
         if {*_ZERO_POINT.findall(longer)} - {*_ZERO_POINT.findall(shorter)}:
             return Numbers.OTHER  # "0.9 %", "9 %"
+    if {*_TWICE.findall(plain(longer))} & {*more, *less}:
+        return Numbers.OTHER  # "1.1", "1"
     is_left = are_left(more, written, other) or are_left(less, other_written, text)
     is_left &= bool(ours) or not are_aside(other_written)
     return Numbers.LEFT if is_left else Numbers.NOTHING
 
 
 _POINT_ZERO = re.compile(r"(?<=[0-9])(?:\.0+)+(?![0-9.])")  # at the end of a number
+_TWICE = re.compile(r"\b0*([0-9]+) (?=0*\1\b)")
 _ZERO_POINT = re.compile(r"(?<![0-9.])0\.[0-9]+")
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
 _DIGITS = re.compile("[0-9]+")
@@ -127,8 +131,8 @@ _YEAR = re.compile("(?:19|20)[0-9]{2}")
 def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
     """Return how many numbers of a text have a minus, and the parts of those with points.
 
-    These are the parts of a version or a date that are not zero, in whichever order they are. Zeros
-    before a part say nothing, but in a fraction, which is behind no year: 0.05 is not 0.5.
+    Zeros before a part say nothing, but in a fraction, which is behind no year: 0.05 is not 0.5;
+    nor do parts of zeros at the end. The parts of a date with a year are in whichever order.
     """
     numbers = _WRITTEN_NUMBER.findall(_MINUS.sub("-", text.lower()))
     versions = set[tuple[str, ...]]()
@@ -138,7 +142,10 @@ def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
             parts = [part.lstrip(" -v0$€£¥") for part in (whole, *others)]
             if len(others) == 1 and parts[1] and not _YEAR.fullmatch(parts[0]):
                 parts[1] = others[0]
-            versions.add(tuple(sorted(filter(None, parts))))
+            while parts and not parts[-1]:
+                del parts[-1]
+            is_date = any(map(_YEAR.fullmatch, parts))
+            versions.add(tuple(sorted(filter(None, parts)) if is_date else parts))
     return sum("-" in number for number in numbers), versions
 
 
@@ -149,6 +156,8 @@ def other_number(text: str, other: str) -> bool:
     (True, True, False)
     >>> other_number("0.05 mg", "0.5 mg"), other_number("05.2024", "2024.05")
     (True, False)
+    >>> other_number("10.0.0.1", "10.0.1.0"), other_number("v1.0.1", "v1.1.0")
+    (True, True)
     >>> other_number("minus 5", "5"), other_number("\u20135", "-5"), other_number("v1.01", "v1.1")
     (True, False, True)
     """
@@ -230,7 +239,7 @@ _CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
 _LED = re.compile(r"\b([a-e])0*([0-9]{1,2})\b")  # "gate a1"; but "Nikon D750"
 _LETTER_BEHIND = re.compile(r"([0-9]+)-([A-Z])(?![^\W_])")
 _BEHIND = re.compile(r"([0-9]+)\W?([a-z]?)")
-_CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{2,4})[-/_]?([0-9]{3,})(?![^\W_])")
+_CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{1,4})[-/_]?([0-9]{2,})(?![^\W_])")
 
 
 def other_code(text: str, other: str) -> bool:
@@ -630,19 +639,21 @@ _SHORT_YEAR = re.compile(
 )
 
 
-def with_whole_years(numbers: list[str], others: list[str], written: str) -> list[str]:
-    """Return numbers with the years that others have in place of their last two digits.
+def with_whole_years(text: str, other: str, written: str) -> str:
+    """Return a plain text with the years that another has in place of their last two digits.
 
     Given is the text as written, too, which tells what may be a year.
 
-    >>> with_whole_years(["6", "22"], ["2022", "6"], "Jun-22")
-    ['6', '2022']
-    >>> with_whole_years(["22"], ["2022"], "gate 22")
-    ['22']
+    >>> with_whole_years("june 22", "2022 06", "Jun-22"), with_whole_years("22", "2022", "gate 22")
+    ('june 2022', '22')
     """
+    short = {*_SHORT_YEAR.findall(written)}
+    if not short:
+        return text
+    numbers, others = numbers_of(text), numbers_of(other)
     years = {one[2:]: one for one in others if _YEAR.fullmatch(one) and one not in numbers}
-    short = {*_SHORT_YEAR.findall(written)} if years else ()
-    return [years.get(one, one) if one in short and one not in others else one for one in numbers]
+    may = short.difference(others) & years.keys()
+    return _DIGITS.sub(lambda one: years[one[0]] if one[0] in may else one[0], text)
 
 
 _SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles; but of lengths they are sides

@@ -91,6 +91,7 @@ _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
 _SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
+_ZERO_FRACTION = re.compile(r"(?<![\w.,-])([0-9]+)\.0{1,2}(?![\w.])")  # "100.00", but "1.000"
 _CODE_HYPHEN = re.compile(r"(?<=[0-9])-(?=[A-Z](?![^\W_]))")  # "SKU 88-B" as "SKU 88B"
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 # A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
@@ -123,7 +124,7 @@ def spelled_out(text: str) -> str:
     if not text.isascii():
         text = compatible(with_points(text))
     if HAS_NUMBERS.search(text):
-        text = with_plain_numbers(text)
+        text = _ZERO_FRACTION.sub(r"\1", with_plain_numbers(text))
     if "-" in text:
         text = _SPLIT_OFF.sub(_joined, text)
         text = _CODE_HYPHEN.sub("", text)

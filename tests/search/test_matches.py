@@ -76,7 +76,7 @@ air conditioning, milk 500 ml, David Price: A/C = air conditioning; 1/2 l milk =
     Prcie = David Price
 apple, apples, user_name, username, max, maximum, color, colour: APPLES = apples; Apple = apple;
     userName = user_name; USERNAME = username; MAX = max; Colour = colour; COLOR = color
--5 °C, 5 °C, 250 mcg, 250 mg, 10 km/h, 42, 7: \N{EN DASH}5 °C = -5 °C; minus 5 C = -5 °C; -5C = -5
+-5 °C, 5 °C, 250 mcg, 250 mg, 10 km/h, 42, 420: \N{EN DASH}5 °C = -5 °C; minus 5 C = -5 °C; -5C = -5
     °C; 250mcg = 250 mcg; 10 km per hour = 10 km/h; 42.0 = 42
 2024-01-02, 2024-02-01, milk 0.5 l, milk 1 l, v1.0, v1.1: 2 January 2024 = 2024-01-02; half a litre
     of milk = milk 0.5 l; v1 = v1.0
@@ -138,7 +138,7 @@ mirror glass LH: mirror glass RH, x; History of the Ottoman Empire: HIST180 Roma
 Egypt, LAW220 Torts; 1860 Munich: Bayern Munich, x; WTO: WHO, x; BA-123: AB-123, x; CDE-4456:
 CD-4456, x; Gate 1: Gate A1, x; SKU 88: SKU 88-B, x; Rent (office): Rent (store), x; b+: B, AB-;
 5.1: 1.5, x; NaCl 0.9%: NaCl 9%, x; digoxin 0.025 mg: digoxin 0.25 mg, x; without breakfast:
-breakfast, parking; yes: no, maybe; tabs 5 mg: drops 5 mg, x
+breakfast, parking; yes: no, maybe; tabs 5 mg: drops 5 mg, x; undelete a file: delete a file, x
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
@@ -160,7 +160,7 @@ film: movie, car, price; max_connections: min_connections, timeout; disable_ssl:
 timeout; upload_limit_gb: upload_limit_mb, host; timeout_s: timeout_ms, host; delay_ms: delay_s, x
 """
 #: Numbers that are split otherwise, whatever the scorer.
-NUMBERS = "1.5 kg: 15 kg, sun; python 31.1: python 3.11, sun; v12: v1_2, sun; 11.0: 1.1.0, sun"
+NUMBERS = "1.5 kg: 15 kg, x; 31.1: 3.11, x; v12: 1_2, x; 11.0: 1.1.0, x; 1.1.0: 1.0.1, x; 1.1: 1, x"
 
 
 def told(scorer: str | None, found: str, refused: str) -> Iterator[Any]:
