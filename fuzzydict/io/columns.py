@@ -31,7 +31,9 @@ _TOGETHER = 4096  # cells that are looked up at once
 _REMEMBERED = 2**17  # cells
 _HELD_ROWS = 2**15  # whose texts other processes are asked at a time
 _CHARACTERS = 2**7  # of a cell on average, and of what is written beside it
-_BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
+_BLANK_CELLS = frozenset(  # in any case
+    ("n/a", "n.a.", "#n/a", "na", "nan", "none", "null", r"\n", "unknown", "-", "--", ".", "?")
+)
 
 #: What finds the best keys of texts, as `best_keys` does.
 Nearest: TypeAlias = "Callable[[list[str]], list[Match | None]]"
@@ -318,10 +320,9 @@ class ColumnMatcher:
         best.update(zip(asked, self._nearest(asked), strict=True))
         self._known.update(dict.fromkeys(cells, ("blank", None, False)))
         for text, match in best.items():
-            field = "refused" if text in decided else "unmatched"
-            is_sure = match is not None and (match.score >= self.sure or match.key == text)
+            field, is_sure = "refused" if text in decided else "unmatched", False
             if match is not None and match.matches:
-                field = "matched"
+                field, is_sure = "matched", match.score >= self.sure or match.key == text
             self._known[text] = field, match, not is_sure and text not in decided
 
 

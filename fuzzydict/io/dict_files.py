@@ -299,6 +299,8 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int
         return iter(())
     rows, columns, first = [*table.rows()], table.names, table.header[0]
     names = reading.key or "key", reading.value or "value"
+    if reading.key and not reading.value and "value" not in columns:
+        names = reading.key, reading.key  # a list: each stands for itself
     if reading.key or reading.value or set(names) <= set(columns):
         key, value = (column_index(name, columns, path) for name in names)
     elif len(columns) == 2:
@@ -308,7 +310,8 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int
     else:
         raise FileFormatError(
             f"{path}: line {first} has {len(columns)} cell{'s' * (len(columns) != 1)}, where a "
-            f"key and a value were expected; name the columns that hold them with --key and --value"
+            f"key and a value were expected; name the columns that hold them with --key and --value, "
+            f"or with --key alone that of a list"
         )
     return ((line, cell_text(cells[key]), cells[value]) for line, _, cells in rows)
 

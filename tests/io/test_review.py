@@ -73,6 +73,7 @@ def test_the_doubtful_are_written_once_with_what_a_person_needs(tmp_path: Path) 
         key, _, score = best.get(row["query"], (None, None, None))
         assert row["key"] == key
         assert row["score"] == (None if score is None else pytest.approx(score, abs=1e-3))
+    assert [row["query"] for row in reviewed(tmp_path, cells, d, sure=0)] == ["qwzzt", "?!"]
 
 
 @examples(30)
