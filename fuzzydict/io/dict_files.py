@@ -310,8 +310,8 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int
     else:
         raise FileFormatError(
             f"{path}: line {first} has {len(columns)} cell{'s' * (len(columns) != 1)}, where a "
-            f"key and a value were expected; name the columns that hold them with --key and --value, "
-            f"or with --key alone that of a list"
+            f"key and a value were expected; name the columns that hold them with --key and "
+            f"--value, or with --key alone that of a list"
         )
     return ((line, cell_text(cells[key]), cells[value]) for line, _, cells in rows)
 

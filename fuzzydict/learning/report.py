@@ -224,6 +224,8 @@ class FitReport:
             what = ", ".join(text for name, text in _NAMES.items() if name in self.options)
             but = "" if self.kept else ", learned but refused"
             yield "learned" if self.kept else "not kept", f"{what}{but}, since {self.reason}"
+            if self.kept and "scorer" in self.options:
+                yield "note", "by the cosine, reads of one key refuse nothing; set score_cutoff"
             title, before, after = "examples", self.training_before, self.training_after
             if self.validated:
                 title, before, after = "held out", self.held_out_before, self.held_out_after

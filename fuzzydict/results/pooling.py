@@ -154,6 +154,9 @@ class StackedValues:
     def _stacked(self, keys: Sequence[str], values: Sequence[Any]) -> NDArray[np.float64]:
         kinds = set(map(type, values))
         if all(issubclass(kind, str) for kind in kinds):
+            if _say_numbers(values):
+                got = f"got the text {quoted(values[0])}, and all texts say numbers"
+                raise PoolingError(f"the value of {quoted(keys[0])}: {got}; make floats of them")
             return self._embedding.encode(list(values)).astype(np.float64)
         are_arrays = kinds == {np.ndarray} and len({value.shape for value in values}) == 1
         if kinds <= {int, float} or (are_arrays and {v.dtype.kind for v in values} <= set("biuf")):
@@ -172,6 +175,13 @@ class StackedValues:
                 what = "has NaN or infinity, which would be pooled whatever its weight"
                 raise PoolingError(f"the value of {quoted(key)} {what}; replace it")
         return np.array(rows, np.float64)
+
+
+def _say_numbers(texts: Sequence[str]) -> bool:
+    """Tell whether there are texts, and each is a number."""
+    with suppress(ValueError):
+        return bool(list(map(float, texts)))
+    return False
 
 
 def _numbers(key: str, value: Any) -> NDArray[np.float64]:
