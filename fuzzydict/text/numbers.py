@@ -61,6 +61,8 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
     if other_code(text, other) or other_letter(text, other):
         return Numbers.OTHER
+    if other_month(text, other_written) or other_month(other, written):
+        return Numbers.OTHER
     if other_number(written, other_written) or other_rates(written, other_written):
         return Numbers.OTHER
     if is_one_text(text, other):
@@ -630,6 +632,22 @@ def of_one_date(text: str, other: str) -> list[tuple[int, int]]:
         for j, two in enumerate(theirs)
         if one.isdecimal() and two.isdecimal() and int(one) == int(two)
     ]
+
+
+_DOTTED = re.compile(r"(?<![\w.])[0-9]{1,2}\.0?([0-9]{1,2})\.[0-9]{2,4}(?![\w.])")
+
+
+def other_month(text: str, written: str) -> bool:
+    """Tell whether a plain text names a month, and a day as written in another is of others.
+
+    >>> other_month("feb 1 2023", "02.01.2023"), other_month("feb 1 2023", "01.02.2023")
+    (True, False)
+    """
+    if not (months := set(_DOTTED.findall(written))):
+        return False
+    words = text.split()
+    named = {b for a, b in zip(words, _with_months(words), strict=True) if a != b}
+    return bool(named) and named.isdisjoint(months)
 
 
 # Two digits behind an apostrophe, a month, a quarter, or "FY".
