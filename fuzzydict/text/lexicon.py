@@ -499,13 +499,13 @@ def denials_of(word: str, stem: str) -> list[str]:
     lacked = [one for one in dict.fromkeys((word, stem)) if one.isalpha()]
     found = [one + LACKING for one in lacked if len(one) >= _SHORTEST_LACKING]
     found += [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
-    common, is_uncommon = table_of("common"), not {word, stem} & table_of("common").keys()
+    common = table_of("common")
+    is_uncommon = word not in common and stem not in common
     for prefix in _UNDOING:
         if is_uncommon and word.startswith(prefix) and _may_be_undone(word.removeprefix(prefix)):
             found.insert(0, word.removeprefix(prefix))
-        undone = prefix + word
-        if _may_be_undone(word) and common.keys().isdisjoint([undone, stem_of(undone)]):
-            found.append(undone)
+        if _may_be_undone(word) and common.keys().isdisjoint([prefix + word, prefix + stem]):
+            found.append(prefix + word)
     return found
 
 
