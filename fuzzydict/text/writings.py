@@ -41,6 +41,10 @@ _HALF_OF = re.compile(
     r"|kilogram|gram|kilo|ounce|ton|inch|mile|hour)\b)"
 )
 _PARTS = {"half": "0.5 ", "quarter": "0.25 ", "three quarters": "0.75 "}
+_AND_A_HALF = re.compile(
+    r"(?i)(?<![\w-])(?<!ty )(one|two|three|four|five|six|seven|eight|nine|ten|[1-9][0-9]?)"
+    r"( hours?)? and a half\b"
+)
 
 
 @lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
@@ -54,17 +58,20 @@ def with_plain_numbers(text: str) -> str:
     ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
     >>> with_plain_numbers("cola 0,33l x 6"), with_plain_numbers("milk 1 1/2 l")
     ('cola 6 x 0.33l', 'milk 1.5 l')
-    >>> with_plain_numbers("half a litre")
-    '0.5 litre'
+    >>> with_plain_numbers("half a litre"), with_plain_numbers("one and a half cups")
+    ('0.5 litre', '1.5 cups')
     """
 
     def decimal(found: re.Match[str]) -> str:
         return str(int(found[1] or 0) + int(found[2]) / int(found[3]))
 
+    def more(found: re.Match[str]) -> str:
+        return f"{table_of('numbers').get(found[1].lower(), [found[1]])[0]}.5{found[2] or ''}"
+
     def part(found: re.Match[str]) -> str:
         return _PARTS[found[1].lower().replace("-", " ")]
 
-    text = _HALF_OF.sub(part, text)
+    text = _HALF_OF.sub(part, _AND_A_HALF.sub(more, text))
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
