@@ -41,7 +41,7 @@ def command(
     LEFT and RIGHT are CSV, TSV, JSON Lines, Parquet or .xlsx files, and LEFT may be - for standard
     input (not Parquet or .xlsx). The output has the format of LEFT. Rows keep their order and their
     text. If no row of RIGHT matches one of LEFT, its new cells are empty. Cells that are blank or
-    say n/a, na, none, null, unknown, - or ? are not looked up, unless a key says the same. If
+    say n/a, nan, none, null, -, ? or the like are not looked up, unless a key says the same. If
     anything fails, no file is changed.
     """
     on, left_on, right_on = (given.pop(name) for name in ("on", "left_on", "right_on"))

@@ -78,17 +78,17 @@ def command(
     TABLE is a CSV, TSV, JSON Lines or Parquet file of any length, an .xlsx workbook, or - for
     standard input (not Parquet or .xlsx); without -o it is printed. Rows keep their order and their
     text. If no key matches a cell, the new cells are empty. Cells that are blank or say n/a, na,
-    none, null, unknown, - or ? are not looked up, unless a key says the same. If anything fails, no
+    nan, none, -, ? or the like are not looked up, unless a key says the same. If anything fails, no
     file is changed.
 
     TABLE may be a folder of CSV, TSV, JSON Lines or Parquet files; each is written to OUT under its
     own name. Then, and with --jobs or --engine, each different text of all files is looked up once.
     If the command is ended or killed, start it again: it goes on after the files that are written.
 
-    A review has the columns query, count, key, score and target, and a row for each text whose
-    best score is below --sure. To decide on a target, replace it, question mark included, by the
-    right key, or by nothing if no key is right. Run the command again: what was decided holds, and
-    only what is new is asked. `fuzzydict fit` learns from the file.
+    A review has the columns query, count, key, score and target, and a row for each text that
+    matches nothing, or by a score below --sure. To decide on a target, replace it, question mark
+    included, by the right key, or by nothing if no key is right. Run the command again: what was
+    decided holds, and only what is new is asked. `fuzzydict fit` learns from the file.
     """
     if review is not None:
         check_place(review)

@@ -360,8 +360,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def __getstate__(self) -> Any:
         state, slots = self._settings()
-        for name in OPTIONS.keys() & vars(FuzzyDict).keys():  # as "english" for all dicts
-            state.setdefault(name, getattr(self, name))
+        if "embedding" in vars(FuzzyDict):  # which is set for all dicts, as "english"
+            state.setdefault("embedding", self.embedding)
         if self._kept.aliases:
             state["aliases"] = dict(self._kept.aliases)
         return (state, slots) if slots else state  # as Python has it

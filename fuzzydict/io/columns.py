@@ -320,9 +320,11 @@ class ColumnMatcher:
         best.update(zip(asked, self._nearest(asked), strict=True))
         self._known.update(dict.fromkeys(cells, ("blank", None, False)))
         for text, match in best.items():
-            field, is_sure = "refused" if text in decided else "unmatched", False
+            field = "refused" if text in decided else "unmatched"
+            is_sure = False
             if match is not None and match.matches:
-                field, is_sure = "matched", match.score >= self.sure or match.key == text
+                field = "matched"
+                is_sure = match.score >= self.sure or match.key == text
             self._known[text] = field, match, not is_sure and text not in decided
 
 

@@ -87,7 +87,7 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
                 advice = "fill it in" if key is None else "put it in quotes"
                 kind = JSON_TYPES[type(key)]
                 raise FileFormatError(f"{path}: line {line} has {kind} as key; {advice}")
-            if key in content:
+            if key in content and not content[key] == value == key:  # as in a list
                 raise FileFormatError(
                     f"{path}: the key {quoted(key)} comes twice, on lines {lines[key]} and {line}; "
                     f"keep one"
@@ -355,6 +355,8 @@ def _json_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[in
     for line, _, content in table.rows():
         if isinstance(content, dict) and set(names) <= content.keys():
             yield line, content[names[0]], content[names[1]]
+        elif isinstance(content, dict) and reading.key in content and not reading.value:
+            yield line, content[reading.key], content[reading.key]  # a list
         elif reading.key or reading.value:
             fields = content if isinstance(content, dict) else {}
             key, value = (

@@ -699,8 +699,8 @@ def compare_numbers(
     The arguments are those of a `Block`, the weights of the candidates' words, (L, C, W), and which
     candidates begin with a code that tells nothing, (L, C); None for none. Where all numbers of a
     candidate are in amounts, which weigh nothing, it has the same amounts, as far as other words
-    are matched, and units are not others. A number alone, "404", is that of a key that begins or
-    ends with it.
+    are matched, and units are not others. A number alone has those of the key, and one of few
+    digits, as "10", only a number of its first or last word.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
@@ -717,16 +717,24 @@ def compare_numbers(
         own = queries[i].text
         told = told_by_numbers(own, text, asked[i], name)
         if told == Numbers.SAME:
-            is_bare = own.isdecimal()
             if not tell[i, j]:  # which says nothing of another thing
-                matched = X[i, j, MATCHED_KEY if is_bare else MATCHED]
+                matched = X[i, j, MATCHED_KEY if own.isdecimal() else MATCHED]
                 X[i, j, SAME_AMOUNTS] = matched * (1 - X[i, j, OTHER_NUMBERS])
-            elif not is_bare or f"{text} ".startswith(f"{own} ") or f" {text}".endswith(f" {own}"):
+            elif not _FEW_DIGITS.fullmatch(own) or _is_at_end(own, text):
                 X[i, j, SAME_NUMBERS] = 1
         elif told == Numbers.MARKED:  # A+ and A- are members of a class as well
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
         elif told != Numbers.NOTHING:
             X[i, j, OTHER_NUMBERS if told == Numbers.OTHER else NUMBERS_LEFT] = 1
+
+
+_FEW_DIGITS = re.compile("[0-9]{1,2}")
+
+
+def _is_at_end(number: str, text: str) -> bool:
+    """Tell whether the first or the last word of a plain text has a number: "v10", "10 downing"."""
+    words = text.split(" ")
+    return any(numbers_of(number) == numbers_of(word) for word in (words[0], words[-1]))
 
 
 def has_signs(query: Query) -> bool:

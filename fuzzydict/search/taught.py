@@ -351,13 +351,14 @@ def _checked_synonyms(*args: Any, **kwargs: Any) -> dict[Phrase, tuple[str, str]
             )
         advice = 'name a word, or give "" for one that is left out'
         _require_words("synonyms", name, words_of, advice)
-        if not {"+", "#"}.isdisjoint(name):
-            raise OptionError(
-                f"synonyms: {quoted(name)} is read as {quoted(plain(name))}, which would be "
-                f"replaced as well; give words, or make {quoted(name)} an alias of a key"
-            )
         if not isinstance(text, str) or text.strip():
             _require_words("synonyms", text, words_of, advice)
+        for one in (name, text):
+            if not {"+", "#"}.isdisjoint(one):
+                raise OptionError(
+                    f"synonyms: {quoted(one)} is read as {quoted(plain(one))}, which would be "
+                    f"taken for it; give words, or make it an alias of a key"
+                )
         first, other = entries.setdefault(phrase_of(name), (name, text))
         if other != text:
             raise OptionError(

@@ -468,7 +468,7 @@ _DENIABLE = {
     "non": re.compile(r"[^\W\d_]{4,}"),
 }
 _UNDOING, LACKING = ("un", "de", "dis"), "less"
-_SHORTEST_UNDONE, _SHORTEST_LACKING = 4, 3  # letters; of a common word one less is undone: "unban"
+_SHORTEST_UNDONE, _SHORTEST_UNDONE_COMMON, _SHORTEST_LACKING = 4, 3, 3  # letters
 
 
 def denied_in(word: str) -> str:
@@ -485,7 +485,7 @@ def denied_in(word: str) -> str:
 
 
 def denials_of(word: str, stem: str) -> list[str]:
-    """Return what a word denies or undoes by an affix, or what denies it or its stem.
+    """Return what a word denies or undoes by an affix, and what denies it or its stem.
 
     Some are no words.
 
@@ -501,16 +501,18 @@ def denials_of(word: str, stem: str) -> list[str]:
     found += [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
     common = table_of("common")
     is_uncommon = word not in common and stem not in common
+    may_be_undone = _may_be_undone(word)
     for prefix in _UNDOING:
         if is_uncommon and word.startswith(prefix) and _may_be_undone(word.removeprefix(prefix)):
             found.insert(0, word.removeprefix(prefix))
-        if _may_be_undone(word) and common.keys().isdisjoint([prefix + word, prefix + stem]):
+        if may_be_undone and common.keys().isdisjoint([prefix + word, prefix + stem]):
             found.append(prefix + word)
     return found
 
 
 def _may_be_undone(word: str) -> bool:
-    return len(word) >= _SHORTEST_UNDONE - (word in table_of("common"))
+    least = _SHORTEST_UNDONE_COMMON if word in table_of("common") else _SHORTEST_UNDONE
+    return len(word) >= least
 
 
 # ---- abbreviations ------------------------------------------------------------------------------

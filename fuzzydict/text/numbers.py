@@ -8,12 +8,14 @@ from collections.abc import Container
 from enum import Enum
 from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
 from fuzzydict.text.lexicon import (
     PREFIXES,
+    abbreviates,
     is_numeronym,
     look_up,
     short_forms,
@@ -56,18 +58,18 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     text = with_whole_years(text, other, written)
     other = with_whole_years(other, text, other_written)
     ours, theirs = numbers_of(text), numbers_of(other)
-    if not (ours or theirs):
+    if not (ours or theirs) or (not (ours and theirs) and counts_letters(text, other)):
         return Numbers.NOTHING
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
     if other_code(text, other) or other_letter(text, other):
-        return Numbers.OTHER
-    if other_month(text, other_written) or other_month(other, written):
         return Numbers.OTHER
     if other_number(written, other_written) or other_rates(written, other_written):
         return Numbers.OTHER
     if is_one_text(text, other):
         return Numbers.SAME
-    if other_capitals(written, other_written):
+    if other_capitals(written, other_written) or other_month(text, other, other_written):
+        return Numbers.OTHER
+    if other_month(other, text, written):
         return Numbers.OTHER
     if ours == theirs:
         # the units of amounts tell which is which
@@ -75,8 +77,9 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         return Numbers.OTHER if may_be_other and are_exchanged(text, other) else Numbers.SAME
     more, less = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
     if not (more or less):
-        differ = len({*ours}) == len(ours)  # "1 2 1" is not "1 1 2"
-        are_same = may_be_one_date(text, other) or (differ and are_at_one_word(text, other))
+        are_same = may_be_one_date(text, other)
+        if len({*ours}) == len(ours) or {*_RUN.findall(text)} == {*_RUN.findall(other)}:
+            are_same |= are_at_one_word(text, other)  # but "1 2 1" is not "1 1 2"
         if are_same or are_amounts_turned(written, other_written):
             return Numbers.SAME
         return Numbers.NOTHING if are_sides_turned(text, other) else Numbers.OTHER
@@ -88,7 +91,7 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
             return Numbers.SAME  # "2.0", "2"
         if {*_ZERO_POINT.findall(longer)} - {*_ZERO_POINT.findall(shorter)}:
             return Numbers.OTHER  # "0.9 %", "9 %"
-    if {*_TWICE.findall(plain(longer))} & {*more, *less}:
+    if {*_TWICE.findall(longer)} & {*more, *less}:
         return Numbers.OTHER  # "1.1", "1"
     is_left = are_left(more, written, other) or are_left(less, other_written, text)
     is_left &= bool(ours) or not are_aside(other_written)
@@ -96,11 +99,12 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
 
 
 _POINT_ZERO = re.compile(r"(?<=[0-9])(?:\.0+)+(?![0-9.])")  # at the end of a number
-_TWICE = re.compile(r"\b0*([0-9]+) (?=0*\1\b)")
+_TWICE = re.compile(r"(?<![0-9])0*([0-9]+)[./-]0*\1(?![0-9])")
 _ZERO_POINT = re.compile(r"(?<![0-9.])0\.[0-9]+")
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
 _DIGITS = re.compile("[0-9]+")
 _NUMBERS = re.compile(r"[0-9]+(?: [0-9]+)*")  # with nothing but blanks between them
+_RUN = re.compile(r"\b[0-9]+(?: [0-9]+){2,}\b")  # three numbers or more
 _LONG_NUMBER = re.compile(r"[0-9]{5}")
 
 
@@ -133,8 +137,8 @@ _YEAR = re.compile("(?:19|20)[0-9]{2}")
 def _signs_and_versions(text: str) -> tuple[int, set[tuple[str, ...]]]:
     """Return how many numbers of a text have a minus, and the parts of those with points.
 
-    Zeros before a part say nothing, but in a fraction, which is behind no year: 0.05 is not 0.5;
-    nor do parts of zeros at the end. The parts of a date with a year are in whichever order.
+    Zeros before a part say nothing, but in a fraction, which is behind no year: 0.05 is not 0.5.
+    Parts that are zero are left out at the end. Those of a date with a year are sorted.
     """
     numbers = _WRITTEN_NUMBER.findall(_MINUS.sub("-", text.lower()))
     versions = set[tuple[str, ...]]()
@@ -169,8 +173,9 @@ def other_number(text: str, other: str) -> bool:
     return signs != their_signs or bool(have_both and versions != their_versions)
 
 
-# A sign that compares with a number, and is no arrow; a mark that ends a word.
+# A sign that compares with a number, and is no arrow; a tag; a mark that ends a word.
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
+_TAG = re.compile("<[^<>]*>")
 _MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$| ?[,;()/]))(?!\w)")
 _SHARP = re.compile(r"(?i)\b([cf]) sharp\b")
 # The signs that words stand for.
@@ -194,7 +199,7 @@ def marks_of(text: str) -> tuple[list[str], dict[str, set[str]]]:
     marked = defaultdict[str, set[str]](set)
     for word, mark in _MARKED.findall(text.lower()):
         marked[word].add(mark)
-    return sorted(_COMPARED.findall(text)), dict(marked)
+    return sorted(_COMPARED.findall(_TAG.sub(" ", text))), dict(marked)
 
 
 def other_marks(text: str, other: str) -> bool:
@@ -241,7 +246,7 @@ _CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
 _LED = re.compile(r"\b([a-e])0*([0-9]{1,2})\b")  # "gate a1"; but "Nikon D750"
 _LETTER_BEHIND = re.compile(r"([0-9]+)-([A-Z])(?![^\W_])")
 _BEHIND = re.compile(r"([0-9]+)\W?([a-z]?)")
-_CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{1,4})[-/_]?([0-9]{2,})(?![^\W_])")
+_CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{2,4})[-/_]?([0-9]{3,})(?![^\W_])")
 
 
 def other_code(text: str, other: str) -> bool:
@@ -452,7 +457,7 @@ def _months() -> dict[str, str]:
 def numbers_of(text: str) -> list[str]:
     """Return the numbers in a plain text, without zeros before them.
 
-    If there are any, months are numbers, and "5 pm" is 17 and 0. "i18n" counts letters.
+    If there are any, months are numbers, and "5 pm" is 17 and 0.
 
     >>> numbers_of("5 jan 2024"), numbers_of("9 30 pm"), numbers_of("gate b07"), numbers_of("may")
     (['5', '1', '2024'], ['21', '30'], ['7'], [])
@@ -465,8 +470,8 @@ def numbers_of(text: str) -> list[str]:
 
     if not any(map(str.isdigit, text)):
         return []
-    words = [word for word in _TIME.sub(of_24_hours, text).split() if not is_numeronym(word)]
-    parts = "".join([c if c.isdigit() else " " for c in " ".join(_with_months(words))]).split()
+    words = _with_months(_TIME.sub(of_24_hours, text).split())
+    parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
     return [part.lstrip("0") or "0" for part in parts]
 
 
@@ -475,7 +480,7 @@ def _with_months(words: list[str]) -> list[str]:
     found = list[str]()
     for i, word in enumerate(words):
         beside = "".join([*words[max(i - 1, 0) : i], *words[i + 1 : i + 2]])
-        is_other = word in ("may", "march") and not any(map(str.isdigit, beside))
+        is_other = word in ("may", "march", "mai") and not any(map(str.isdigit, beside))
         found.append(word if is_other else _months().get(word, word))
     return found
 
@@ -505,6 +510,18 @@ def are_left(left: Counter[str], as_written: str, other: str) -> bool:
 def are_aside(text: str) -> bool:
     """Tell whether all numbers of a text as written are in brackets: "Hitachi (6501)"."""
     return not numbers_of(" ".join(words_of(_BRACKETS.sub("", text))))
+
+
+def counts_letters(text: str, other: str) -> bool:
+    """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
+    ours, theirs = text.split(), other.split()
+    return any(
+        abbreviates(short, word) == 1
+        for some, others in ((ours, theirs), (theirs, ours))
+        for short in filter(is_numeronym, some)
+        for word in others
+        if not is_numeronym(word)
+    )
 
 
 def are_at_one_word(text: str, other: str) -> bool:
@@ -637,35 +654,39 @@ def of_one_date(text: str, other: str) -> list[tuple[int, int]]:
 _DOTTED = re.compile(r"(?<![\w.])[0-9]{1,2}\.0?([0-9]{1,2})\.[0-9]{2,4}(?![\w.])")
 
 
-def other_month(text: str, written: str) -> bool:
-    """Tell whether a plain text names a month, and a day as written in another is of others.
+def other_month(text: str, other: str, written: str) -> bool:
+    """Tell whether a plain text alone names a month, and another has dates of other months.
 
-    >>> other_month("feb 1 2023", "02.01.2023"), other_month("feb 1 2023", "01.02.2023")
-    (True, False)
+    Given is the other as written, too, in which the second number of a date is the month.
+
+    >>> other_month("feb 1 2023", "02 01 2023", "02.01.2023")
+    True
+    >>> other_month("feb 1 2023", "01 02 2023", "01.02.2023")
+    False
     """
-    if not (months := set(_DOTTED.findall(written))):
-        return False
+    months, named = {*_DOTTED.findall(written)}, _named_months(text)
+    return bool(months and named) and named.isdisjoint(months) and not _named_months(other)
+
+
+def _named_months(text: str) -> set[str]:
     words = text.split()
-    named = {b for a, b in zip(words, _with_months(words), strict=True) if a != b}
-    return bool(named) and named.isdisjoint(months)
+    return {b for a, b in zip(words, _with_months(words), strict=True) if a != b}
 
 
-# Two digits behind an apostrophe, a month, a quarter, or "FY".
-_SHORT_YEAR = re.compile(
-    r"(?i)(?:['\u2019]|\b(?:fy|[qh][1-4]|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)"
-    r"[ /'-]{0,2})([0-9]{2})(?![0-9])"
-)
+# Two digits behind an apostrophe, a quarter, or "FY".
+_SHORT_YEAR = re.compile(r"(?i)(?:['\u2019]|\b(?:fy|[qh][1-4])[ /'-]{0,2})([0-9]{2})(?![0-9])")
 
 
 def with_whole_years(text: str, other: str, written: str) -> str:
     """Return a plain text with the years that another has in place of their last two digits.
 
-    Given is the text as written, too, which tells what may be a year.
+    Given is the text as written, too. Two digits behind a month may be a year, and in "Q3 '24".
 
     >>> with_whole_years("june 22", "2022 06", "Jun-22"), with_whole_years("22", "2022", "gate 22")
     ('june 2022', '22')
     """
     short = {*_SHORT_YEAR.findall(written)}
+    short |= {b for a, b in pairwise(text.split()) if a in _months() and len(b) == 2}
     if not short:
         return text
     numbers, others = numbers_of(text), numbers_of(other)
@@ -674,8 +695,8 @@ def with_whole_years(text: str, other: str, written: str) -> str:
     return _DIGITS.sub(lambda one: years[one[0]] if one[0] in may else one[0], text)
 
 
-_SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles; but of lengths they are sides
-_LENGTHS = {"meter", "inch"}
+_SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles, or sides
+_UNITS_OF_SIDES = {"millimeter", "centimeter", "x"}
 
 
 def other_amounts(text: str, other: str) -> bool:
@@ -688,10 +709,12 @@ def other_amounts(text: str, other: str) -> bool:
     >>> other_amounts("cola 6 x 330 ml", "cola 330 ml"), other_amounts("ply 5 x 2 cm", "ply 2 cm")
     (True, False)
     """
-    of_both, times = _of_one_quantity(text, other), map(_SEVERAL.search, (text, other))
-    if any(ours.isdisjoint(theirs) for ours, theirs in of_both.values()):
-        return True
-    return len({found is None for found in times}) > 1 and not of_both.keys() <= _LENGTHS
+    of_both = _of_one_quantity(text, other)
+    if not of_both or any(ours.isdisjoint(theirs) for ours, theirs in of_both):
+        return bool(of_both)
+    units = {one.unit for one in (*amounts_of(text), *amounts_of(other))}
+    are_packs = [bool(_SEVERAL.search(one)) for one in (text, other)]
+    return are_packs[0] != are_packs[1] and not units <= _UNITS_OF_SIDES
 
 
 def other_rates(text: str, other: str) -> bool:
@@ -707,19 +730,17 @@ def other_rates(text: str, other: str) -> bool:
         return False
     return any(
         {base for _, base in ours}.isdisjoint({base for _, base in theirs})
-        for ours, theirs in _of_one_quantity(text, other).values()
+        for ours, theirs in _of_one_quantity(text, other)
     )
 
 
-def _of_one_quantity(text: str, other: str) -> dict[str, list[set[tuple[Fraction, str]]]]:
+def _of_one_quantity(text: str, other: str) -> list[list[set[tuple[Fraction, str]]]]:
     """Return the values of the amounts of each quantity that both texts as written have."""
     ours, theirs = (defaultdict[str, set[tuple[Fraction, str]]](set) for _ in range(2))
     for found, amounts in ((ours, amounts_of(text)), (theirs, amounts_of(other))):
         for one in amounts:
             found[one.value[1].split("/")[0]].add(one.value)
-    return {
-        quantity: [ours[quantity], theirs[quantity]] for quantity in ours.keys() & theirs.keys()
-    }
+    return [[ours[quantity], theirs[quantity]] for quantity in ours.keys() & theirs.keys()]
 
 
 def are_amounts_turned(text: str, other: str) -> bool:

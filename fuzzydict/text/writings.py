@@ -98,7 +98,10 @@ _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
 )
 _SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
-_ZERO_FRACTION = re.compile(r"(?<![\w.,-])([0-9]+)\.0{1,2}(?![\w.])")  # "100.00", but "1.000"
+# "100.00", "$9.00", but "1.000" may be a thousand, and "9.00" a time.
+_ZERO_FRACTION = re.compile(
+    r"(?<![\w.,-])(?!(?<![$€£¥])(?:[01]?[0-9]|2[0-4])\.00)([0-9]+)\.0{1,2}(?![\d.]|[a-z]+[0-9])"
+)
 _CODE_HYPHEN = re.compile(r"(?<=[0-9])-(?=[A-Z](?![^\W_]))")  # "SKU 88-B" as "SKU 88B"
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 # A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
