@@ -33,7 +33,8 @@ def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any
 
     EXAMPLES is a CSV, TSV or JSON Lines file with the columns query and target. The target is the
     key that the query should find, or empty if no key should match. If several keys are right,
-    give each a row; in JSON Lines the target may also be an array.
+    give each a row; in JSON Lines the target may also be an array. Targets that begin with a
+    question mark, as those of a review, are undecided and left out.
 
     The dict remembers the examples. From 100 on, it also learns what other queries mean, and keeps
     that if held-out examples are answered better. The dict is saved, unless
@@ -56,20 +57,23 @@ def command(d: FuzzyDict[Any], examples_file: Path, output: Path, **options: Any
 
 
 def _targets(d: FuzzyDict[Any], examples_file: Path) -> dict[str, list[str] | None]:
-    """Return the right keys of each query, or None; refuse undecided targets, and no keys."""
-    examples = read_examples(examples_file)
-    if not examples:
-        raise OptionError(f"{examples_file}: has no examples; add some")
-    targets: dict[str, list[str] | None] = {}
+    """Return the right keys of each query, or None; leave undecided targets out, and say so."""
+    examples, targets, undecided = read_examples(examples_file), dict[str, Any](), 0
     for query, key in examples:
-        if key is not None and key not in d:
-            count = sum(one is not None and is_undecided(one) for _, one in examples)
-            told = f"is not a key of the dict{suggestion(key, d)}; write one of its keys"
-            if is_undecided(key):
-                told = f"is undecided, as {count} in all; write the right key"
+        if key is None or key in d:
+            targets[query] = None if key is None else [*(targets.get(query) or ()), key]
+        elif is_undecided(key):
+            undecided += 1
+        else:
             raise OptionError(
-                f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, {told}, or "
-                f"nothing if none is right"
+                f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is not a key of "
+                f"the dict{suggestion(key, d)}; write one of its keys, or nothing if none is right"
             )
-        targets[query] = None if key is None else [*(targets.get(query) or ()), key]
+    if not targets:
+        why = "; add some"
+        if undecided:
+            why = f" with a decision: all {undecided} are undecided; write the right keys"
+        raise OptionError(f"{examples_file}: has no examples{why}")
+    if undecided:
+        echo(f"left out: {undecided} of {len(examples)} examples are undecided", err=True)
     return targets
