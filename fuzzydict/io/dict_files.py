@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -293,14 +293,19 @@ def _check_yaml(root: Any, path: Path) -> None:
 # ---- CSV, TSV, JSON Lines, .xlsx -----------------------------------------------------------------
 
 
+def _names_of_item(reading: Reading, columns: Collection[str]) -> tuple[str, str]:
+    """Return the columns of keys and values; they are one of a list, whose key alone is named."""
+    key, value = reading.key or "key", reading.value or "value"
+    is_list = reading.key and not reading.value and value not in columns
+    return key, key if is_list else value
+
+
 def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int, Any, Any]]:
     """Return the line, the key and the value of each row of CSV or of a sheet."""
     if table.header is None:
         return iter(())
     rows, columns, first = [*table.rows()], table.names, table.header[0]
-    names = reading.key or "key", reading.value or "value"
-    if reading.key and not reading.value and "value" not in columns:
-        names = reading.key, reading.key  # a list: each stands for itself
+    names = _names_of_item(reading, columns)
     if reading.key or reading.value or set(names) <= set(columns):
         key, value = (column_index(name, columns, path) for name in names)
     elif len(columns) == 2:
@@ -351,21 +356,18 @@ def _kind(cell: str) -> str:
 
 def _json_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int, Any, Any]]:
     """Yield each line's number, and its item: an object of two fields or of one, or a pair."""
-    names = reading.key or "key", reading.value or "value"
-    for line, _, content in table.rows():
+    rows = [*table.rows()]  # which tell all names
+    names = _names_of_item(reading, table.names)
+    for line, _, content in rows:
         if isinstance(content, dict) and set(names) <= content.keys():
             yield line, content[names[0]], content[names[1]]
-        elif isinstance(content, dict) and reading.key in content and not reading.value:
-            yield line, content[reading.key], content[reading.key]  # a list
         elif reading.key or reading.value:
             fields = content if isinstance(content, dict) else {}
-            key, value = (
+            wanted = " and ".join(
                 quoted(name) + ("" if name in fields else suggestion(name, fields))
-                for name in names
+                for name in dict.fromkeys(names)
             )
-            raise FileFormatError(
-                f"{path}: line {line}: expected an object with the fields {key} and {value}"
-            )
+            raise FileFormatError(f"{path}: line {line}: expected an object with {wanted}")
         elif isinstance(content, dict) and len(content) == 1:
             yield line, *next(iter(content.items()))
         elif isinstance(content, list) and len(content) == 2:

@@ -696,7 +696,7 @@ def with_whole_years(text: str, other: str, written: str) -> str:
 
 
 _SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles, or sides
-_UNITS_OF_SIDES = {"millimeter", "centimeter", "x"}
+_UNITS_OF_SIDES = {"millimeter", "centimeter", "x"}  # "x" is read as one
 
 
 def other_amounts(text: str, other: str) -> bool:

@@ -117,7 +117,7 @@ HONEST_ITEMS: dict[str, dict[Any, Any]] = {
     "powers": {2**i: 0 for i in range(1000)},  # of 61 hashes
     "pairs": {(i, -i): 0 for i in range(2_500)},
     "of numpy": {np.int64(i): 0 for i in range(4_900)},
-    "texts": {**{f"key {i}": i for i in range(5_000)}, 5: 0, None: 1, True: 2},
+    "texts": {**{f"key {i}": i for i in range(20_000)}, 5: 0, None: 1, True: 2},
     "few in each of many": {f"key {i}": dict.fromkeys(range(5), 0) for i in range(5_000)},
     "texts in each of many": {f"key {i}": {f"{j}": 0 for j in range(9)} for i in range(5_000)},
 }
