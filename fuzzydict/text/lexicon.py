@@ -359,16 +359,18 @@ Term: TypeAlias = tuple[int, int, list[_Stems]]
 def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[list[_Stems]]]]:
     """Return the class and the member of terms of one word; and the lines that have each, by stems.
 
-    Each line is a class, of which its terms are one member.
+    Each line is a class, of which its terms are one member. Lines whose terms are words alone, all
+    of this class, are left out.
     """
-    forms, words = _forms(), dict[str, tuple[int, str]]()
+    forms, classes, words = _forms(), _classes(), dict[str, tuple[int, str]]()
     lines = defaultdict[_Stems, list[list[_Stems]]](list)
     for number, line in enumerate(word_list("terms", " = "), _TERM_CLASSES):
-        split = [term.split(" ") for term in line]
+        split, is_of_others = [term.split(" ") for term in line], False
         for word, *more in split:
             if not more:
-                words.setdefault(forms.get(word, word), (number, line[0]))
-        if max(map(len, split)) > 1:  # words alone are of one class
+                is_of_others |= word in classes  # "tb" is a terabyte as well
+                is_of_others |= words.setdefault(forms.get(word, word), (number, line[0]))[0] != number
+        if is_of_others or max(map(len, split)) > 1:
             terms = [tuple(map(stem_of, one)) for one in split]
             for one in terms:
                 lines[one].append(terms)
@@ -388,7 +390,7 @@ def same_terms(entries: Sequence[Entry]) -> list[Term]:
         for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
             one = tuple(stems[start:end])
             same = [other for line in lines.get(one, ()) for other in line]
-            if others := [other for other in same if other != one and len(one + other) > 2]:
+            if others := [other for other in same if other != one]:
                 found.append((start, end - start, others))
     return found
 
