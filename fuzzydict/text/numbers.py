@@ -55,10 +55,11 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     written, other_written = written[:LONGEST], other_written[:LONGEST]
     if other_marks(written, other_written):
         return Numbers.MARKED
+    text, other = without_numeronyms(text, other), without_numeronyms(other, text)
     text = with_whole_years(text, other, written)
     other = with_whole_years(other, text, other_written)
     ours, theirs = numbers_of(text), numbers_of(other)
-    if not (ours or theirs) or (not (ours and theirs) and counts_letters(text, other)):
+    if not (ours or theirs):
         return Numbers.NOTHING
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
     if other_code(text, other) or other_letter(text, other):
@@ -177,13 +178,19 @@ def other_number(text: str, other: str) -> bool:
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
 _TAG = re.compile("<[^<>]*>")
 _MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$| ?[,;()/]))(?!\w)")
-_SHARP = re.compile(r"(?i)\b([cf]) sharp\b")
+_SHARP = re.compile(r"(?i)\b([cf])[ -]?sharp\b")
+_PLUS_PLUS = re.compile(r"(?i)\bc(?:pp| plus plus)\b")
 # The signs that words stand for.
 _SAID = dict.fromkeys(
     ["above", "over", "more", "greater", "exceeding", "least", "minimum", "min"], ">"
 )
 _SAID |= dict.fromkeys(["below", "under", "less", "fewer", "most", "maximum", "max"], "<")
 _WRITTEN_OTHERWISE = str.maketrans({"≤": "<=", "≥": ">=", "♯": "#", "\u2212": "-"})
+
+
+def with_signs(text: str) -> str:
+    """Return a text as written with signs for "C sharp" and "cpp"."""
+    return _PLUS_PLUS.sub("c++", _SHARP.sub(r"\1#", text))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -195,7 +202,7 @@ def marks_of(text: str) -> tuple[list[str], dict[str, set[str]]]:
     """
     if not text.isascii():
         text = compatible(text.translate(_WRITTEN_OTHERWISE))
-    text = _SHARP.sub(r"\1#", text)
+    text = with_signs(text)
     marked = defaultdict[str, set[str]](set)
     for word, mark in _MARKED.findall(text.lower()):
         marked[word].add(mark)
@@ -212,10 +219,10 @@ def other_marks(text: str, other: str) -> bool:
     (True, True, True)
     >>> other_marks("disney", "Disney+"), other_marks("> 5", "over 5"), other_marks("> 5", "5")
     (False, False, True)
-    >>> other_marks("age < 18", "age at least 18")
-    True
+    >>> other_marks("age < 18", "age at least 18"), other_marks("cpp", "C++"), other_marks("cpp", "C")
+    (True, False, True)
     """
-    text, other = text[:LONGEST], other[:LONGEST]
+    text, other = with_signs(text[:LONGEST]), with_signs(other[:LONGEST])
     (ours, marked), (theirs, they_mark) = marks_of(text), marks_of(other)
     if any(marked[word] != they_mark[word] for word in marked.keys() & they_mark.keys()):
         return True
@@ -371,7 +378,7 @@ def _codes_of(text: str) -> dict[str, str]:
 
 
 _AMOUNT = re.compile(
-    r"(?<![\w.,/])([0-9]{1,18}(?:\.[0-9]{1,18})?)[ -]?([^\W\d_]+)(?![^\W_]|[\^²³])"
+    r"(?<![^\W_])(?<![.,/])([0-9]{1,18}(?:\.[0-9]{1,18})?)[ -]?([^\W\d_]+)(?![^\W_]|[\^²³])"
     r"(?=(?:(?:/| per )([^\W\d_]+)(?![^\W_]))?)"
 )
 #: Units without a prefix that are multiples of another.
@@ -512,15 +519,20 @@ def are_aside(text: str) -> bool:
     return not numbers_of(" ".join(words_of(_BRACKETS.sub("", text))))
 
 
-def counts_letters(text: str, other: str) -> bool:
-    """Tell whether a word of one text is short for a word of the other, as "i18n" is."""
-    ours, theirs = text.split(), other.split()
-    return any(
-        abbreviates(short, word) == 1
-        for some, others in ((ours, theirs), (theirs, ours))
-        for short in filter(is_numeronym, some)
-        for word in others
-        if not is_numeronym(word)
+def without_numeronyms(text: str, other: str) -> str:
+    """Return a plain text without the words that count the letters of words of another.
+
+    >>> without_numeronyms("k8s 1 28", "kubernetes v1 28")
+    '1 28'
+    """
+    words = text.split()
+    if not any(map(is_numeronym, words)):
+        return text
+    theirs = other.split()
+    return " ".join(
+        word
+        for word in words
+        if not (is_numeronym(word) and any(abbreviates(word, one) == 1 for one in theirs))
     )
 
 
@@ -674,7 +686,7 @@ def _named_months(text: str) -> set[str]:
 
 
 # Two digits behind an apostrophe, a quarter, or "FY".
-_SHORT_YEAR = re.compile(r"(?i)(?:['\u2019]|\b(?:fy|[qh][1-4])[ /'-]{0,2})([0-9]{2})(?![0-9])")
+_SHORT_YEAR = re.compile(r"(?i)(?:['\u2019]|\b(?:fy|[qh][1-4]|[1-4]q)[ /'-]{0,2})([0-9]{2})(?![0-9])")
 
 
 def with_whole_years(text: str, other: str, written: str) -> str:

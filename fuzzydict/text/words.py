@@ -20,9 +20,16 @@ LONGEST = 1024
 
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PLURAL = r"(?<=[A-Z]{2})s(?![^\W_])"  # "CPUs" -> "CPU"
+_S = re.compile(_PLURAL)
 # But "PwC", "UoM" and "VoIP" are one word; "MyID" is two.
 _ACRONYM = re.compile(
     r"(?<![^\W_])(?!An|As|At|By|He|If|In|Is|It|Me|My|On|Or|Up|We)[A-Z][a-z][A-Z]{1,2}(?![^\W_])"
+)
+# And so are "KMnO4" and "NaCl": the symbols of elements that texts have most, and of methyl.
+_FORMULA = re.compile(
+    r"(?<![^\W_])(?:(?:A[glru]|B[ar]?|C[adloru]?|F[e]?|H[eg]?|I|K|Li|M[egn]|N[ai]?|O|P[bt]?|S[inr]?|Ti|Zn)"
+    r"[0-9]{0,2}){2,}(?![^\W_])"
 )
 _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are their own words
 # "U.K." -> "UK", "R&D" -> "RD"
@@ -34,7 +41,8 @@ _SPELLED_OUT = str.maketrans(
     dict(zip("æœøłđðþħ\u0131", ["ae", "oe", "o", "l", "d", "d", "th", "h", "i"], strict=True))
 )
 _MARKS = re.compile(r"([^\w\s]{30})([^\w\s]+)")  # marks, and signs
-_NAME_SIGN = re.compile(r"[+#%$€£¥]|(?<=\w)-(?!\w)")  # C++ and C#, $ 5 and 5 %, A+ and A-
+# C++ and C#, $ 5 and 5 %, A+ and A-, GP and GPs
+_NAME_SIGN = re.compile(rf"[+#%$€£¥]|(?<=\w)-(?!\w)|{_PLURAL}")
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
 
@@ -43,7 +51,7 @@ def words(text: str) -> list[str]:
 
     Punctuation, blanks, underscores and the humps of camel case part words; an apostrophe inside
     a word belongs to it. Single letters joined by dots or "&", or capitals by "/", are one word,
-    and so are "PwC" and "VoIP". Text without a letter or a digit has no words. Compatible Unicode
+    and so are "PwC", "NaCl" and "CPUs", which has no s. Text without a letter or a digit has no words. Compatible Unicode
     forms of a text (full width, composed or decomposed) have the same words.
 
     >>> words("topSpeed"), words("top_speed"), words("Top speed")
@@ -63,7 +71,9 @@ def words(text: str) -> list[str]:
         text = _INITIALS.sub(lambda initials: re.sub("[.&]", "", initials[0]), text)
     if "/" in text:
         text = _SLASHED.sub(r"\1\2", text)
-    text = _HUMP.sub(" ", _ACRONYM.sub(lambda acronym: acronym[0].upper(), text))
+    for one_word in (_ACRONYM, _FORMULA):
+        text = one_word.sub(lambda found: found[0].upper(), text)
+    text = _HUMP.sub(" ", _S.sub("", text))
     if text.isascii():
         text = _NOT_A_WORD.sub(" ", text.lower())
     else:

@@ -40,6 +40,12 @@ _HALF_OF = re.compile(
     r"(?=(?:kg|lb|oz|cup|tsp|tbsp|teaspoon|tablespoon|pound|pint|gallon|lit(?:er|re)|met(?:er|re)"
     r"|kilogram|gram|kilo|ounce|ton|inch|mile|hour)\b)"
 )
+# "1Q23" as "Q1 23", "2022/23" as "2022/2023"; but "2011/12" may be a month.
+_QUARTER = re.compile(r"(?i)\b([1-4])(q(?= ?(?:20)?[0-9]{2}\b)|h(?= ?20[0-9]{2}\b))")
+_SEASON = re.compile(
+    r"(?i)\b(19|20|(?:fy|season) ?|(?=[0-9]{2}/[0-9]{2} season))"
+    r"([0-9]{2})([/\u2013-])(1[3-9]|[2-9][0-9])\b(?![/\u2013-])"
+)
 _PARTS = {"half": "0.5 ", "quarter": "0.25 ", "three quarters": "0.75 "}
 _AND_A_HALF = re.compile(
     r"(?i)(?<![\w-])(?<!ty )(one|two|three|four|five|six|seven|eight|nine|ten|[1-9][0-9]?)"
@@ -71,6 +77,13 @@ def with_plain_numbers(text: str) -> str:
     def part(found: re.Match[str]) -> str:
         return _PARTS[found[1].lower().replace("-", " ")]
 
+    def season(found: re.Match[str]) -> str:
+        before, first, sign, second = found.groups()
+        century = before if before.isdigit() else f"{before} 20"
+        years = f"{century}{first}{sign}{century[-2:]}{second}"
+        return years if int(first) + 1 == int(second) else found[0]
+
+    text = _QUARTER.sub(r"\2\1 ", _SEASON.sub(season, text))
     text = _HALF_OF.sub(part, _AND_A_HALF.sub(more, text))
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
@@ -102,6 +115,7 @@ _SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
 _ZERO_FRACTION = re.compile(
     r"(?<![\w.,-])(?!(?<![$€£¥])(?:[01]?[0-9]|2[0-4])\.00)([0-9]+)\.0{1,2}(?![\d.]|[a-z]+[0-9])"
 )
+_PLUS = re.compile(r"(?<=[^\W_]{2})\+(?![\w+])")  # "S24+", but a mark in "A+"
 _CODE_HYPHEN = re.compile(r"(?<=[0-9])-(?=[A-Z](?![^\W_]))")  # "SKU 88-B" as "SKU 88B"
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 # A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
@@ -138,7 +152,7 @@ def spelled_out(text: str) -> str:
     if "-" in text:
         text = _SPLIT_OFF.sub(_joined, text)
         text = _CODE_HYPHEN.sub("", text)
-    text = _ARROW.sub(" to ", text)
+    text = _ARROW.sub(" to ", _PLUS.sub(" plus", text))
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
@@ -212,23 +226,37 @@ def words_of(text: str) -> list[str]:
 
 
 _TENS = {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
-_CENTURIES = {"eighteen", "nineteen"}
-_ONES, _TWO_DIGITS = re.compile("[1-9](?:st|nd|rd|th)?"), re.compile("[1-9][0-9]")
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+_CENTURIES = (18, 19, 20)
+_MOST_DIGITS = 14
+_NUMBER_WORD = re.compile("([0-9]+)((?:st|nd|rd|th)?)")
 
 
 def _with_whole_numbers(words: list[str]) -> list[str]:
-    """Return words with "twenty first" as one number, and "nineteen ninety seven" as a year."""
-    numbers, found, behind = table_of("numbers"), list[str](), ""
-    for word in reversed(words):
-        digits = numbers.get(word, [""])[0]
-        if word in _TENS and _ONES.fullmatch(behind):
-            digits = found[-1] = digits[0] + behind
-        elif word in _CENTURIES and _TWO_DIGITS.fullmatch(behind):
-            digits = found[-1] = digits + behind
+    """Return words with "twenty first", "two hundred five" and "nineteen ninety" as one number.
+
+    A number in digits may stand before "thousand", but not one with a point.
+    """
+    numbers, found = table_of("numbers"), list[str]()
+    whole, room = 0, 0  # the number at the end of those found, and what may be added to it is less
+    for word in words:
+        told = _NUMBER_WORD.fullmatch(numbers.get(word, [word])[0])
+        number, ending = (int(told[1]), told[2]) if told and len(told[1]) < _MOST_DIGITS else (0, "")
+        in_words = word in numbers
+        if (scale := _SCALES.get(word)) and 0 < (low := whole % scale):
+            whole, room = whole - low + low * scale, scale
+        elif in_words and 0 < number < room:
+            whole, room = whole + number, 10 if word in _TENS else 0
+        elif in_words and whole in _CENTURIES and number in range(10, 100):
+            whole, room = 100 * whole + number, 10 if word in _TENS else 0
         else:
+            is_part = not in_words and found[-1:] and found[-1].isdecimal()
             found.append(word)
-        behind = digits  # the number that the words behind the next are
-    return found[::-1]
+            whole, room = 0 if is_part or ending else number, 10 if word in _TENS else 0
+            continue
+        found[-1] = f"{whole}{ending}"
+        whole = 0 if ending else whole
+    return found
 
 
 _NUMERALS = {"i": "1", "v": "5", "x": "10"}
