@@ -21,6 +21,7 @@ from fuzzydict._arrays import ignore_invalid
 from fuzzydict.search.keys import Asked, Keys, Query, exact_text, head_of, weigh_words
 from fuzzydict.search.pairs import BIAS, CONVENTION, Table
 from fuzzydict.search.retrieve import Seen
+from fuzzydict.text.amounts import amounts_of, in_units_of
 from fuzzydict.text.lexicon import (
     LACKING,
     abbreviates,
@@ -34,8 +35,6 @@ from fuzzydict.text.lexicon import (
 )
 from fuzzydict.text.numbers import (
     Numbers,
-    amounts_of,
-    in_units_of,
     is_one_text,
     marks_of,
     numbers_of,

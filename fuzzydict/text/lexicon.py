@@ -369,7 +369,9 @@ def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[list[_Stems]
         for word, *more in split:
             if not more:
                 is_of_others |= word in classes  # "tb" is a terabyte as well
-                is_of_others |= words.setdefault(forms.get(word, word), (number, line[0]))[0] != number
+                is_of_others |= (
+                    words.setdefault(forms.get(word, word), (number, line[0]))[0] != number
+                )
         if is_of_others or max(map(len, split)) > 1:
             terms = [tuple(map(stem_of, one)) for one in split]
             for one in terms:
@@ -605,8 +607,9 @@ _SLIP = 0.75  # how alike a surname and a slip of it are, at least; short ones a
 def are_other_persons(text: str, key: str, written: str) -> bool:
     """Tell whether a query and a key begin with given names and share no word behind them.
 
-    Given are both as plain texts, and the key as written: the name of a person has capitals. Slips
-    are shared, and initials tell nothing. Common words, as "mark", are no given names here.
+    Of one given name and surname, what is between tells. Given are both as plain texts, and the
+    key as written: the name of a person has capitals. Slips are shared, and initials tell nothing.
+    Common words, as "mark", are no given names here.
 
     >>> are_other_persons("david cost", "david price", "David Price")
     True
@@ -614,6 +617,8 @@ def are_other_persons(text: str, key: str, written: str) -> bool:
     False
     >>> are_other_persons("julia package", "julia library", "Julia library")
     False
+    >>> are_other_persons("john paul price", "john peter price", "John Peter Price")
+    True
     """
     (first, *ours), (their_first, *theirs) = text.split(" "), key.split(" ")
     if not (ours and theirs) or max(len(ours), len(theirs)) > _MOST_BEHIND:
@@ -623,6 +628,8 @@ def are_other_persons(text: str, key: str, written: str) -> bool:
     if min(map(len, [*ours, *theirs])) == 1 or not all(w[0].isupper() for w in written.split()):
         return False
     firsts = [look_up(first), look_up(their_first)]
+    if first == their_first and len(ours) == len(theirs) > 1 and ours[-1] == theirs[-1]:
+        del ours[-1], theirs[-1]
     if not all(one.group == given_names() and not one.is_common for one in firsts):
         return False
     return all(

@@ -113,7 +113,7 @@ _SIGNS = re.compile(
 _SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
 # "100.00", "$9.00", but "1.000" may be a thousand, and "9.00" a time.
 _ZERO_FRACTION = re.compile(
-    r"(?<![\w.,-])(?!(?<![$€£¥])(?:[01]?[0-9]|2[0-4])\.00)([0-9]+)\.0{1,2}(?![\d.]|[a-z]+[0-9])"
+    r"(?i)(?<![\w.,-])(?!(?<![$€£¥])(?:[01]?[0-9]|2[0-4])\.00)(v?[0-9]+)\.0{1,2}(?![\d.]|[a-z]+[0-9])"
 )
 _PLUS = re.compile(r"(?<=[^\W_]{2})\+(?![\w+])")  # "S24+", but a mark in "A+"
 _CODE_HYPHEN = re.compile(r"(?<=[0-9])-(?=[A-Z](?![^\W_]))")  # "SKU 88-B" as "SKU 88B"
@@ -241,9 +241,11 @@ def _with_whole_numbers(words: list[str]) -> list[str]:
     whole, room = 0, 0  # the number at the end of those found, and what may be added to it is less
     for word in words:
         told = _NUMBER_WORD.fullmatch(numbers.get(word, [word])[0])
-        number, ending = (int(told[1]), told[2]) if told and len(told[1]) < _MOST_DIGITS else (0, "")
+        number, ending = (
+            (int(told[1]), told[2]) if told and len(told[1]) < _MOST_DIGITS else (0, "")
+        )
         in_words = word in numbers
-        if (scale := _SCALES.get(word)) and 0 < (low := whole % scale):
+        if (scale := _SCALES.get(word)) and (low := whole % scale) > 0:
             whole, room = whole - low + low * scale, scale
         elif in_words and 0 < number < room:
             whole, room = whole + number, 10 if word in _TENS else 0
@@ -300,9 +302,9 @@ def other_writings() -> dict[str, list[str]]:
 
 # ---- sides of directions, and aspects ------------------------------------------------------------
 
-# But "A/C" is one word.
+# "A 3-1 B" and "A > B"; but "A/C" is one word.
 _SIDES = re.compile(
-    r"[^\W\d_](?:\s*>\s*|\s[-\u2013]\s)[^\W\d_]"
+    r"[^\W\d_](?:\s*>\s*|\s[-\u2013]\s|\s[0-9]+[-:\u2013][0-9]+\s)[^\W\d_]"
     r"|[^\W\d_]{2}\s*/\s*[^\W\d_]|[^\W\d_]\s*/\s*[^\W\d_]{2}"
 )
 _ASPECTS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
