@@ -464,7 +464,7 @@ def _letters_in(
     """
     facts, given_name, asked = keys.facts, given_names(), query.asked.lower()
     pointed = _POINTED.findall(asked)
-    if len(pointed) == 1 and asked.endswith("."):  # of the sentence: "grade c."
+    if len(pointed) == 1 and asked.endswith(f" {pointed[0]}."):  # of the sentence: "grade c."
         pointed = []
     found = list[tuple[int, int, int, bool]]()
     for m, word in enumerate(query.words if len(query.words) > 1 else ()):

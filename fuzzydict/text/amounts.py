@@ -13,7 +13,7 @@ from fuzzydict.text.words import LONGEST, compatible
 from fuzzydict.text.writings import HAS_NUMBERS, with_plain_numbers, with_points
 
 AMOUNT = re.compile(
-    r"(?<![^\W_])(?<![.,/])([0-9]{1,18}(?:\.[0-9]{1,18})?)[ -]?([^\W\d_]+)(?![^\W_]|[\^²³])"
+    r"(?<![^\W_])(?<![.,/])([0-9]{1,18}(?:\.[0-9]{1,18})?)(?:-|[\s_]{0,3})([^\W\d_]+)(?![^\W_]|[\^²³])"
     r"(?=(?:(?:/| per )([^\W\d_]+)(?![^\W_]))?)"
 )
 #: Units without a prefix that are multiples of another.

@@ -471,7 +471,7 @@ _DENIABLE = {
     "un": re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)"),
     "non": re.compile(r"[^\W\d_]{4,}"),
 }
-_UNDOING, LACKING = ("un", "de", "dis"), "less"
+_UNDOING, LACKING = ("un", "de", "dis", "no"), "less"
 _SHORTEST_UNDONE, _SHORTEST_UNDONE_COMMON, _SHORTEST_LACKING = 4, 3, 3  # letters
 
 

@@ -69,7 +69,9 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     if other_number(written, other_written) or other_rates(written, other_written):
         return Numbers.OTHER
     if is_one_text(text, other):
-        return Numbers.SAME
+        has_cents = [bool(_CENTS.search(one)) for one in (written, other_written)]
+        is_other = text != other and has_cents[0] != has_cents[1]
+        return Numbers.OTHER if is_other else Numbers.SAME
     if other_capitals(written, other_written) or other_month(text, other, other_written):
         return Numbers.OTHER
     if other_month(other, text, written):
@@ -90,18 +92,26 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         return Numbers.OTHER
     longer, shorter = (written, other_written) if more else (other_written, written)
     if {*more, *less} == {"0"}:
-        if "".join(_POINT_ZERO.findall(longer)).count(".") == (more + less)["0"]:
+        zeros = re.split("[.:]", "".join(_POINT_ZERO.findall(longer)))
+        if len(zeros) - 1 == (more + less)["0"]:
             return Numbers.SAME  # "2.0", "2"
         if {*_ZERO_POINT.findall(longer)} - {*_ZERO_POINT.findall(shorter)}:
             return Numbers.OTHER  # "0.9 %", "9 %"
-    if {*_TWICE.findall(longer)} & {*more, *less}:
+    left = {*more, *less}
+    if {*_TWICE.findall(longer)} & left:
         return Numbers.OTHER  # "1.1", "1"
+    pointed = {*_POINTED.findall(longer)} - {*_POINTED.findall(shorter)}
+    if any(whole in left and part not in left for whole, part in pointed):
+        return Numbers.OTHER  # "2.5", "5"
     is_left = are_left(more, written, other) or are_left(less, other_written, text)
     is_left &= bool(ours) or not are_aside(other_written)
     return Numbers.LEFT if is_left else Numbers.NOTHING
 
 
-_POINT_ZERO = re.compile(r"(?<=[0-9])(?:\.0+)+(?![0-9.])")  # at the end of a number
+# At the end of a number, or of an hour.
+_POINT_ZERO = re.compile(r"(?<=[0-9])(?:(?:\.0+)+(?![0-9]|\.[0-9])|:00(?![0-9:]))")
+_CENTS = re.compile(r"[0-9]\.(?!00?(?![0-9]))[0-9]{1,2}(?![0-9.])")  # "1234.50" is not "123450"
+_POINTED = re.compile(r"(?<![0-9.])0*([0-9]+)\.([0-9]+)(?![0-9.])")
 _TWICE = re.compile(r"(?<![0-9])0*([0-9]+)[./-]0*\1(?![0-9])")
 _ZERO_POINT = re.compile(r"(?<![0-9.])0\.[0-9]+")
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
@@ -615,7 +625,8 @@ def _named_months(text: str) -> set[str]:
 
 # Two digits behind an apostrophe, a quarter, or "FY".
 _SHORT_YEAR = re.compile(
-    r"(?i)(?:['\u2019]|\b(?:fy|[qh][1-4]|[1-4]q)[ /'-]{0,2})([0-9]{2})(?![0-9])"
+    r"(?i)(?:['\u2019]|\b(?:fy|[qh][1-4]|[1-4]q)[ /'-]{0,2}"
+    r"|(?<![\w./])[0-9]{1,2}(?:\.[0-9]{1,2}\.|/[0-9]{1,2}/))([0-9]{2})(?![\w./])"
 )
 
 

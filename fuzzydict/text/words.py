@@ -22,9 +22,9 @@ LONGEST = 1024
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLURAL = r"(?<=[A-Z]{2})s(?![^\W_])"  # "CPUs" -> "CPU"
 _S = re.compile(_PLURAL)
-# But "PwC", "UoM" and "VoIP" are one word; "MyID" is two.
+# But "PwC", "VoIP" and "SaaS" are one word; "MyID" is two.
 _ACRONYM = re.compile(
-    r"(?<![^\W_])(?!An|As|At|By|He|If|In|Is|It|Me|My|On|Or|Up|We)[A-Z][a-z][A-Z]{1,2}(?![^\W_])"
+    r"(?<![^\W_])(?!An|As|At|By|He|If|In|Is|It|Me|My|On|Or|Up|We)[A-Z](?:[a-z][A-Z]{1,2}|aaS)(?![^\W_])"
 )
 # And so are "KMnO4" and "NaCl": the symbols of elements that texts have most, and of methyl.
 _FORMULA = re.compile(
@@ -41,8 +41,8 @@ _SPELLED_OUT = str.maketrans(
     dict(zip("æœøłđðþħ\u0131", ["ae", "oe", "o", "l", "d", "d", "th", "h", "i"], strict=True))
 )
 _MARKS = re.compile(r"([^\w\s]{30})([^\w\s]+)")  # marks, and signs
-# C++ and C#, $ 5 and 5 %, A+ and A-, GP and GPs
-_NAME_SIGN = re.compile(rf"[+#%$€£¥]|(?<=\w)-(?!\w)|{_PLURAL}")
+# C++ and C#, $ 5 and 5 %, A+ and A-, -5, GP and GPs
+_NAME_SIGN = re.compile(rf"[+#%$€£¥]|(?<=\w)-(?!\w)|(?<![^\s(])[-\u2212](?=[0-9])|{_PLURAL}")
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
 

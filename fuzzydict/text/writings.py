@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import combinations
 
-from fuzzydict.text.lexicon import are_measures, look_up, table_of, unit_of
+from fuzzydict.text.lexicon import (
+    NO_MEANINGS,
+    are_measures,
+    look_up,
+    meanings_of,
+    table_of,
+    unit_of,
+)
 from fuzzydict.text.words import LONGEST, compatible, plain, table, word_list
 
 #: Words of a text that are read; what follows them makes no difference.
@@ -18,12 +25,18 @@ MOST_READ = 32
 
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])")
+# "1.500,00", "1'200"
+_OTHER_THOUSANDS = re.compile(
+    r"(?<![\d.,'])[1-9][0-9]{0,2}(?:(?:\.[0-9]{3})+(?=,[0-9]{1,2}(?![\d,]))|(?:['\u2019][0-9]{3})+(?!\d))"
+)
+_LAST_ZERO = re.compile(r"(?<![\w.])([0-9]{3,}\.[1-9])0(?![\w.])")  # "100.50"; but "v1.10"
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
 #: What a text has if `with_plain_numbers` may change it.
 HAS_NUMBERS = re.compile(r"(?i)[0-9]|\b(?:half|quarters?)\b")
-# "6x330ml", "24X33CL"; but "SKU1X2" is a code.
+# "6x330ml", "24X33CL", "600X1200"; but "SKU1X2" is a code.
 _TIMES = re.compile(
     r"(?<=[0-9])(?: ?[x\u00d7] ?| X |X(?=[0-9.,]+ ?[A-Za-z]{1,2}(?![A-Za-z])))(?=\.?[0-9])"
+    r"|(?<=[0-9]{3})X(?=[0-9]{3})"
 )
 _TIMES_BEHIND = re.compile(
     r"(?i)(?<![\d.,])([0-9]+(?:\.[0-9]+)? ?(?:ml|cl|l|m?g|kg|oz)) ?x ?([0-9]+)\b(?! ?[a-z])"
@@ -87,7 +100,9 @@ def with_plain_numbers(text: str) -> str:
     text = _HALF_OF.sub(part, _AND_A_HALF.sub(more, text))
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
+    text = _OTHER_THOUSANDS.sub(lambda number: re.sub("\\D", "", number[0]), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
+    text = _LAST_ZERO.sub(r"\1", text)
     return _TIMES_BEHIND.sub(r"\2 x \1", text)
 
 
@@ -106,16 +121,28 @@ def with_points(text: str) -> str:
 
 # ---- signs ---------------------------------------------------------------------------------------
 
-_SIGN = re.compile("[/&%€£¥°]")
+_SIGN = re.compile("[/&%$€£¥°]")
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
+    r"|\$(?= ?[0-9])|(?<=[0-9])\$(?!\w)"
 )
-_SPLIT_OFF = re.compile(r"(?i)\b(in|(?-i:a))-([a-z]+)")
+# Behind a number, where no text is quoted: 15".
+_INCH_SIGN, _QUOTED = (
+    re.compile(r"(?<=[0-9]) ?(?:[\"\u2033]|'')(?!\w)"),
+    re.compile(r"(?<!\S)[\"'(]*\"\w"),
+)
+# "123 N Main St", where it is no unit.
+_COMPASS = re.compile(
+    r"(?<=[0-9] )([NESW])\b\.?(?= (?:[A-Z][\w']*\.? ){1,3}(?:Ave|Avenue|Blvd|Boulevard|Court|Ct|Dr|Drive"
+    r"|Highway|Hwy|Lane|Ln|Parkway|Pkwy|Pl|Place|Rd|Road|St|Street|Way)\b)"
+)
+_DIRECTIONS = {"N": "North", "E": "East", "S": "South", "W": "West"}
+_SPLIT_OFF = re.compile(r"(?i)\b(in|out|on|off|up|down|pre|post|(?-i:a))-([a-z]+)")
 # "100.00", "$9.00", but "1.000" may be a thousand, and "9.00" a time.
 _ZERO_FRACTION = re.compile(
     r"(?i)(?<![\w.,-])(?!(?<![$€£¥])(?:[01]?[0-9]|2[0-4])\.00)(v?[0-9]+)\.0{1,2}(?![\d.]|[a-z]+[0-9])"
 )
-_PLUS = re.compile(r"(?<=[^\W_]{2})\+(?![\w+])")  # "S24+", but a mark in "A+"
+_PLUS = re.compile(r"(?<=[0-9])\+(?![\w+])")  # "S24+"; but "A+" and "Disney+"
 _CODE_HYPHEN = re.compile(r"(?<=[0-9])-(?=[A-Z](?![^\W_]))")  # "SKU 88-B" as "SKU 88B"
 _ARROW = re.compile(r"(?<=\w)\s*(?:-+>|=+>|→|⇒)\s*(?=\w)")
 # A symbol of a unit behind a number, as "5 A"; or alone, if its case or brackets tell it: "(MV)".
@@ -148,6 +175,9 @@ def spelled_out(text: str) -> str:
     if not text.isascii():
         text = compatible(with_points(text))
     if HAS_NUMBERS.search(text):
+        if not _QUOTED.search(text):
+            text = _INCH_SIGN.sub(" inch", text)
+        text = _COMPASS.sub(lambda found: _DIRECTIONS[found[1]], text)
         text = _ZERO_FRACTION.sub(r"\1", with_plain_numbers(text))
     if "-" in text:
         text = _SPLIT_OFF.sub(_joined, text)
@@ -159,9 +189,12 @@ def spelled_out(text: str) -> str:
 
 
 def _joined(split: re.Match[str]) -> str:
-    """Return "inactive" of "in-active", where "in" is no word; but "in-house"."""
+    """Return "inactive" of "in-active" and "outdoor" of "out-door"; but "in-house", "on-call"."""
     whole = split[1] + split[2]
-    return whole if split[2].lower() in look_up(whole.lower()).opposites else split[0]
+    entry = look_up(whole.lower())
+    denies = split[2].lower() in entry.opposites
+    is_word = entry.is_common or meanings_of(entry) != NO_MEANINGS
+    return whole if denies or (is_word and len(split[1]) > 1) else split[0]
 
 
 def _worded(sign: re.Match[str]) -> str:
@@ -175,7 +208,7 @@ def _worded(sign: re.Match[str]) -> str:
 # ---- words ---------------------------------------------------------------------------------------
 
 _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
-_POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2}) s(?= )")  # "patient_s_age", not "timeout_s"
+_POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2})_s(?=_)")  # "patient_s_age", not "timeout_s"
 
 
 @table
@@ -213,7 +246,7 @@ def words_of(text: str) -> list[str]:
         is_unit |= len(unit) > 1 and look_up(unit).unit > 0  # "250mcg", but not "10x"
         return " ".join(stuck.groups()) if is_unit and look_up(stuck[0]).group < 0 else stuck[0]
 
-    text = _POSSESSIVE.sub("s", plain(spelled_out(text)))
+    text = plain(spelled_out(_POSSESSIVE.sub("s", text)))
     for word in _NUMBER_AND_UNIT.sub(parted, text).split():
         is_unit = len(word) == 1 and word in units and found[-1:] and found[-1].isdigit()
         found.append(units[word][0] if is_unit else word)  # "5 g", where "g" alone is a letter
