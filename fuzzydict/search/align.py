@@ -187,6 +187,7 @@ def align(
 _CODE = re.compile(
     r"\s*(?:[A-Z]{2,}-?)?(?!(?:1[5-9]|20)[0-9]{2}\b)[0-9]{3,}(?:[:.,]|\s[\u2013-])?\s+(?=[^\W\d_]{2})"
 )
+_SAID_PLUS = re.compile(r"(?i)(?<=[^\W\d_]{2}) plus\b")
 #: Of the query as it is written: what is seen, and the context, which all candidates share.
 _AS_WRITTEN = [NEAR, ABOVE, ENCODED, ENCODED_ABOVE, WORDS, KNOWN, LENGTH]
 
@@ -200,8 +201,8 @@ def align_anew(
 ) -> list[int]:
     """Align a query in another reading with those of its candidates, (C,), that ask for it.
 
-    Its amounts are read in the units of a candidate; and a code before it, as in "6010 Rent", is
-    left out if no candidate has a number. The features are set in ``x``, (C, F). Return the places
+    Its amounts are read in the units of a candidate, and "plus" as its "+"; and a code before it,
+    as in "6010 Rent", is left out if no candidate has a number. The features are set in ``x``, (C, F). Return the places
     of these candidates.
     """
     asked, places = query.asked[:LONGEST], defaultdict[str, list[int]](list)
@@ -211,10 +212,12 @@ def align_anew(
                 places[written].append(j)
     elif (code := _CODE.match(asked)) and not _have_numbers(keys, slots):
         places[asked[code.end() :]] = [*range(len(slots))]
+    elif (signed := _SAID_PLUS.sub("+", asked)) != asked:
+        places[signed] = [j for j, slot in enumerate(slots.tolist()) if "+" in exact_text(keys.names[slot])]
     found = list[int]()
     for written, some in places.items():
         again = keys.table.queries([written])
-        if not again[0].words:
+        if not (some and again[0].words):
             continue
         none = Seen(*np.zeros((6, 1, len(some)), np.float32))
         asked_so, few = Asked.of(again, keys), slots[None, some]
