@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from reprlib import Repr
 from typing import Any
 
@@ -111,6 +114,17 @@ class DoubtfulPoolWarning(UserWarning):
 
 class StoreWarning(UserWarning):
     """A store holds a row that is left out, or has no index and so is slow."""
+
+
+_PACKAGE = (str(Path(__file__).parent),)
+
+
+def warn(message: str, category: type[Warning], stacklevel: int) -> None:
+    """Warn of the line that called the package, or before Python 3.12 of a level of the stack."""
+    if sys.version_info >= (3, 12):
+        warnings.warn(message, category, skip_file_prefixes=_PACKAGE)
+    else:
+        warnings.warn(message, category, stacklevel=stacklevel + 1)
 
 
 @contextmanager

@@ -54,9 +54,6 @@ class KernelRegression:
             names = ", ".join(KERNELS)
             raise OptionError(f"kernel must be one of {names}, got {quoted(self.kernel)}")
         kernel, (examples, targets) = KERNELS[self.kernel], _examples(X, y)
-        with np.errstate(over="ignore"):
-            centre = examples.mean(0)
-        require_finite(centre, X=examples)
         if not isinstance(self.bandwidth, str):
             self.bandwidth_ = positive("bandwidth", self.bandwidth)
         elif self.bandwidth != "fit":
@@ -65,9 +62,9 @@ class KernelRegression:
             raise ShapeError("X must have 2 rows or more to learn a bandwidth from, got 1")
         else:
             columns = targets.reshape(len(targets), -1) / _unit(targets)
-            self.bandwidth_ = _learned_bandwidth(kernel, examples - centre, columns)
+            self.bandwidth_ = _learned_bandwidth(kernel, examples, columns)
         self.X_, self.y_, self.n_features_in_ = examples, targets, examples.shape[1]
-        self._centre, self._scorer = centre, kernel(self.bandwidth_)
+        self._scorer = kernel(self.bandwidth_)
         return self
 
     def predict(self, X: ArrayLike) -> Array:  # noqa: N803
@@ -76,12 +73,12 @@ class KernelRegression:
         A row without examples inside the kernel is predicted 0, with an EmptyRowWarning. Before
         ``fit`` it raises a NotFittedError, and a ShapeError if X does not fit the examples.
         """
-        predicted: Array = attention(*self._centred(X), scorer=self._scorer)
+        predicted: Array = attention(*self._asked(X), scorer=self._scorer)
         return predicted.reshape(len(predicted), *self.y_.shape[1:])
 
     def attention(self, X: ArrayLike) -> Array:  # noqa: N803
         """Return the weight (M, N) of each example in each prediction for X (M, E)."""
-        weights: Array = attention(*self._centred(X), scorer=self._scorer, need_weights=True)[1]
+        weights: Array = attention(*self._asked(X), scorer=self._scorer, need_weights=True)[1]
         return weights
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:  # noqa: N803
@@ -122,16 +119,14 @@ class KernelRegression:
         targets = TargetTags(required=True, multi_output=True)
         return Tags("regressor", target_tags=targets, regressor_tags=RegressorTags())
 
-    def _centred(self, X: ArrayLike) -> tuple[Array, Array, Array]:  # noqa: N803
-        """Return query, key (both less the mean of examples, for small rounding errors), value."""
+    def _asked(self, X: ArrayLike) -> tuple[Array, Array, Array]:  # noqa: N803
+        """Return query, key and value."""
         if not hasattr(self, "X_"):
             raise NotFittedError(f"{self!r} has seen no examples yet; call fit(X, y) first")
         query, size = _matrix(X), self.n_features_in_
         if query.shape[1] != size:
             raise ShapeError(f"X must have {size} columns, as in fit, got shape {query.shape}")
-        value = self.y_.reshape(len(self.y_), -1)
-        with np.errstate(over="ignore"):  # the kernel refuses infinity
-            return query - self._centre, self.X_ - self._centre, value
+        return query, self.X_, self.y_.reshape(len(self.y_), -1)
 
 
 def _matrix(X: ArrayLike) -> Array:  # noqa: N803

@@ -336,6 +336,9 @@ def squared_distances(query: Array, key: Array) -> Array:
     if query.shape[-1] == 1:  # the array of differences is as large as the product, and exact
         squared: Array = np.square(query - key.swapaxes(-1, -2))
     else:  # by one matrix product, without an array (..., L, S, E)
+        if key.shape[-2]:  # far from the origin few digits would be left
+            origin = key[..., :1, :]
+            query, key = query - origin, key - origin
         squared = -2 * query @ key.swapaxes(-1, -2)
         squared += _squares("query", query)[..., :, None]
         squared += _squares("key", key)[..., None, :]

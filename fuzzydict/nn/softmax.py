@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_divisor, as_floats, positive
-from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError, quoted
+from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError, quoted, warn
 
 NORMALIZERS = ("softmax", "sparsemax")
 #: From the gradient for the weights to those for the scores and for the temperature.
@@ -92,9 +91,9 @@ def finite_tops(scores: Array) -> Array:
 def warn_of_empty_rows(total: Array) -> None:
     """Warn of the rows whose total weight (..., 1) is 0."""
     if empty := int((total == 0).sum()):
-        warnings.warn(
+        warn(
             f"{empty} of {total.size} queries have nothing to attend to (every key is masked, or "
             f"outside the kernel's width): their weights and outputs are 0",
             EmptyRowWarning,
-            stacklevel=2,
+            stacklevel=3,
         )

@@ -22,6 +22,7 @@ _SHADES: dict[str, Any] = {"cmap": "Blues", "vmin": 0}
 _LABEL, _BLANK = 32, "\N{OPEN BOX}"  # characters of a key; what shows a blank one
 _NUMBERED = 150  # squares of a heat map with room for their numbers
 _COLUMNS, _POINTS = 4, 200  # regressions side by side, and points of the curve of each
+_ALWAYS = 2  # names that stand on a map: of the query and of its best key
 # Positions of a name relative to its point, in points, in the order in which they are tried.
 _PLACES = [
     *((8, 0, "left"), (-8, 0, "right"), (0, 10, "center"), (0, -10, "center")),
@@ -36,7 +37,7 @@ def plot_weights(text: str, weights: Sequence[tuple[str, float]], note: str) -> 
     bars = axes.barh(range(len(rows)), [100 * weight for _, weight in rows], color=_BLUE)
     axes.set_yticks(range(len(rows)), [_label(key) for key, _ in rows])
     axes.bar_label(bars, fmt="%.1f", padding=3)
-    axes.set(title=f"Attention of {_label(text)!r}", xlabel=f"weight (%)\n{note}".rstrip())
+    axes.set(title=f"Attention of '{_label(text)}'", xlabel=f"weight (%)\n{note}".rstrip())
     axes.set_xlim(0, 112 * max((weight for _, weight in rows), default=1.0))
     axes.spines[["top", "right"]].set_visible(False)
     axes.figure.tight_layout()
@@ -58,7 +59,7 @@ def plot_map(attention: Any, n: int, note: str) -> Any:
     dots = axes.scatter(*points.T, c=percent, s=20 + 1.2 * percent, **_SHADES, **style)
     axes.scatter(*star, marker="*", s=200, color=_ORANGE, edgecolors="white", zorder=3)
     axes.figure.colorbar(dots, label="weight (%)")
-    axes.set_title(f"{_label(text)!r} among the keys")
+    axes.set_title(f"'{_label(text)}' among the keys")
     axes.set_xlabel(f"first axis ({shares[0]:.0%} of the keys' variance)\n{note}".rstrip())
     axes.set_ylabel(f"second axis ({shares[1]:.0%} of it)")
     axes.set(xticks=[], yticks=[])  # vectors have no unit
@@ -81,7 +82,10 @@ def principal_axes(keys: Array) -> tuple[Array, Array, Array]:
 
 
 def _name_points(axes: Any, points: Array, dots: Array, names: Sequence[str]) -> None:
-    """Write names (n) beside points (n, 2) so that they cover no name, dot (m, 2) or frame."""
+    """Write names (n) beside points (n, 2) so that they cover no name, dot (m, 2) or frame.
+
+    Where there is no such place, a name is left out; the first two may cover dots.
+    """
     axes.figure.draw_without_rendering()  # the layout fixes the pixels of the points,
     axes.figure.set_layout_engine("none")  # which are to stay there
     frame, centres = axes.get_window_extent(), axes.transData.transform(dots)
@@ -91,15 +95,29 @@ def _name_points(axes: Any, points: Array, dots: Array, names: Sequence[str]) ->
         text = axes.annotate(
             name, point, (0, 0), textcoords="offset points", va="center", fontsize=9, **style
         )
-        for x, y, side in _PLACES:
-            text.set(position=(x, y), ha=side)
-            box = text.get_window_extent().extents
-            inside = (box[:2] >= frame.min).all() and (box[2:] <= frame.max).all()
-            if inside and not ((box[:2] < taken[:, 2:]) & (taken[:, :2] < box[2:])).all(1).any():
-                taken = np.vstack([taken, box])
-                break
+        free = None  # a place that covers no name
+        for place in _PLACES:
+            box = _placed(text, place)
+            if (box[:2] >= frame.min).all() and (box[2:] <= frame.max).all():
+                covers = np.all((box[:2] < taken[:, 2:]) & (taken[:, :2] < box[2:]), axis=1)
+                if not covers.any():
+                    break
+                if free is None and not covers[len(dots) :].any():
+                    free = place
         else:
-            text.remove()
+            if number >= _ALWAYS or free is None:
+                text.remove()
+                continue
+            box = _placed(text, free)
+        taken = np.vstack([taken, box])
+
+
+def _placed(text: Any, place: tuple[int, int, str]) -> Array:
+    """Move a name to a place beside its point, and return its box, (4,)."""
+    x, y, side = place
+    text.set(position=(x, y), ha=side)
+    box: Array = text.get_window_extent().extents
+    return box
 
 
 def plot_heatmap(

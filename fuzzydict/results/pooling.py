@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from numbers import Number
 from operator import is_
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +15,7 @@ from numpy.typing import NDArray
 from fuzzydict._arrays import slices
 from fuzzydict.embedding.encoder import Embedding
 from fuzzydict.embedding.projections import Projections
-from fuzzydict.errors import DoubtfulPoolWarning, PoolingError, quoted
+from fuzzydict.errors import DoubtfulPoolWarning, PoolingError, quoted, warn
 from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.lookup import Attended, Scored
@@ -69,7 +66,6 @@ def shaped(
 #: A pool is doubtful if no key is right with a probability above this; one of numbers also if the
 #: best key is with one below. `tests.benchmarks.pooling` measures what this tells apart.
 DOUBTFUL = 0.5
-_PACKAGE = (str(Path(__file__).parents[1]),)
 #: The best key of a query, and the probability that no key is right, if it is known.
 Doubt: TypeAlias = tuple["Scored", float | None]
 
@@ -80,10 +76,7 @@ def doubts_about(attended: Iterable[Attended]) -> list[Doubt]:
 
 
 def warn_of_doubt(queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers: bool) -> None:
-    """Warn once of the queries for which a pool means little; ``of_numbers`` if values are these.
-
-    The warning names the line that called the package, or before Python 3.12 the read.
-    """
+    """Warn once of queries for which a pool means little; ``of_numbers`` if values are these."""
     doubtful = [
         (query, best, none)
         for query, (best, none) in zip(queries, doubts, strict=True)
@@ -101,9 +94,7 @@ def warn_of_doubt(queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers
         f"pool: no key is like {query} ({why}){others}; "
         f"such a pool means little: see d.attend({query}), or raise score_cutoff to refuse it"
     )
-    is_new = sys.version_info >= (3, 12)
-    place: dict[str, Any] = {"skip_file_prefixes": _PACKAGE} if is_new else {"stacklevel": 4}
-    warnings.warn(message, DoubtfulPoolWarning, **place)
+    warn(message, DoubtfulPoolWarning, stacklevel=4)
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:

@@ -202,8 +202,8 @@ def align_anew(
     """Align a query in another reading with those of its candidates, (C,), that ask for it.
 
     Its amounts are read in the units of a candidate, and "plus" as its "+"; and a code before it,
-    as in "6010 Rent", is left out if no candidate has a number. The features are set in ``x``, (C, F). Return the places
-    of these candidates.
+    as in "6010 Rent", is left out if no candidate has a number. The features are set in ``x``,
+    (C, F). Return the places of these candidates.
     """
     asked, places = query.asked[:LONGEST], defaultdict[str, list[int]](list)
     if amounts_of(asked):
@@ -213,7 +213,8 @@ def align_anew(
     elif (code := _CODE.match(asked)) and not _have_numbers(keys, slots):
         places[asked[code.end() :]] = [*range(len(slots))]
     elif (signed := _SAID_PLUS.sub("+", asked)) != asked:
-        places[signed] = [j for j, slot in enumerate(slots.tolist()) if "+" in exact_text(keys.names[slot])]
+        texts = [exact_text(keys.names[slot]) for slot in slots.tolist()]
+        places[signed] = [j for j, text in enumerate(texts) if "+" in text]
     found = list[int]()
     for written, some in places.items():
         again = keys.table.queries([written])

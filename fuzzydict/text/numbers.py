@@ -231,8 +231,8 @@ def other_marks(text: str, other: str) -> bool:
     (True, True, True)
     >>> other_marks("disney", "Disney+"), other_marks("> 5", "over 5"), other_marks("> 5", "5")
     (False, False, True)
-    >>> other_marks("age < 18", "age at least 18"), other_marks("cpp", "C++"), other_marks("cpp", "C")
-    (True, False, True)
+    >>> other_marks("age < 18", "age at least 18"), other_marks("cpp", "C++")
+    (True, False)
     """
     text, other = with_signs(text[:LONGEST]), with_signs(other[:LONGEST])
     (ours, marked), (theirs, they_mark) = marks_of(text), marks_of(other)

