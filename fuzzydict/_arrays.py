@@ -181,6 +181,14 @@ def whole_number(
     return value
 
 
+def as_gradient(name: str, gradient: ArrayLike, of: Array) -> Array:
+    """Return the gradient of a loss with respect to an array, whose shape it must have."""
+    (array,) = as_floats(**{name: gradient})
+    if array.shape != of.shape:
+        raise ShapeError(f"{name} must have shape {of.shape}, got {array.shape}")
+    return array.astype(of.dtype, copy=False)
+
+
 def as_bool(name: str, answer: Any) -> bool:
     """Return whether something counts as true; raise if it cannot tell, or is a text: "no"."""
     try:

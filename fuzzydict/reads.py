@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from itertools import chain
 from operator import attrgetter, is_
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +158,16 @@ class Reads(Configured, Generic[V, ReaderT]):
 
         return self._each(asked, get)
 
+    @overload
+    def nearest(
+        self, query: list[Any], *, default: Any = ..., score_cutoff: float | None = None
+    ) -> Matches: ...
+    @overload
+    def nearest(self, query: Any, *, score_cutoff: float | None = None) -> Match: ...
+    @overload
+    def nearest(
+        self, query: Any, *, default: T, score_cutoff: float | None = None
+    ) -> Match | T: ...
     def nearest(
         self, query: Any, *, default: Any = NOT_GIVEN, score_cutoff: float | None = None
     ) -> Any:
@@ -257,6 +267,10 @@ class Reads(Configured, Generic[V, ReaderT]):
 
         return match_column(self, column, score_cutoff, one_to_one=one_to_one)
 
+    @overload
+    def most_similar(self, query: list[Any], topn: int | None = 10) -> MatchLists: ...
+    @overload
+    def most_similar(self, query: Any, topn: int | None = 10) -> Matches: ...
     def most_similar(self, query: Any, topn: int | None = 10) -> Any:
         """Return the ``topn`` best matches (all if None), best first, whatever their score.
 
@@ -288,6 +302,10 @@ class Reads(Configured, Generic[V, ReaderT]):
         found = self._each(queries, most_similar)
         return MatchLists(map(Matches, found)) if is_list else found[0]
 
+    @overload
+    def explain(self, query: list[Any]) -> Explanations: ...
+    @overload
+    def explain(self, query: Any) -> Explanation: ...
     def explain(self, query: Any) -> Any:
         """Return the `Explanation` of a query: why `d[query]` finds this key, or finds none.
 
@@ -351,6 +369,14 @@ class Reads(Configured, Generic[V, ReaderT]):
 
     # ---- attention ----------------------------------------------------------------------------
 
+    @overload
+    def attend(
+        self, query: list[Any], *, attn_mask: AttnMask | None = None, topn: int | None = None
+    ) -> Attentions: ...
+    @overload
+    def attend(
+        self, query: Any, *, attn_mask: AttnMask | None = None, topn: int | None = None
+    ) -> Attention: ...
     def attend(
         self, query: Any, *, attn_mask: AttnMask | None = None, topn: int | None = None
     ) -> Any:

@@ -2,7 +2,7 @@
 
 Attention compares a query with keys in a space where words of similar meaning are near each other.
 The built-in vectors come from a corpus of 1961, in which a performance is that of an orchestra, so
-"performance" gives no key of a car much weight.
+"performance" is first of all the top speed.
 
 Attention learns what to compare through two matrices, Q for queries and K for keys:
 

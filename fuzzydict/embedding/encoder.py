@@ -57,6 +57,8 @@ def require_same(saved: dict[str, Any], embedding: Any, where: str = "file") -> 
     other = ", which gives other vectors" if saved.get("name") == given["name"] else ""
     is_function = saved.get("probes") is not None
     advice = "pass the function as embedding=" if is_function else "give the first as embedding="
+    if str(saved.get("name")).startswith("brown vectors"):
+        advice = "for the first, pass embedding=fuzzydict.Brown()"
     raise OptionError(
         f"embedding: the {where} was saved with {saved.get('name')}, and is being loaded with "
         f"{given['name']}{other}; {advice}"

@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from fuzzydict._arrays import (
     Array,
     as_array,
+    as_bool,
     as_divisor,
     as_floats,
+    as_gradient,
     broadcast_lead,
     check_matrices,
     ignore_invalid,
@@ -74,10 +76,11 @@ def attention(
         key: Keys (..., S, E).
         value: Values (..., S, Ev), one for each key.
         scorer: A Scorer, the name of one, or a function (..., L, E), (..., S, E) -> (..., L, S).
-        attn_mask: Broadcasts to (..., L, S): bool (True = attend), or float (added to the scores).
+        attn_mask: Broadcasts to (..., L, S): bool (True = attend), or float (added to the scores,
+            which are then divided by the temperature).
         is_causal: Query i attends only to the keys 0 to i.
         scale: Replaces ``1 / sqrt(E)`` in the scaled dot product.
-        temperature: The scores are divided by it.
+        temperature: The scores are divided by it before the softmax.
         normalizer: "softmax", or "sparsemax", which makes most weights exactly 0.
         need_weights: Whether to return the weights too.
         valid_lens: How many of the first keys are valid, by batch (...) or query (..., L).
@@ -98,6 +101,7 @@ def attention(
     options: dict[str, Any] = {"scorer": scorer, "scale": scale, "attn_mask": attn_mask}
     options |= {"valid_lens": valid_lens, "is_causal": is_causal}
     temperature = positive("temperature", temperature)
+    need_weights = as_bool("need_weights", need_weights)
     if need_weights or not isinstance(normalizer, str) or normalizer != "softmax":
         output, weights, _ = attention_forward(
             query, key, value, temperature=temperature, normalizer=normalizer, **options
@@ -141,7 +145,8 @@ def attention_forward(
     output = pool(weights, v)
 
     @ignore_invalid
-    def backward(d_output: Array) -> AttentionGradients:
+    def backward(d_output: ArrayLike) -> AttentionGradients:
+        d_output = as_gradient("d_output", d_output, output)
         d_weights = unbroadcast(d_output @ v.swapaxes(-1, -2), weights.shape)
         d_value = unbroadcast(weights.swapaxes(-1, -2) @ d_output, v.shape)
         d_scores, d_temperature = normalizer_backward(d_weights)
@@ -178,7 +183,7 @@ def _checked(
     mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
     # How many of the first keys each query may see, (..., L, 1).
     limits = None if valid_lens is None else _checked_lengths(valid_lens, shape)
-    if is_causal:
+    if as_bool("is_causal", is_causal):
         limits = np.minimum(shape[-1] if limits is None else limits, np.c_[1 : shape[-2] + 1])
 
     def masked(scores: Array, rows: slice, keys: slice) -> Array:
@@ -203,7 +208,8 @@ def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> Any:
     if mask.dtype.kind not in "bf":
         raise ArgumentTypeError(
             f"attn_mask must be bool (True = attend) or float (added to the scores), got "
-            f"dtype {mask.dtype}; for zeros and ones pass attn_mask.astype(bool)"
+            f"dtype {mask.dtype}; for zeros and ones pass np.array(attn_mask, bool), and for the "
+            f"keys up to a query's place is_causal=True"
         )
     if mask.dtype.kind == "f" and not (mask < np.inf).all():
         raise ShapeError("attn_mask must not hold NaN or +inf; -inf excludes a key")
@@ -227,7 +233,7 @@ def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> Any:
         what = f"{shape[:-2]} (one for each batch) or {shape[:-1]} (for each query)"
         raise ShapeError(f"valid_lens must have the shape {what}, got {lengths.shape}") from None
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[-1]:
-        got = f"{lengths.min()} to {lengths.max()}"
+        got = " to ".join(map(str, sorted({int(lengths.min()), int(lengths.max())})))
         raise ShapeError(f"valid_lens must be between 0 and S = {shape[-1]}, got {got}")
     return each[..., None]
 

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, DTypeLike
 from fuzzydict._arrays import (
     Array,
     as_array,
+    as_bool,
     as_floats,
+    as_gradient,
     glorot,
     linear,
     linear_backward,
@@ -84,7 +86,7 @@ class MultiHeadAttention:
         self.parameters: dict[str, Array] = {}
         for name, size in {"q": embed_dim, "k": kdim, "v": vdim, "o": embed_dim}.items():
             self.parameters[f"W_{name}"] = glorot(random, embed_dim, size, dtype)
-            if bias:
+            if as_bool("bias", bias):
                 self.parameters[f"b_{name}"] = np.zeros(embed_dim, dtype)
 
     def __call__(
@@ -103,10 +105,11 @@ class MultiHeadAttention:
 
         Return the output (..., L, E), or with ``need_weights`` the output and the weights
         (..., L, S); without ``average_attn_weights`` these are of each head, (..., H, L, S). Masks
-        and errors are those of ``attention``; a mask may be for each head, (..., H, L, S), too.
+        and errors are those of ``attention``; a mask may be for each head, too: (H, L, S) of one
+        item, (..., H, L, S) of several, and so (1, H, L, S) for all of them.
         """
         masks: Any = {"attn_mask": attn_mask, "is_causal": is_causal, "valid_lens": valid_lens}
-        if need_weights:
+        if as_bool("need_weights", need_weights):
             output, weights, _ = self.forward(query, key, value, **masks)
             return output, weights.mean(-3) if average_attn_weights else weights
         _, heads, masks = self._prepare(query, key, value, **masks)
@@ -131,9 +134,11 @@ class MultiHeadAttention:
         inputs, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens, is_causal)
         pooled, weights, inner = attention_forward(*heads, **masks)
         joined = _join(pooled)
+        output = self._linear("o", joined)
 
-        def backward(d_output: Array) -> AttentionGradients:
+        def backward(d_output: ArrayLike) -> AttentionGradients:
             p, d = self.parameters, {}
+            d_output = as_gradient("d_output", d_output, output)
             d_joined, d["W_o"], d["b_o"] = linear_backward(d_output, joined, p["W_o"])
             d_inputs, d_heads = [], inner(_split(d_joined, self.num_heads))
             for n, x, d_head in zip("qkv", inputs, d_heads[:3], strict=True):
@@ -142,7 +147,7 @@ class MultiHeadAttention:
             d_query, d_key, d_value = d_inputs
             return AttentionGradients(d_query, d_key, d_value, {name: d[name] for name in p})
 
-        return self._linear("o", joined), weights, backward
+        return output, weights, backward
 
     def with_parameters(self, parameters: Mapping[str, ArrayLike]) -> Self:
         """Return a copy with some parameters replaced.
@@ -208,7 +213,7 @@ class MultiHeadAttention:
             require_finite(heads[-1], **{name: x})
         axes = max(x.ndim for x in inputs[:2])  # the scores (..., H, L, S) have one more
         mask = None if attn_mask is None else as_array("attn_mask", attn_mask)
-        if mask is not None and 2 < mask.ndim <= axes:
+        if mask is not None and 2 < mask.ndim <= axes:  # of items, not of heads
             mask = mask[..., None, :, :]
         lengths = None if valid_lens is None else as_array("valid_lens", valid_lens)
         if lengths is not None:

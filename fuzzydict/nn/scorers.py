@@ -17,6 +17,7 @@ from fuzzydict._arrays import (
     Array,
     as_divisor,
     as_floats,
+    as_gradient,
     broadcast_lead,
     check_matrices,
     ignore_invalid,
@@ -40,7 +41,7 @@ class ScorerGradients(NamedTuple):
 
 
 #: From the gradient of a loss with respect to the scores (..., L, S) to those of the inputs.
-ScorerBackward: TypeAlias = Callable[[Array], ScorerGradients]
+ScorerBackward: TypeAlias = Callable[[Any], ScorerGradients]
 
 
 class Scorer(ABC):
@@ -67,8 +68,8 @@ class Scorer(ABC):
             require_finite(scores, query=q, key=k, **self._parameters)
 
         @ignore_invalid
-        def backward(d_scores: Array) -> ScorerGradients:
-            d_query, d_key, d_parameters = inner(d_scores)
+        def backward(d_scores: ArrayLike) -> ScorerGradients:
+            d_query, d_key, d_parameters = inner(as_gradient("d_scores", d_scores, scores))
             return ScorerGradients(
                 unbroadcast(d_query, q.shape), unbroadcast(d_key, k.shape), d_parameters
             )

@@ -232,7 +232,7 @@ class Attention:
         values: the values.
         scores: how well each key matches, (S,), by default the logarithm of its probability; -inf
             if it is masked.
-        weights: the softmax of the scores, (S,).
+        weights: the softmax of the scores divided by the temperature, (S,).
         left_out: if there are only some of the keys, the weight that all others would have had. If
             an ``index`` or a database found them, an upper bound on it, provided that no nearer key
             was missed.

@@ -62,7 +62,7 @@ def test_they_do_not_change_and_copies_are_equal() -> None:
     with pytest.raises(ReadOnlyError, match="key"):
         del projections.key
     with pytest.raises(ValueError, match="read-only"):
-        projections.query[0, 0] = 1  # type: ignore[index]
+        projections.query[0, 0] = 1
     projections = some()
     for again in (copy.deepcopy(projections), pickle.loads(pickle.dumps(projections))):
         assert again == projections != 3

@@ -83,9 +83,9 @@ def test_reads_are_those_of_a_dict_with_the_same_items(
     assert remote.get_many(asked, "?") == d.get_many(asked, "?")
     for query in QUERIES:
         assert remote[query] == d[query]
-        mine, its = d.explain(query), remote.explain(query)
-        assert (its.best.key, its.matches, its.equal) == (mine.best.key, mine.matches, mine.equal)
-        assert its.words == mine.words
+        why, same = d.explain(query), remote.explain(query)
+        assert (same.best.key, same.matches, same.equal) == (why.best.key, why.matches, why.equal)
+        assert same.words == why.words
         ranked = [match.key for match in remote.most_similar(query, 3)]
         assert ranked[0] == d.most_similar(query, 1)[0].key
 

@@ -10,7 +10,7 @@ const SAY = {
     "The weights are the softmax of the logarithms of the scores.",
   any:
     "A score tells how well the key matches, on a scale of the scorer. " +
-    "The weights are the softmax of the scores.",
+    "The weights are the softmax of the scores divided by the temperature.",
 };
 const ROWS = 8; // of the values that are drawn
 const TERMS = 3; // of the sum that is written
