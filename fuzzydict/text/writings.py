@@ -30,6 +30,9 @@ _OTHER_THOUSANDS = re.compile(
     r"(?<![\d.,'])[1-9][0-9]{0,2}(?:(?:\.[0-9]{3})+(?=,[0-9]{1,2}(?![\d,]))|(?:['\u2019][0-9]{3})+(?!\d))"
 )
 _LAST_ZERO = re.compile(r"(?<![\w.])([0-9]{3,}\.[1-9])0(?![\w.])")  # "100.50"; but "v1.10"
+_MONEY = re.compile(
+    r"(?:(?<![^\W_])(USD|EUR|GBP|CHF|JPY)|(?<!\w)(?:US)?([$€£¥])) ?([0-9]+(?:\.[0-9]+)?)(?![\w.])"
+)
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
 #: What a text has if `with_plain_numbers` may change it.
 HAS_NUMBERS = re.compile(r"(?i)[0-9]|\b(?:half|quarters?)\b")
@@ -102,8 +105,14 @@ def with_plain_numbers(text: str) -> str:
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _OTHER_THOUSANDS.sub(lambda number: re.sub("\\D", "", number[0]), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
-    text = _LAST_ZERO.sub(r"\1", text)
+    text = _MONEY.sub(_behind, _LAST_ZERO.sub(r"\1", text))
     return _TIMES_BEHIND.sub(r"\2 x \1", text)
+
+
+def _behind(money: re.Match[str]) -> str:
+    """Return an amount with the currency behind it: "$5" as "5$", "EUR 5" as "5 EUR"."""
+    code, sign, number = money.groups()
+    return f"{number} {code}" if code else number + sign
 
 
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
@@ -124,7 +133,7 @@ def with_points(text: str) -> str:
 _SIGN = re.compile("[/&%$€£¥°]")
 _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
-    r"|\$(?= ?[0-9])|(?<=[0-9])\$(?!\w)"
+    r"|(?<![A-Za-z])\$(?= ?[0-9])|(?<=[0-9])\$(?!\w)"
 )
 # Behind a number, where no text is quoted: 15".
 _INCH_SIGN, _QUOTED = (
