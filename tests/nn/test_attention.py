@@ -204,7 +204,7 @@ REFUSED: Refused = {
         "single number": [lambda: softmax(3.0), lambda: normalize(3.0, 1.0, "sparsemax")],
     },
     ArgumentTypeError: {
-        r"int64.*astype\(bool\)": lambda: attention(Q, K, VALUE, attn_mask=np.ones((4, 5), int)),
+        r"int64.*np.array.*bool": lambda: attention(Q, K, VALUE, attn_mask=np.ones((4, 5), int)),
         "must be integers": lambda: attention(Q, K, VALUE, valid_lens=[1.5, 2.0]),
     },
     OptionError: {
