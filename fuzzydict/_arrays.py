@@ -306,17 +306,20 @@ def products(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray
 _RUN = 128  # values of which the top alone is compared first
 
 
-def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
-    """Return places of the ``count`` > 0 largest values (no NaN), rising; of equals the first."""
+def largest(values: NDArray[np.floating[Any]], count: int, tie: float = 0.0) -> NDArray[np.intp]:
+    """Return places of the ``count`` > 0 largest values (no NaN), rising; of equals the first.
+
+    Values that are no farther than ``tie`` from the last of these are equals.
+    """
     whole = len(values) // _RUN * _RUN
     if whole > count * _RUN:  # so many runs have a value as large as the top that is found here
         tops = np.maximum.reduce(values[:whole].reshape(-1, _RUN), axis=1)
-        few = (values >= np.partition(tops, -count)[-count]).nonzero()[0]
+        few = (values >= np.partition(tops, -count)[-count] - tie).nonzero()[0]
         if len(few) < len(values):
-            return np.asarray(few[largest(values[few], count)])
+            return np.asarray(few[largest(values[few], count, tie)])
     least = np.partition(values, -count)[-count]
-    places: NDArray[np.intp] = (values >= least).nonzero()[0]
+    places: NDArray[np.intp] = (values >= least - tie).nonzero()[0]
     if len(places) > count:
-        equal = (values[places] == least).nonzero()[0]
+        equal = (values[places] <= least + tie).nonzero()[0]
         places = np.delete(places, equal[count - len(places) :])
     return places

@@ -33,6 +33,7 @@ from fuzzydict.results.answers import NO_KEY, as_queries, no_match, require_text
 from fuzzydict.results.pooling import StackedValues, shaped
 from fuzzydict.search.keys import USUAL, Asked, Keys, Query, Statistics, exact_text, usual_of
 from fuzzydict.search.lookup import QUERIES, SCORES, Exact, Listing, Scored
+from fuzzydict.search.retrieve import TIE
 from fuzzydict.stores.remote import RemoteDict
 from fuzzydict.stores.sampling import size_of, stacked
 from fuzzydict.text.words import plain, same_text
@@ -278,7 +279,7 @@ class _Part(Exact):
         """
         is_best = np.zeros(odds.shape[1], np.bool_)
         for row in odds:
-            is_best[largest(row, min(self.meaning.candidates, len(row)))] = True
+            is_best[largest(row, min(self.meaning.candidates, len(row)), TIE)] = True
         weights = odds.astype(np.float64)
         if not self._is_named:
             weights = self.meaning.judge.rest_odds(odds, np.zeros(len(odds)))

@@ -21,6 +21,7 @@ from fuzzydict._arrays import largest, products
 from fuzzydict.search import align as a
 from fuzzydict.search import pairs as p
 from fuzzydict.search.keys import Keys, Query, Word, amounts_in, is_word, letters_of, weigh_words
+from fuzzydict.search.retrieve import TIE
 from fuzzydict.search.score import Judge, Meaning
 from fuzzydict.text.lexicon import (
     BOTH_KINDS,
@@ -144,7 +145,7 @@ def _retrieve(
     if len(keys.dead):
         odds[keys.dead] = -np.inf
     n, most = len(odds), meaning.candidates
-    slots = largest(odds, most) if n > most else np.arange(n)
+    slots = largest(odds, most, TIE) if n > most else np.arange(n)
     x = np.zeros((len(slots), len(a.FEATURES)), np.float32)
     x[:, a.NGRAMS] = of_ngrams[slots]
     for place, near, above, _, part in told:

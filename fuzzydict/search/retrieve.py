@@ -15,6 +15,7 @@ from fuzzydict.search.keys import Asked, Keys, shares_of
 
 #: Keys that are compared with a query in detail; more beside an encoder, which finds others.
 CANDIDATES, MORE_CANDIDATES = 12, 24
+TIE = 1e-4  # log-odds that rounding may part
 #: What is seen of each key at a glance; the judge weighs it.
 GLANCE = ("n-grams", "n-grams squared", "nearness above the usual", "nearness by the encoder")
 
@@ -80,6 +81,6 @@ def glance(
 def candidates(seen: Seen, count: int) -> tuple[NDArray[np.intp], Seen]:
     """Return the slots that are most worth a look, (L, C), and what is seen of these."""
     L, n = seen.odds.shape
-    rows = [largest(row, count) for row in seen.odds] if n > count else [np.arange(n)] * L
+    rows = [np.arange(n)] * L if n <= count else [largest(row, count, TIE) for row in seen.odds]
     slots = np.array(rows, np.intp).reshape(L, -1)
     return slots, Seen._make(np.take_along_axis(of_all, slots, 1) for of_all in seen)
