@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -30,11 +30,19 @@ def ngrams(text: str) -> list[int]:
     >>> len(ngrams("color")), len({*ngrams("color")} & {*ngrams("colour")})
     (11, 8)
     """
-    codes = [32, *map(ord, text), 32]
-    each = [*map(_mixed, codes)]
-    twos = [one * _FIRST + two * _SECOND for one, two in pairwise(codes)]
-    threes = [a + b + c for a, b, c in zip(each, each[1:], each[2:], strict=False)]
-    return sorted({(mixed & 0xFFFFFFFF) >> 16 for mixed in twos + threes})
+    return ngrams_of([text])[0]
+
+
+def ngrams_of(texts: Iterable[str]) -> list[list[int]]:
+    """Return the `ngrams` of each of a few texts."""
+    found = list[list[int]]()
+    for text in texts:
+        codes = [32, *map(ord, text), 32]
+        each = [*map(_mixed, codes)]
+        twos = [one * _FIRST + two * _SECOND for one, two in pairwise(codes)]
+        threes = [a + b + c for a, b, c in zip(each, each[1:], each[2:], strict=False)]
+        found.append(sorted({(mixed & 0xFFFFFFFF) >> 16 for mixed in twos + threes}))
+    return found
 
 
 @lru_cache(maxsize=1024)
@@ -67,7 +75,7 @@ def ngrams_of_each(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np
 
 
 def ngrams_of_several(texts: Sequence[str]) -> list[list[int]]:
-    """Return the `ngrams` of each of several texts, sooner than one by one.
+    """Return the `ngrams` of each of several texts: of many sooner than `ngrams_of`.
 
     >>> ngrams_of_several(["red", "", "blue"]) == [ngrams("red"), ngrams(""), ngrams("blue")]
     True
