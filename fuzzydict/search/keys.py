@@ -32,13 +32,7 @@ from fuzzydict.text.lexicon import (
     meanings_of,
     same_terms,
 )
-from fuzzydict.text.ngrams import (
-    Inverted,
-    Postings,
-    ngrams_of_each,
-    ngrams_of,
-    ngrams_of_several,
-)
+from fuzzydict.text.ngrams import Inverted, Postings, ngrams_of_each, ngrams_of_several
 from fuzzydict.text.words import plain
 from fuzzydict.text.writings import words_of
 
@@ -632,7 +626,7 @@ class Keys:
         """
         own, best = np.empty((2, len(queries), len(self.counts)), np.float32)
         texts = [text for query in queries for text in (query.text, *query.names)]
-        each = iter((ngrams_of_several if len(queries) > 1 else ngrams_of)(texts))
+        each = iter(ngrams_of_several(texts))
         for i, query in enumerate(queries):
             rows = self.postings.likeness([*islice(each, 1 + len(query.names))])
             own[i] = rows[0]

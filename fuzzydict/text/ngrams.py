@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from fuzzydict._arrays import slices
 #: Every n-gram has one of so many numbers; few share one.
 BUCKETS = 1 << 16
 _FIRST, _SECOND, _THIRD = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D  # odd, so that they mix
+_FEW = 8  # texts whose n-grams are made sooner one by one than as arrays
 _TEXTS = 1 << 14  # texts whose n-grams are looked at together
 _LAST = 64  # as many texts, or one in as many, are inverted again when others are appended
 
@@ -30,19 +31,7 @@ def ngrams(text: str) -> list[int]:
     >>> len(ngrams("color")), len({*ngrams("color")} & {*ngrams("colour")})
     (11, 8)
     """
-    return ngrams_of([text])[0]
-
-
-def ngrams_of(texts: Iterable[str]) -> list[list[int]]:
-    """Return the `ngrams` of each of a few texts."""
-    found = list[list[int]]()
-    for text in texts:
-        codes = [32, *map(ord, text), 32]
-        each = [*map(_mixed, codes)]
-        twos = [one * _FIRST + two * _SECOND for one, two in pairwise(codes)]
-        threes = [a + b + c for a, b, c in zip(each, each[1:], each[2:], strict=False)]
-        found.append(sorted({(mixed & 0xFFFFFFFF) >> 16 for mixed in twos + threes}))
-    return found
+    return ngrams_of_several([text])[0]
 
 
 @lru_cache(maxsize=1024)
@@ -75,14 +64,23 @@ def ngrams_of_each(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np
 
 
 def ngrams_of_several(texts: Sequence[str]) -> list[list[int]]:
-    """Return the `ngrams` of each of several texts: of many sooner than `ngrams_of`.
+    """Return the `ngrams` of each of several texts.
 
     >>> ngrams_of_several(["red", "", "blue"]) == [ngrams("red"), ngrams(""), ngrams("blue")]
     True
     """
-    flat, counts = ngrams_of_each(texts)
-    numbers, ends = flat.tolist(), counts.cumsum().tolist()
-    return [numbers[start:end] for start, end in pairwise([0, *ends])]
+    if len(texts) > _FEW:
+        flat, counts = ngrams_of_each(texts)
+        numbers, ends = flat.tolist(), counts.cumsum().tolist()
+        return [numbers[start:end] for start, end in pairwise([0, *ends])]
+    found = list[list[int]]()
+    for text in texts:
+        codes = [32, *map(ord, text), 32]
+        each = [*map(_mixed, codes)]
+        twos = [one * _FIRST + two * _SECOND for one, two in pairwise(codes)]
+        threes = [a + b + c for a, b, c in zip(each, each[1:], each[2:], strict=False)]
+        found.append(sorted({(mixed & 0xFFFFFFFF) >> 16 for mixed in twos + threes}))
+    return found
 
 
 class Inverted(NamedTuple):
