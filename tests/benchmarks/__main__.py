@@ -58,10 +58,7 @@ def main() -> None:
 
 
 def _crossed(rows: Sequence[Row]) -> tuple[list[str], list[list[str | None]]]:
-    """Return a table of medians, and in brackets how many times the peer's they are.
-
-    It has a line for each thing, a column for what it is done among, and a line for the peer.
-    """
+    """Return medians of things, in lines, by what they are done among, and the ratio to the peer's."""
     columns: dict[str | None, dict[str, str]] = defaultdict(dict)
     theirs: dict[str | None, list[float]] = defaultdict(list)
     for case, ours, _, peer in rows:

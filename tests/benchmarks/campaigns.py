@@ -245,8 +245,7 @@ _READS: list[Callable[[FuzzyDict[Any], list[str]], list[Any]]] = [
 class _Shared:
     """A dict that threads read and write, and what they saw that cannot be.
 
-    Each key is written by one thread: its versions rise, and the odd ones are there. A value holds
-    the number and the version of its key.
+    Each key is written by one thread: its versions rise, and odd ones are there. So a value tells.
     """
 
     def __init__(self, options: dict[str, Any]) -> None:

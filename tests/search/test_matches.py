@@ -14,33 +14,33 @@ FOUND = """
 prod, staging, dev, max_connections, min_replicas, cfg_path, auth_token: development = dev; maximum
     connections = max_connections; minimum replicas = min_replicas; configuration path = cfg_path;
     authentication token = auth_token
-manager, worker, covid19, influenza: mgr = manager; COVID 19 = covid19
-information technology, research and development, public relations, chief executive officer: I.T. =
-    information technology; it = information technology; R&D = research and development; PR = public
-    relations; C.E.O. = chief executive officer; ceo = chief executive officer
-United Kingdom, United States, France, South Africa, New Zealand: U.K. = United Kingdom; UK = United
-    Kingdom; US = United States; U.S. = United States; NZ = New Zealand
+manager, worker, covid19, influenza, wontfix: mgr = manager; COVID 19 = covid19; won't fix = wontfix
+information technology, research and development, public relations, chief executive officer, CPU:
+    I.T. = information technology; it = information technology; R&D = research and development; PR =
+    public relations; C.E.O. = chief executive officer; ceo = chief executive officer; CPUs = CPU
+United Kingdom, United States, France, South Africa, New Zealand, Lisbon: U.K. = United Kingdom; UK
+    = United Kingdom; US = United States; U.S. = United States; NZ = New Zealand; Lisboa = Lisbon
 username, street_address, email, postcode, birthday: user = username; user name = username; e-mail =
     email; e-mail address = email; post code = postcode; date of birth = birthday
 file_name, file_size, Windows 10, Windows 11: filename = file_name; Windows10 = Windows 10
 2023-01-02, Free Wi-Fi, Free Parking: 02/01/2023 = 2023-01-02; parking = Free Parking
-Mexico, New Mexico, Texas, Nevada: Mxico = Mexico; New Mxico = New Mexico
-home phone number, work phone, email: home phone = home phone number
+Mexico, New Mexico, Texas, Nevada, Q1 2023: Mxico = Mexico; New Mxico = New Mexico; 1Q23 = Q1 2023
+home phone number, work phone, email, Disney+: home phone = home phone number; disney plus = Disney+
 active, inactive, paid, unpaid: in-active = inactive; un-paid = unpaid
 sugarless gum, gum with sugar: sugar-free gum = sugarless gum; gum, no sugar = sugarless gum
 price with tax, price without tax, discount: price w/o tax = price without tax
-EUR/USD, USD to EUR, GBP/USD: USD/EUR = USD to EUR
+EUR/USD, USD to EUR, GBP/USD, Galaxy S24+: USD/EUR = USD to EUR; Galaxy S24 Plus = Galaxy S24+
 color, brand, topSpeed: colour = color; clr = color; hue = color; top speed = topSpeed; maximum
     speed = topSpeed
 quantity, price, timezone, clock: qty = quantity; time zone = timezone
 cost of, the engine, pos, crm: engine of the = the engine; point of sale = pos
-date_of_birth, name, phone, fax: dob = date_of_birth; smartphone = phone
-ruler 30 cm, oil 500 ml, rice 1 kg, trial 14 days: ruler 300mm = ruler 30 cm; oil 0,5 l = oil 500
-    ml; rice 1000 g = rice 1 kg; trial 2 weeks = trial 14 days
+date_of_birth, name, phone, fax, 500 USD: dob = date_of_birth; smartphone = phone; $500 = 500 USD
+ruler 30 cm, oil 500 ml, rice 1 kg, trial 14 days, Not applicable: ruler 300mm = ruler 30 cm; oil
+    0,5 l = oil 500 ml; rice 1000 g = rice 1 kg; trial 2 weeks = trial 14 days; N/A = Not applicable
 Milk 1 l, Milk 2 l: milk 1000 ml = Milk 1 l
 30 minutes, 1 hour, 1 day: 60 minutes = 1 hour; 0.5 h = 30 minutes; 24h = 1 day
-1 l, 500 ml, flour: 1000 ml = 1 l; 0.5 l = 500 ml
-wireless mouse, keyboard: mouse without a wire = wireless mouse
+1 l, 500 ml, flour, 2022/23 Season: 1000 ml = 1 l; 0.5 l = 500 ml; season 2022-2023 = 2022/23 Season
+wireless mouse, keyboard, Tuberculosis: mouse without a wire = wireless mouse; TB = Tuberculosis
 weight (kg), temperature (°C), current (A): weight = weight (kg); temperature = temperature (°C);
     temp_degC = temperature (°C); current = current (A)
 Algebra I, 3 Elm St Unit 2, type 2 diabetes: algebra 1 = Algebra I; Unit 2, 3 Elm St = 3 Elm St Unit
@@ -57,34 +57,34 @@ surname, zip code, Great Britain, kubernetes, 5 gram, DE8937040044, 10-15 C: las
 phone 0301234567, 10000kg, eu38b, berlin10115 room1 2, 1500 m: phone 030 1234567 = phone 0301234567;
     1,500 m = 1500 m; 10 000 kg = 10000kg; eu 38 b = eu38b; berlin 101 15 room 1 2 = berlin10115
     room1 2
-10 µF, 5 mA, 500 mAh, 4.7 Ω: 10uF = 10 µF; 10 microfarad = 10 µF; 5 milliamperes = 5 mA; 4.7 ohm =
-    4.7 Ω; 500mAh = 500 mAh; 500 milliampere hours = 500 mAh
+10 µF, 5 mA, 500 mAh, 4.7 Ω, KMnO4: 10uF = 10 µF; 10 microfarad = 10 µF; 5 milliamperes = 5 mA; 4.7
+    ohm = 4.7 Ω; 500mAh = 500 mAh; 500 milliampere hours = 500 mAh; potassium permanganate = KMnO4
 German, acetaminophen 5 mg, dose (mg/mL): Deutsch = German; paracetamol 5 mg = acetaminophen 5 mg
 Robert Miller, Catherine Fox, William Grey: Bob Miller = Robert Miller; Fox, Kate = Catherine Fox
-car, bus, entrance, red: new car = car; main entrance = entrance; dark red = red
+car, bus, entrance, red, C++: new car = car; main entrance = entrance; dark red = red; cpp = C++
 profit > 10 %, Disney+, A+: profit over 10 % = profit > 10 %; disney = Disney+; a+ = A+
 Robert Miller, Chapter V, Q3 2022: R. Miller = Robert Miller; chapter 5 = Chapter V; 2022 Q3 = Q3
     2022
 cola 6 x 330 ml, bulb 12V 55W, June 2022, board 18 x 220 mm: cola 6x33cl = cola 6 x 330 ml; bulb 55
     W 12 V = bulb 12V 55W; 2022-06 = June 2022; board 220x18mm = board 18 x 220 mm
-Train from London to Paris, Train from Paris to London, cola 6 x 330 ml: to Paris from London by
-    train = Train from London to Paris; London -> Paris (train) = Train from London to Paris; cola
-    330 ml x 6 = cola 6 x 330 ml
-created_at, Ladies' Final, Q1 2023, Log in: created_on = created_at; Women's final = Ladies' Final;
-    first quarter 2023 = Q1 2023; log into = Log in
+Train from London to Paris, Train from Paris to London, cola 6 x 330 ml, Twenty Thousand Leagues: to
+    Paris from London by train = Train from London to Paris; London -> Paris (train) = Train from
+    London to Paris; cola 330 ml x 6 = cola 6 x 330 ml; 20,000 leagues = Twenty Thousand Leagues
+created_at, Ladies' Final, Q1 2023, Log in, Q2 2024: created_on = created_at; Women's final =
+    Ladies' Final; first quarter 2023 = Q1 2023; log into = Log in; second quarter 2024 = Q2 2024
 air conditioning, milk 500 ml, David Price: A/C = air conditioning; 1/2 l milk = milk 500 ml; David
     Prcie = David Price
 apple, apples, user_name, username, max, maximum, color, colour: APPLES = apples; Apple = apple;
     userName = user_name; USERNAME = username; MAX = max; Colour = colour; COLOR = color
--5 °C, 5 °C, 250 mcg, 250 mg, 10 km/h, 42, 420: \N{EN DASH}5 °C = -5 °C; minus 5 C = -5 °C; -5C = -5
-    °C; 250mcg = 250 mcg; 10 km per hour = 10 km/h; 42.0 = 42
-2024-01-02, 2024-02-01, milk 0.5 l, milk 1 l, v1.0, v1.1: 2 January 2024 = 2024-01-02; half a litre
-    of milk = milk 0.5 l; v1 = v1.0
+-5 °C, 5 °C, 250 mcg, 250 mg, 10 km/h, 42, 420, Fanta 2L: \N{EN DASH}5 °C = -5 °C; minus 5 C = -5
+    °C; -5C = -5 °C; 250mcg = 250 mcg; 10 km per hour = 10 km/h; 42.0 = 42; fanta_2000ml = Fanta 2L
+2024-01-02, 2024-02-01, milk 0.5 l, milk 1 l, v1.0, v1.1, Salary 1.500,00 EUR: 2 January 2024 =
+    2024-01-02; half a litre of milk = milk 0.5 l; v1 = v1.0; Salary 1500 EUR = Salary 1.500,00 EUR
 child ticket, UoM, PwC, Change of Control, ACCA, C#, C++: children tickets = child ticket; Unit of
     Measure = UoM; CoC = Change of Control; Association of Chartered Certified Accountants = ACCA; C
     sharp = C#
-ENGL250 Shakespeare, PHYS150 Mechanics, CHEM230 Chemistry, LAW220 Torts: Shakspeer = ENGL250
-    Shakespeare; chemistry = CHEM230 Chemistry; LAW220 = LAW220 Torts
+ENGL250 Shakespeare, PHYS150 Mechanics, CHEM230 Chemistry, LAW220 Torts, 2024-12-31: Shakspeer =
+    ENGL250 Shakespeare; chemistry = CHEM230 Chemistry; LAW220 = LAW220 Torts; 31/12/24 = 2024-12-31
 Salaries, Rent, Hitachi (6501), Sony (6758): 6010 Salaries = Salaries; hitachi = Hitachi (6501)
 Population density (per km²), GDP, CFO (interim), Pay: density of population = Population density
     (per km²); CFO = CFO (interim); pay (monthly) = Pay
@@ -139,7 +139,11 @@ Egypt, LAW220 Torts; 1860 Munich: Bayern Munich, x; WTO: WHO, x; BA-123: AB-123,
 CD-4456, x; Gate 1: Gate A1, x; SKU 88: SKU 88-B, x; Rent (office): Rent (store), x; b+: B, AB-;
 5.1: 1.5, x; NaCl 0.9%: NaCl 9%, x; digoxin 0.025 mg: digoxin 0.25 mg, x; without breakfast:
 breakfast, parking; yes: no, maybe; tabs 5 mg: drops 5 mg, x; undelete a file: delete a file, x;
-v1.1.0: v1.0.1, x; v1.1: v1, x
+v1.1.0: v1.0.1, x; v1.1: v1, x; Fee 123450 EUR: Fee 1,234.50 EUR, sun; Hoodie size S: Hoodie size M,
+sun; above 18: under 18, sun; Out-patient care: Inpatient care, sun; pipe 15": Pipe 15 mm, sun;
+nodebug: debug, sun; Consulting $500: Consulting 500 EUR, sun; Jerrycan 2.5 (l): Jerrycan 5 l, sun;
+Sergey Pavlovich Kuznetsov: Sergey Ivanovich Kuznetsov, sun; 123 W Main Street: 123 N Main Street,
+sun
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
