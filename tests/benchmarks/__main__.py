@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _crossed(rows: Sequence[Row]) -> tuple[list[str], list[list[str | None]]]:
-    """Return medians of things, in lines, by what they are done among, and in ratio to the peer's."""
+    """Return medians of things, in lines, by what they are done among, and the peer's ratio."""
     columns: dict[str | None, dict[str, str]] = defaultdict(dict)
     theirs: dict[str | None, list[float]] = defaultdict(list)
     for case, ours, _, peer in rows:
