@@ -665,16 +665,16 @@ class Keys:
             lengths[some] = np.sqrt(np.einsum("ne,ne->n", whole, whole))
         return np.asarray((shares / np.maximum(lengths, 1e-9)[:, None]).T, np.float32)
 
-    def are_opposites(self, words: NDArray[np.intp], word: Word) -> NDArray[np.bool_] | None:
-        """Return which words of the keys, (P,), or what they are forms of, are opposites of a word.
+    def are_of(self, words: NDArray[np.intp], texts: frozenset[str]) -> NDArray[np.bool_] | None:
+        """Return which words of the keys, (P,), are some texts, or have them as stems.
 
-        Given are their numbers, (P,). It is None if no key has an opposite.
+        Given are their numbers, (P,). It is None if no word of a key is one.
         """
-        are, opposites = None, word.entry.opposites
-        if self.stems.keys().isdisjoint(opposites) and self.numbers.keys().isdisjoint(opposites):
+        are = None
+        if self.stems.keys().isdisjoint(texts) and self.numbers.keys().isdisjoint(texts):
             return None
-        for opposite in opposites:
-            stem, number = self.stems.get(opposite, -2), self.numbers.get(opposite, -2)
+        for text in texts:
+            stem, number = self.stems.get(text, -2), self.numbers.get(text, -2)
             if max(stem, number) >= 0:
                 are = np.zeros(len(words), np.bool_) if are is None else are
                 are |= (self.facts["stem"][words] == stem) | (words == number)

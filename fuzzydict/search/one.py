@@ -311,6 +311,9 @@ def _weigh_kinds(
         of_group = (facts["group"] == entry.group) & (members > 0)
         are_short = of_group & (members == member) & (edits < 1)
         others = of_group & (members != member) | other_units()[entry.unit, facts["unit"]]
+    if entry.names and (are := keys.are_of(flat, entry.names)) is not None:
+        are_short |= are & (edits < 1)
+        others = None if others is None else others & ~are_short
     may = (facts["first"] == ord(text[0])) & (facts["length"] != len(text)) & ~are_short
     if not is_short_form(text):
         own, letters = letters_of(text), facts["letters"]
@@ -323,7 +326,7 @@ def _weigh_kinds(
                 size = len(text), len(strings[j])
                 odds[j] += weights[p.ONE_STEM + kind]
                 odds[j] += weights[p.OF_LETTERS] * (min(size) / max(size))
-    opposites = keys.are_opposites(flat, word) if entry.opposites else None
+    opposites = keys.are_of(flat, entry.opposites) if entry.opposites else None
     against = [
         one if one is not None and np.count_nonzero(one) else None
         for one in (are_short, opposites, others)

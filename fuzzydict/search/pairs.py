@@ -82,9 +82,11 @@ def pairs_of(
         phi[CONVENTION] = of_one_group & are_same & differ
         phi[OTHER_MEMBERS] = of_one_group & ~are_same | other_units()[x["unit"], y["unit"]]
     for number, word in enumerate(words, 1):
-        are = keys.are_opposites(b, word) if word.entry.opposites else None
-        if are is not None:
-            phi[OPPOSITES] += are & (a == number)
+        for place, texts in ((OPPOSITES, word.entry.opposites), (CONVENTION, word.entry.names)):
+            are = keys.are_of(b, texts) if texts else None
+            if are is not None:
+                phi[place, are & (a == number) & differ] = 1
+    phi[OTHER_MEMBERS] *= phi[CONVENTION] == 0
     phi[OTHER_DIGITS] = x["digit"] & y["digit"] & differ
     of_stem = y["letters of the stem"]
     may = (of_stem & x["letters of the stem"] == of_stem) & x["word"] & y["word"]

@@ -32,15 +32,16 @@ class Entry(NamedTuple):
     has_digit: bool
     is_common: bool  # whether it is a word that texts often have
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites
+    names: frozenset[str]  # stems of its other names, where it is of several classes
 
     def by_spelling(self) -> Entry:
         """Return the same without what other names mean: terms, and names of other letters."""
         if self.group >= _TERM_CLASSES:
-            return self._replace(group=-1, member="")
+            return self._replace(group=-1, member="", names=frozenset())
         word, name = self.word, self.member
         if min(len(word), len(name)) > _SHORT_NAME and word[0] != name[0]:  # "bombay", no "lbs"
-            return self._replace(member=word)
-        return self
+            return self._replace(member=word, names=frozenset())
+        return self._replace(names=frozenset())
 
 
 @lru_cache(maxsize=1 << 16)
@@ -55,7 +56,7 @@ def look_up(word: str) -> Entry:
     form, stem = _forms().get(word, word), stem_of(word)
     kinds, common = table_of("kinds").get(word, ()), table_of("common")
     classes, owner = _classes(), form.removesuffix("'s")  # "mary's" is of the class of "mary"
-    group = classes.get(word) or classes.get(owner) or _terms()[0].get(form) or (-1, "")
+    group = classes.get(word) or classes.get(owner) or _terms().words.get(form) or (-1, "")
     is_function = "function" in kinds
     is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
@@ -71,6 +72,7 @@ def look_up(word: str) -> Entry:
         is_common=word in common or form in common or word.removesuffix("s") in common,
         opposites=frozenset(denials_of(word, stem)).union(_with_opposite_prefix(word), *opposites)
         - {word, stem},
+        names=frozenset(_terms().names.get(form, ())) - {stem},
     )
 
 
@@ -355,28 +357,35 @@ _Stems = tuple[str, ...]
 Term: TypeAlias = tuple[int, int, list[_Stems]]
 
 
-@table
-def _terms() -> tuple[dict[str, tuple[int, str]], dict[_Stems, list[list[_Stems]]]]:
-    """Return the class and the member of terms of one word; and the lines that have each, by stems.
+class Terms(NamedTuple):
+    """The terms of things, of which each is a class, and its terms are the one member.
 
-    Each line is a class, of which its terms are one member. Lines whose terms are words alone, all
-    of this class, are left out.
+    Attributes:
+        words: the class and the member of terms of one word.
+        names: the stems of other names of a word that is of several classes: "tb" is a unit, too.
+        lines: the lines that have each term, by stems; but those of words alone, of one class.
     """
-    forms, classes, words = _forms(), _classes(), dict[str, tuple[int, str]]()
-    lines = defaultdict[_Stems, list[list[_Stems]]](list)
+
+    words: dict[str, tuple[int, str]]
+    names: dict[str, set[str]]
+    lines: dict[_Stems, list[list[_Stems]]]
+
+
+@table
+def _terms() -> Terms:
+    forms, classes, terms = _forms(), _classes(), Terms({}, defaultdict(set), defaultdict(list))
     for number, line in enumerate(word_list("terms", " = "), _TERM_CLASSES):
-        split, is_of_others = [term.split(" ") for term in line], False
-        for word, *more in split:
-            if not more:
-                is_of_others |= word in classes  # "tb" is a terabyte as well
-                is_of_others |= (
-                    words.setdefault(forms.get(word, word), (number, line[0]))[0] != number
-                )
-        if is_of_others or max(map(len, split)) > 1:
-            terms = [tuple(map(stem_of, one)) for one in split]
-            for one in terms:
-                lines[one].append(terms)
-    return words, lines
+        split = [term.split(" ") for term in line]
+        alone = [forms.get(word, word) for word, *more in split if not more]
+        firsts = [terms.words.setdefault(word, (number, line[0]))[0] for word in alone]
+        if any(first != number for first in firsts) or not classes.keys().isdisjoint(alone):
+            for word in alone:
+                terms.names[word].update(map(stem_of, alone))
+        if max(map(len, split)) > 1:
+            of_line = [tuple(map(stem_of, one)) for one in split]
+            for one in of_line:
+                terms.lines[one].append(of_line)
+    return terms
 
 
 def same_terms(entries: Sequence[Entry]) -> list[Term]:
@@ -385,14 +394,14 @@ def same_terms(entries: Sequence[Entry]) -> list[Term]:
     >>> same_terms([look_up(word) for word in ("my", "postal", "codes")])[0][:2]
     (1, 2)
     """
-    lines, found, stems = _terms()[1], list[Term](), list[str]()
+    lines, found, stems = _terms().lines, list[Term](), list[str]()
     for entry in entries:  # "hr" is read as "hour", and a term, which "hours" is not
         stems.append(entry.word if entry.unit else entry.stem)
     for start in range(len(stems)):
         for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
             one = tuple(stems[start:end])
             same = [other for line in lines.get(one, ()) for other in line]
-            if others := [other for other in same if other != one]:
+            if others := [other for other in same if other != one and len(one + other) > 2]:
                 found.append((start, end - start, others))
     return found
 
@@ -401,7 +410,7 @@ def same_terms(entries: Sequence[Entry]) -> list[Term]:
 def _names() -> dict[tuple[int, str], list[str]]:
     """Return the words that are one member of a class, or one-word terms of one thing."""
     found = defaultdict[tuple[int, str], list[str]](list)
-    for word, member in (_terms()[0] | _classes()).items():
+    for word, member in (_terms().words | _classes()).items():
         found[member].append(word)
     return found
 
@@ -419,10 +428,10 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
     for start, size, others in terms:
         for other in others:
             found[" ".join([*words[:start], *other, *words[start + size :]])] = None
-    listed = [(i, entry) for i, entry in enumerate(entries) if entry.group >= 0]
+    listed = [(i, entry) for i, entry in enumerate(entries) if entry.group >= 0 or entry.names]
     for i, entry in listed:
         names = dict[str, str]()
-        for name in _names()[entry.group, entry.member]:
+        for name in (*_names().get((entry.group, entry.member), ()), *sorted(entry.names)):
             names.setdefault(stem_of(name), name)  # and no plural beside it
         for stem, name in names.items():
             if stem != entry.stem:
