@@ -363,29 +363,39 @@ class Terms(NamedTuple):
     Attributes:
         words: the class and the member of terms of one word.
         names: the stems of other names of a word that is of several classes: "tb" is a unit, too.
-        lines: the lines that have each term, by stems; but those of words alone, of one class.
+        lines: the lines by the stems of the first words of their terms; but those of words alone.
     """
 
     words: dict[str, tuple[int, str]]
     names: dict[str, set[str]]
-    lines: dict[_Stems, list[list[_Stems]]]
+    lines: dict[str, list[list[str]]]
 
 
 @table
 def _terms() -> Terms:
     forms, classes, terms = _forms(), _classes(), Terms({}, defaultdict(set), defaultdict(list))
     for number, line in enumerate(word_list("terms", " = "), _TERM_CLASSES):
-        split = [term.split(" ") for term in line]
-        alone = [forms.get(word, word) for word, *more in split if not more]
+        alone = [forms.get(term, term) for term in line if " " not in term]
         firsts = [terms.words.setdefault(word, (number, line[0]))[0] for word in alone]
         if any(first != number for first in firsts) or not classes.keys().isdisjoint(alone):
             for word in alone:
                 terms.names[word].update(map(stem_of, alone))
-        if max(map(len, split)) > 1:
-            of_line = [tuple(map(stem_of, one)) for one in split]
-            for one in of_line:
-                terms.lines[one].append(of_line)
+        if len(alone) < len(line):
+            for stem in {stem_of(term.partition(" ")[0]) for term in line}:
+                terms.lines[stem].append(line)
     return terms
+
+
+@lru_cache(maxsize=1 << 14)
+def _terms_from(stem: str) -> dict[_Stems, list[list[_Stems]]]:
+    """Return the lines that have each term whose first word has a stem, by its stems."""
+    found = defaultdict[_Stems, list[list[_Stems]]](list)
+    for line in _terms().lines.get(stem, ()):
+        of_line = [tuple(map(stem_of, term.split(" "))) for term in line]
+        for one in of_line:
+            if one[0] == stem:
+                found[one].append(of_line)
+    return dict(found)
 
 
 def same_terms(entries: Sequence[Entry]) -> list[Term]:
@@ -394,11 +404,12 @@ def same_terms(entries: Sequence[Entry]) -> list[Term]:
     >>> same_terms([look_up(word) for word in ("my", "postal", "codes")])[0][:2]
     (1, 2)
     """
-    lines, found, stems = _terms().lines, list[Term](), list[str]()
+    found, stems = list[Term](), list[str]()
     for entry in entries:  # "hr" is read as "hour", and a term, which "hours" is not
         stems.append(entry.word if entry.unit else entry.stem)
-    for start in range(len(stems)):
-        for end in range(start + 1, min(len(stems), start + _LONGEST_TERM) + 1):
+    for start, first in enumerate(stems):
+        lines, last = _terms_from(first), min(len(stems), start + _LONGEST_TERM)
+        for end in range(start + 1, last + 1 if lines else 0):
             one = tuple(stems[start:end])
             same = [other for line in lines.get(one, ()) for other in line]
             if others := [other for other in same if other != one and len(one + other) > 2]:
