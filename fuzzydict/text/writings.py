@@ -29,7 +29,9 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])"
 _OTHER_THOUSANDS = re.compile(
     r"(?<![\d.,'])[1-9][0-9]{0,2}(?:(?:\.[0-9]{3})+(?=,[0-9]{1,2}(?![\d,]))|(?:['\u2019][0-9]{3})+(?!\d))"
 )
-_LAST_ZERO = re.compile(r"(?<![\w.])([0-9]{3,}\.[1-9])0(?![\w.])")  # "100.50"; but "v1.10"
+_LAST_ZERO = re.compile(  # of a price: "100.50 EUR"
+    r"(?<![\w.])([0-9]+\.[1-9])0(?= ?(?:[$€£¥]|(?:USD|EUR|GBP|CHF|JPY)\b))"
+)
 _MONEY = re.compile(
     r"(?:(?<![^\W_])(USD|EUR|GBP|CHF|JPY)|(?<!\w)(?:US)?([$€£¥])) ?([0-9]+(?:\.[0-9]+)?)(?![\w.])"
 )
@@ -105,7 +107,7 @@ def with_plain_numbers(text: str) -> str:
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _OTHER_THOUSANDS.sub(lambda number: re.sub("\\D", "", number[0]), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
-    text = _MONEY.sub(_behind, _LAST_ZERO.sub(r"\1", text))
+    text = _LAST_ZERO.sub(r"\1", _MONEY.sub(_behind, text))
     return _TIMES_BEHIND.sub(r"\2 x \1", text)
 
 
