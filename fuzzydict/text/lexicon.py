@@ -433,7 +433,7 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
 
     >>> entries = [look_up("my"), look_up("zip")]
     >>> by_other_names(entries, same_terms(entries))[:2]
-    ['my postal code', 'my postcode']
+    ['my postal code', 'my zip code']
     """
     words, found = [entry.word for entry in entries], dict[str, None]()
     for start, size, others in terms:
