@@ -27,11 +27,7 @@ from fuzzydict.text.lexicon import (
     unit_of,
 )
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
-from fuzzydict.text.writings import (
-    first_writings,
-    with_plain_numbers,
-    words_of,
-)
+from fuzzydict.text.writings import first_writings, with_plain_numbers, with_signs, words_of
 
 
 class Numbers(Enum):
@@ -190,19 +186,12 @@ def other_number(text: str, other: str) -> bool:
 _COMPARED = re.compile(r"(?<![-=])([<>]=?)(?= *[$€£¥]? *[.0-9])")
 _TAG = re.compile("<[^<>]*>")
 _MARKED = re.compile(r"(?<!\w)(\w+)(?: (?=[+#]+$))?([+]{1,2}|#|-{1,2}(?=$| ?[,;()/]))(?!\w)")
-_SHARP = re.compile(r"(?i)\b([cf])[ -]?sharp\b")
-_PLUS_PLUS = re.compile(r"(?i)\bc(?:pp| plus plus)\b")
 # The signs that words stand for.
 _SAID = dict.fromkeys(
     ["above", "over", "more", "greater", "exceeding", "least", "minimum", "min"], ">"
 )
 _SAID |= dict.fromkeys(["below", "under", "less", "fewer", "most", "maximum", "max"], "<")
 _WRITTEN_OTHERWISE = str.maketrans({"≤": "<=", "≥": ">=", "♯": "#", "\u2212": "-"})
-
-
-def with_signs(text: str) -> str:
-    """Return a text as written with signs for "C sharp" and "cpp"."""
-    return _PLUS_PLUS.sub("c++", _SHARP.sub(r"\1#", text))
 
 
 @lru_cache(maxsize=1 << 12)

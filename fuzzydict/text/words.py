@@ -20,7 +20,7 @@ LONGEST = 1024
 
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PLURAL = r"(?<=[A-Z]{2})s(?![^\W_])"  # "CPUs" -> "CPU"
+_PLURAL = r"(?<=[A-Z]{2})(?<!HTTP)s(?![^\W_])"  # "CPUs" -> "CPU"
 _S = re.compile(_PLURAL)
 # But "PwC", "VoIP" and "SaaS" are one word; "MyID" is two.
 _ACRONYM = re.compile(

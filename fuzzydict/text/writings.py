@@ -29,12 +29,6 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([0-9]+),([0-9]{1,2})(?![\d,]|\.[0-9])"
 _OTHER_THOUSANDS = re.compile(
     r"(?<![\d.,'])[1-9][0-9]{0,2}(?:(?:\.[0-9]{3})+(?=,[0-9]{1,2}(?![\d,]))|(?:['\u2019][0-9]{3})+(?!\d))"
 )
-_LAST_ZERO = re.compile(  # of a price: "100.50 EUR"
-    r"(?<![\w.])([0-9]+\.[1-9])0(?= ?(?:[$€£¥]|(?:USD|EUR|GBP|CHF|JPY)\b))"
-)
-_MONEY = re.compile(
-    r"(?:(?<![^\W_])(USD|EUR|GBP|CHF|JPY)|(?<!\w)(?:US)?([$€£¥])) ?([0-9]+(?:\.[0-9]+)?)(?![\w.])"
-)
 _BARE_POINT = re.compile(r"(?<![\w.,])\.(?=[0-9])")
 #: What a text has if `with_plain_numbers` may change it.
 HAS_NUMBERS = re.compile(r"(?i)[0-9]|\b(?:half|quarters?)\b")
@@ -57,12 +51,6 @@ _HALF_OF = re.compile(
     r"\b(?:(?-i:a) )?(half|quarter|three[ -]quarters)(?: of)?(?: an?)?[ -]"
     r"(?=(?:kg|lb|oz|cup|tsp|tbsp|teaspoon|tablespoon|pound|pint|gallon|lit(?:er|re)|met(?:er|re)"
     r"|kilogram|gram|kilo|ounce|ton|inch|mile|hour)\b)"
-)
-# "1Q23" as "Q1 23", "2022/23" as "2022/2023"; but "2011/12" may be a month.
-_QUARTER = re.compile(r"(?i)\b([1-4])(q(?= ?(?:20)?[0-9]{2}\b)|h(?= ?20[0-9]{2}\b))")
-_SEASON = re.compile(
-    r"(?i)\b(19|20|(?:fy|season) ?|(?=[0-9]{2}/[0-9]{2} season))"
-    r"([0-9]{2})([/\u2013-])(1[3-9]|[2-9][0-9])\b(?![/\u2013-])"
 )
 _PARTS = {"half": "0.5 ", "quarter": "0.25 ", "three quarters": "0.75 "}
 _AND_A_HALF = re.compile(
@@ -95,26 +83,74 @@ def with_plain_numbers(text: str) -> str:
     def part(found: re.Match[str]) -> str:
         return _PARTS[found[1].lower().replace("-", " ")]
 
-    def season(found: re.Match[str]) -> str:
-        before, first, sign, second = found.groups()
-        century = before if before.isdigit() else f"{before} 20"
-        years = f"{century}{first}{sign}{century[-2:]}{second}"
-        return years if int(first) + 1 == int(second) else found[0]
-
-    text = _QUARTER.sub(r"\2\1 ", _SEASON.sub(season, text))
     text = _HALF_OF.sub(part, _AND_A_HALF.sub(more, text))
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _OTHER_THOUSANDS.sub(lambda number: re.sub("\\D", "", number[0]), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
-    text = _LAST_ZERO.sub(r"\1", _MONEY.sub(_behind, text))
-    return _TIMES_BEHIND.sub(r"\2 x \1", text)
+    text = _TIMES_BEHIND.sub(r"\2 x \1", text)
+    return _with_years(_with_prices(text))
 
 
-def _behind(money: re.Match[str]) -> str:
-    """Return an amount with the currency behind it: "$5" as "5$", "EUR 5" as "5 EUR"."""
-    code, sign, number = money.groups()
-    return f"{number} {code}" if code else number + sign
+_MONEY = re.compile(
+    r"(?:(?<![\w-])(?<!- )(USD|EUR|GBP|CHF|JPY)|(?<![\w-])(?<!- )(?:US)?([$€£¥])) ?"
+    r"([0-9]+(?:\.[0-9]+)?)(?![\w.]| ?[-\u2013] ?[$€£¥0-9])"
+)
+_DOLLARS = re.compile(r"(?<=[0-9]) (?i:(?:us )?dollars?|bucks)\b")
+_LAST_ZEROS = re.compile(
+    r"(\.[1-9])0(?= (?:USD|EUR|GBP|CHF|JPY)\b)|\.00(?= (?:USD|EUR|GBP|CHF|JPY)\b)"
+)
+
+
+def _with_prices(text: str) -> str:
+    """Return a text with currencies behind the amounts, of which the last zeros say nothing.
+
+    Ranges stay as they are.
+
+    >>> _with_prices("US$ 5.50, EUR 9.00"), _with_prices("$5-$10")
+    ('5.5$, 9 EUR', '$5-$10')
+    """
+
+    def behind(money: re.Match[str]) -> str:
+        code, sign, number = money.groups()
+        if "." in number:
+            number = number.rstrip("0").rstrip(".")
+        return f"{number} {code}" if code else number + sign
+
+    return _LAST_ZEROS.sub(r"\1", _MONEY.sub(behind, _DOLLARS.sub(" USD", text)))
+
+
+_QUARTER = re.compile(r"(?i)\b([1-4])(q(?= ?(?:20)?[0-9]{2}\b)|h(?= ?20[0-9]{2}\b))")
+_PART_OF_YEAR = re.compile(
+    r"(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th)[ -]([qh])(?:uarter|alf)(?: of)?,?"
+    r"(?= (?:19|20)[0-9]{2}\b)"
+)
+_PLACES = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
+_SEASON = re.compile(
+    r"(?i)\b(19|20(?=../)|(?:fy|season) ?|(?=[0-9]{2}/[0-9]{2} season))"
+    r"([0-9]{2})([/\u2013-])(1[3-9]|[2-9][0-9])\b(?![/\u2013-])"
+)
+
+
+def _with_years(text: str) -> str:
+    """Return a text with quarters as "Q1", and both years of a season whole.
+
+    "2011/12" may be a month.
+
+    >>> _with_years("1Q23"), _with_years("second half of 2024"), _with_years("FY22/23, 2011/12")
+    ('Q1 23', 'h2 2024', 'FY 2022/2023, 2011/12')
+    """
+
+    def season(found: re.Match[str]) -> str:
+        before, first, sign, second = found.groups()
+        century = before if before.isdigit() else f"{before.strip()} 20"
+        years = f"{century}{first}{sign}{century[-2:]}{second}"
+        return years if int(first) + 1 == int(second) else found[0]
+
+    def part(found: re.Match[str]) -> str:
+        return found[2].lower() + _PLACES.get(found[1].lower(), found[1][0])
+
+    return _QUARTER.sub(r"\2\1 ", _PART_OF_YEAR.sub(part, _SEASON.sub(season, text)))
 
 
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
@@ -137,15 +173,13 @@ _SIGNS = re.compile(
     r"(?<![^\W_])([^\W\d_]+)/([^\W\d_]*)(?![^\W_])| & |%(?![^\W\d_])|[€£¥]|°[CFcf](?![^\W_])"
     r"|(?<![A-Za-z])\$(?= ?[0-9])|(?<=[0-9])\$(?!\w)"
 )
-# Behind a number, where no text is quoted: 15".
-_INCH_SIGN, _QUOTED = (
-    re.compile(r"(?<=[0-9]) ?(?:[\"\u2033]|'')(?!\w)"),
-    re.compile(r"(?<!\S)[\"'(]*\"\w"),
-)
+# Behind a number, where nothing is quoted: 15".
+_INCH_SIGN = re.compile(r"(?<=[0-9]) ?(?:[\"\u2033]|'')(?!\w)")
+_QUOTED = re.compile(r"(?<![0-9])(?<![0-9] )\"")
 # "123 N Main St", where it is no unit.
 _COMPASS = re.compile(
-    r"(?<=[0-9] )([NESW])\b\.?(?= (?:[A-Z][\w']*\.? ){1,3}(?:Ave|Avenue|Blvd|Boulevard|Court|Ct|Dr"
-    r"|Drive|Highway|Hwy|Lane|Ln|Parkway|Pkwy|Pl|Place|Rd|Road|St|Street|Way)\b)"
+    r"(?<=[0-9] )([NESW])\b\.?(?= (?:[A-Z][\w']*\.? ){1,3}(?:Ave|Avenue|Blvd"
+    r"|Boulevard|Highway|Hwy|Lane|Ln|Parkway|Pkwy|Rd|Road|St|Street)\b)"
 )
 _DIRECTIONS = {"N": "North", "E": "East", "S": "South", "W": "West"}
 _SPLIT_OFF = re.compile(r"(?i)\b(in|out|on|off|up|down|pre|post|(?-i:a))-([a-z]+)")
@@ -180,6 +214,15 @@ _LAST_UNIT = re.compile(
 )
 
 
+_SHARP = re.compile(r"\b([CcFf])[ -]?[Ss]harp\b")
+_PLUS_PLUS = re.compile(r"\b(?:cpp|[Cc] plus plus)\b")
+
+
+def with_signs(text: str) -> str:
+    """Return a text as written with signs for "C sharp" and "cpp"; but "CPP" is something else."""
+    return _PLUS_PLUS.sub("c++", _SHARP.sub(r"\1#", text))
+
+
 def spelled_out(text: str) -> str:
     """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
     text = text[:LONGEST]
@@ -193,7 +236,7 @@ def spelled_out(text: str) -> str:
     if "-" in text:
         text = _SPLIT_OFF.sub(_joined, text)
         text = _CODE_HYPHEN.sub("", text)
-    text = _ARROW.sub(" to ", _PLUS.sub(" plus", text))
+    text = _ARROW.sub(" to ", _PLUS.sub(" plus", with_signs(text)))
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
@@ -271,38 +314,51 @@ def words_of(text: str) -> list[str]:
 
 _TENS = {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-_CENTURIES = (18, 19, 20)
+_CENTURIES = (18, 19)
 _MOST_DIGITS = 14
 _NUMBER_WORD = re.compile("([0-9]+)((?:st|nd|rd|th)?)")
 
 
 def _with_whole_numbers(words: list[str]) -> list[str]:
-    """Return words with "twenty first", "two hundred five" and "nineteen ninety" as one number.
+    """Return words with "twenty first", "two hundred and five" and "nineteen ninety" as one number.
 
     A number in digits may stand before "thousand", but not one with a point.
     """
     numbers, found = table_of("numbers"), list[str]()
-    whole, room = 0, 0  # the number at the end of those found, and what may be added to it is less
-    for word in words:
-        told = _NUMBER_WORD.fullmatch(numbers.get(word, [word])[0])
-        number, ending = (
-            (int(told[1]), told[2]) if told and len(told[1]) < _MOST_DIGITS else (0, "")
-        )
-        in_words = word in numbers
-        if (scale := _SCALES.get(word)) and (low := whole % scale) > 0:
-            whole, room = whole - low + low * scale, scale
-        elif in_words and 0 < number < room:
+    # The number at the end of those found, what may be added to it is less than, and its kind.
+    whole, room, in_words = 0, 0, False
+    for place, word in enumerate(words):
+        number, ending = _number_of(numbers.get(word, [word])[0])
+        scale, is_named, low = _SCALES.get(word, 0), word in numbers, 0
+        if scale and found[-2:-1] != ["point"]:  # what it multiplies
+            low = whole % scale if in_words else whole * (whole < scale)
+        if low:
+            whole, room, in_words = whole - low + low * scale, scale, True
+        elif is_named and 0 < number < room:
             whole, room = whole + number, 10 if word in _TENS else 0
-        elif in_words and whole in _CENTURIES and number in range(10, 100):
+        elif is_named and in_words and whole in _CENTURIES and number in range(10, 100):
             whole, room = 100 * whole + number, 10 if word in _TENS else 0
+        elif word == "and" and room > 10 and words[place + 1 : place + 2]:
+            after = words[place + 1]  # "two hundred and five", but "two hundred and 5"
+            if after not in numbers or not 0 < _number_of(numbers[after][0])[0] < room:
+                found.append(word)
+                whole = room = 0
+            continue
         else:
-            is_part = not in_words and found[-1:] and found[-1].isdecimal()
+            is_part = not is_named and found[-1:] and found[-1].isdecimal()
             found.append(word)
-            whole, room = 0 if is_part or ending else number, 10 if word in _TENS else 0
+            whole, room, in_words = 0 if is_part or ending else number, 0, is_named
+            room = 10 if word in _TENS else 0
             continue
         found[-1] = f"{whole}{ending}"
         whole = 0 if ending else whole
     return found
+
+
+def _number_of(word: str) -> tuple[int, str]:
+    """Return the number that a word is in digits, and its ending: "21st"; 0 for none."""
+    told = _NUMBER_WORD.fullmatch(word)
+    return (int(told[1]), told[2]) if told and len(told[1]) < _MOST_DIGITS else (0, "")
 
 
 _NUMERALS = {"i": "1", "v": "5", "x": "10"}
@@ -348,7 +404,7 @@ def other_writings() -> dict[str, list[str]]:
 
 # "A 3-1 B" and "A > B"; but "A/C" is one word.
 _SIDES = re.compile(
-    r"[^\W\d_](?:\s*>\s*|\s[-\u2013]\s|\s[0-9]+[-:\u2013][0-9]+\s)[^\W\d_]"
+    r"[^\W\d_](?:\s*>\s*|\s[-\u2013]\s|\s[0-9]+[-:\u2013][0-9]+\s(?=[A-Z]))[^\W\d_]"
     r"|[^\W\d_]{2}\s*/\s*[^\W\d_]|[^\W\d_]\s*/\s*[^\W\d_]{2}"
 )
 _ASPECTS = dict.fromkeys(("at", "on", "in", "into"), "at")  # "created_on", "log in"
