@@ -218,6 +218,7 @@ _SHARP = re.compile(r"\b([CcFf])[ -]?[Ss]harp\b")
 _PLUS_PLUS = re.compile(r"\b(?:cpp|[Cc] plus plus)\b")
 
 
+@lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
 def with_signs(text: str) -> str:
     """Return a text as written with signs for "C sharp" and "cpp"; but "CPP" is something else."""
     return _PLUS_PLUS.sub("c++", _SHARP.sub(r"\1#", text))
