@@ -20,6 +20,8 @@ AMOUNT = re.compile(
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
 _MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
 _MULTIPLES |= {"pound": (16, "ounce"), "foot": (12, "inch"), "gallon": (8, "pint")}
+_CURRENCIES = {"dollar", "eur", "jpy", "chf", "cad", "aud", "cny"}
+_MAY_BE_THOUSANDS = re.compile(r"[0-9]{1,3}\.[0-9]{3}")  # "1.500 EUR", but "1.500 kg" are 1.5 kg
 #: What rates are often of; and what may tell of a rate otherwise.
 _RATED = {"second", "minute", "hour", "day", "week", "month", "year"}
 _RATED |= {"liter", "milliliter", "deciliter", "kilogram", "meter"}
@@ -36,8 +38,10 @@ class Amount(NamedTuple):
 
 
 def _amount(found: re.Match[str]) -> Amount | None:
-    """Return what an `AMOUNT` is, if its second part is a unit."""
+    """Return what an `AMOUNT` is, if its second part is a unit, and the value is sure."""
     number, unit = found[1], unit_of(found[2])
+    if unit in _CURRENCIES and _MAY_BE_THOUSANDS.fullmatch(number):
+        return None
     prefix = next((one for one in PREFIXES if unit.startswith(one)), "")
     times, base = _MULTIPLES.get(unit, (1, unit.removeprefix(prefix)))
     value = Fraction(number) * times * Fraction(10) ** PREFIXES.get(prefix, 0)

@@ -61,10 +61,10 @@ _AND_A_HALF = re.compile(
 
 @lru_cache(maxsize=1 << 12)  # of a query, for each of its candidates
 def with_plain_numbers(text: str) -> str:
-    """Return a text as written with blanks around "x" between numbers, which have no commas.
+    """Return a text as written with blanks around "x" between numbers, whose thousands are joined.
 
     There is a digit before each point. How often an amount is there stands before it, and halves,
-    quarters and eighths of an amount are decimals.
+    quarters and eighths of an amount are decimals. Prices and years: see below.
 
     >>> with_plain_numbers("1,000.50 EUR, or 2,5"), with_plain_numbers("May 5,2024: 2x.5 mg")
     ('1000.5 EUR, or 2.5', 'May 5,2024: 2 x 0.5 mg')
@@ -97,24 +97,20 @@ _MONEY = re.compile(
     r"([0-9]+(?:\.[0-9]+)?)(?![\w.]| ?[-\u2013] ?[$€£¥0-9])"
 )
 _DOLLARS = re.compile(r"(?<=[0-9]) (?i:(?:us )?dollars?|bucks)\b")
-_LAST_ZEROS = re.compile(
-    r"(\.[1-9])0(?= (?:USD|EUR|GBP|CHF|JPY)\b)|\.00(?= (?:USD|EUR|GBP|CHF|JPY)\b)"
-)
+_LAST_ZEROS = re.compile(r"(?:(\.[1-9])0|\.00?)(?=[$€£¥]| (?:USD|EUR|GBP|CHF|JPY)\b)")
 
 
 def _with_prices(text: str) -> str:
     """Return a text with currencies behind the amounts, of which the last zeros say nothing.
 
-    Ranges stay as they are.
+    Ranges stay as they are, and three digits behind a point, which may be thousands.
 
-    >>> _with_prices("US$ 5.50, EUR 9.00"), _with_prices("$5-$10")
-    ('5.5$, 9 EUR', '$5-$10')
+    >>> _with_prices("US$ 5.50, EUR 9.00"), _with_prices("$5-$10"), _with_prices("EUR 1.500")
+    ('5.5$, 9 EUR', '$5-$10', '1.500 EUR')
     """
 
     def behind(money: re.Match[str]) -> str:
         code, sign, number = money.groups()
-        if "." in number:
-            number = number.rstrip("0").rstrip(".")
         return f"{number} {code}" if code else number + sign
 
     return _LAST_ZEROS.sub(r"\1", _MONEY.sub(behind, _DOLLARS.sub(" USD", text)))

@@ -133,10 +133,11 @@ class Answers:
                 attention = _at_temperature(self.dict.attend(query), temperature)
             except NoMatchError as error:  # an equal key may be found all the same
                 told["not_pooled"] = error.message
-        best, matches, taught = explanation.best, explanation.matches, explanation.taught
+        matches, taught = explanation.matches, explanation.taught
+        best = explanation.best if matches else None
         told["verdict"], _, told["why"] = str(explanation).partition("\n")
         told |= {"matches": matches, "taught": taught}
-        told["doubtful"] = best is not None and matches and not taught and is_doubtful(best)
+        told["doubtful"] = best is not None and not taught and is_doubtful(best)
         told["pools"] = explanation.pools and matches and not taught
         if attention is not None:
             slots = {name: slot for slot, name in enumerate(attention.names)}
@@ -146,11 +147,7 @@ class Answers:
             told |= no_key if taught and not matches else self._pooled(attention)
         for key, value, score in nearest:
             row = {"key": key_text(key), "value": shown(value), "score": score, "at": None}
-            row |= {
-                "weight": float(
-                    attention is None and best is not None and matches and key == best.key
-                )
-            }
+            row |= {"weight": float(attention is None and best is not None and key == best.key)}
             number = float(value) if self._are_numbers else None
             row |= {"color": self._color(value), "number": number}
             if attention is not None and key in slots:
