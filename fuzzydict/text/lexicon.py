@@ -72,7 +72,7 @@ def look_up(word: str) -> Entry:
         is_common=word in common or form in common or word.removesuffix("s") in common,
         opposites=frozenset(denials_of(word, stem)).union(_with_opposite_prefix(word), *opposites)
         - {word, stem},
-        names=frozenset(_terms().names.get(form, ())) - {stem},
+        names=frozenset(map(stem_of, _terms().names.get(form, ()))) - {stem},
     )
 
 
@@ -207,7 +207,7 @@ def is_other_compound(text: str, other: str) -> bool:
 # ---- closed classes, units and terms ------------------------------------------------------------
 
 _TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
-_LONGEST_TERM = 6  # words
+_LONGEST_TERM, _BEGINNING = 6, 2  # words of a term; letters by which it is sought
 _SHORT_NAME = 3  # letters of a name that is written by convention, as "lb"
 _MOST_NAMED = 8  # texts in which something has another name
 
@@ -362,40 +362,63 @@ class Terms(NamedTuple):
 
     Attributes:
         words: the class and the member of terms of one word.
-        names: the stems of other names of a word that is of several classes: "tb" is a unit, too.
-        lines: the lines by the stems of the first words of their terms; but those of words alone.
+        names: the other names of a word that is of several classes: "tb" is a unit, too.
+        lines: the lines by how their terms begin, in two letters; but those of words alone.
     """
 
     words: dict[str, tuple[int, str]]
-    names: dict[str, set[str]]
+    names: dict[str, list[str]]
     lines: dict[str, list[list[str]]]
 
 
 @table
 def _terms() -> Terms:
-    forms, classes, terms = _forms(), _classes(), Terms({}, defaultdict(set), defaultdict(list))
+    forms, classes, terms = _forms(), _classes(), Terms({}, defaultdict(list), defaultdict(list))
     for number, line in enumerate(word_list("terms", " = "), _TERM_CLASSES):
-        alone = [forms.get(term, term) for term in line if " " not in term]
-        firsts = [terms.words.setdefault(word, (number, line[0]))[0] for word in alone]
-        if any(first != number for first in firsts) or not classes.keys().isdisjoint(alone):
-            for word in alone:
-                terms.names[word].update(map(stem_of, alone))
+        if alone := [forms.get(term, term) for term in line if " " not in term]:
+            member = number, line[0]
+            firsts = {terms.words.setdefault(word, member)[0] for word in alone}
+            if firsts != {number} or not classes.keys().isdisjoint(alone):
+                for word in alone:
+                    terms.names[word] += alone
         if len(alone) < len(line):
-            for stem in {stem_of(term.partition(" ")[0]) for term in line}:
-                terms.lines[stem].append(line)
+            for beginning in {term[:_BEGINNING].strip() for term in line}:
+                terms.lines[beginning].append(line)
     return terms
+
+
+@lru_cache(maxsize=1 << 12)
+def _lines_from(beginning: str) -> dict[str, list[list[_Stems]]]:
+    """Return the lines of terms that begin so, by the stems of their first words."""
+    found = defaultdict[str, list[list[_Stems]]](list)
+    for line in _terms().lines.get(beginning, ()):
+        of_line = [tuple(map(stem_of, term.split(" "))) for term in line]
+        begun = zip(line, of_line, strict=True)
+        for stem in {one[0] for term, one in begun if term.startswith(beginning)}:
+            found[stem].append(of_line)
+    return dict(found)
+
+
+@cache
+def _other_beginnings() -> dict[str, set[str]]:
+    """Return how forms of words begin that begin otherwise than their stems: "feet" of "foot"."""
+    found, tables = defaultdict[str, set[str]](set), table_of("irregular", "forms")
+    for word, base in (_forms() | {word: base for word, (base, *_) in tables.items()}).items():
+        if word[:_BEGINNING] != base[:_BEGINNING]:
+            found[stem_of(word)].add(word[:_BEGINNING])
+    return dict(found)
 
 
 @lru_cache(maxsize=1 << 14)
 def _terms_from(stem: str) -> dict[_Stems, list[list[_Stems]]]:
     """Return the lines that have each term whose first word has a stem, by its stems."""
     found = defaultdict[_Stems, list[list[_Stems]]](list)
-    for line in _terms().lines.get(stem, ()):
-        of_line = [tuple(map(stem_of, term.split(" "))) for term in line]
-        for one in of_line:
-            if one[0] == stem:
-                found[one].append(of_line)
-    return dict(found)
+    for beginning in sorted({stem[:_BEGINNING], *_other_beginnings().get(stem, ())}):
+        for line in _lines_from(beginning).get(stem, ()):
+            for one in line:
+                if one[0] == stem and line not in found[one]:
+                    found[one].append(line)
+    return {one: lines for one, lines in found.items() if lines}
 
 
 def same_terms(entries: Sequence[Entry]) -> list[Term]:
