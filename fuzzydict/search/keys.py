@@ -29,7 +29,6 @@ from fuzzydict.text.lexicon import (
     by_other_names,
     is_short_form,
     look_up,
-    meanings_of,
     same_terms,
 )
 from fuzzydict.text.ngrams import Inverted, Postings, ngrams_of_each, ngrams_of_several
@@ -58,7 +57,7 @@ class Word(NamedTuple):
 
     text: str  # the word, in its first spelling
     entry: Entry  # what the lexicon says of it
-    meanings: tuple[int, ...]  # as of `meanings_of`; none where letters alone are compared
+    meanings: tuple[int, ...]  # as of its entry; none where letters alone are compared
     unit: NDArray[np.float32]  # its vector, (E,), of length one, or zeros
     length: float  # that of its vector
     weight: float  # how much it says in English: rare words weigh more
@@ -108,10 +107,9 @@ class WordTable:
             spelled = [entry.by_spelling() for entry in entries]
             return [Word(one.word, one, *none, _kind_of(one, False)) for one in spelled]
         known = self.vectors.look_up([entry.word for entry in entries])
-        each = zip(entries, map(meanings_of, entries), known, strict=True)
         return [
-            Word(entry.word, entry, meanings, *of, _kind_of(entry, of.is_known))
-            for entry, meanings, of in each
+            Word(entry.word, entry, entry.meanings, *of, _kind_of(entry, of.is_known))
+            for entry, of in zip(entries, known, strict=True)
         ]
 
     def of_each(self, texts: Sequence[Sequence[str]]) -> list[list[Word]]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from fuzzydict.text.words import table, word_list
+from fuzzydict.text.words import line_of, word_list
 
 
 class Entry(NamedTuple):
@@ -33,10 +33,11 @@ class Entry(NamedTuple):
     is_common: bool  # whether it is a word that texts often have
     opposites: frozenset[str]  # words that are, or whose stems are, its opposites
     names: frozenset[str]  # stems of its other names, where it is of several classes
+    meanings: tuple[int, ...]  # its first meanings, then what each is a kind of; see `relations_of`
 
     def by_spelling(self) -> Entry:
         """Return the same without what other names mean: terms, and names of other letters."""
-        if self.group >= _TERM_CLASSES:
+        if self.group >= TERM_CLASSES:
             return self._replace(group=-1, member="", names=frozenset())
         word, name = self.word, self.member
         if min(len(word), len(name)) > _SHORT_NAME and word[0] != name[0]:  # "bombay", no "lbs"
@@ -53,14 +54,14 @@ def look_up(word: str) -> Entry:
     >>> look_up("twelve").form, look_up("kg").form, look_up("ltd").is_filler
     ('12', 'kilogram', True)
     """
-    form, stem = _forms().get(word, word), stem_of(word)
+    form, stem = first_spellings().get(word, word), stem_of(word)
     kinds, common = table_of("kinds").get(word, ()), table_of("common")
-    classes, owner = _classes(), form.removesuffix("'s")  # "mary's" is of the class of "mary"
-    group = classes.get(word) or classes.get(owner) or _terms().words.get(form) or (-1, "")
+    classes, owner = classes_of_words(), form.removesuffix("'s")  # "mary's" is as "mary" is
+    told = [_told(one) for one in (word, form, stem)]
+    group = classes.get(word) or classes.get(owner) or told[1].term or (-1, "")
     is_function = "function" in kinds
     is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
-    opposites = [_opposites().get(one, set()) for one in (word, form, stem)]
     return Entry(
         *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
@@ -70,9 +71,41 @@ def look_up(word: str) -> Entry:
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,
-        opposites=frozenset(denials_of(word, stem)).union(_with_opposite_prefix(word), *opposites)
+        opposites=frozenset(_with_opposite_prefix(word)).union(
+            denials_of(word, stem), *(one.opposites for one in told)
+        )
         - {word, stem},
-        names=frozenset(map(stem_of, _terms().names.get(form, ()))) - {stem},
+        names=told[1].names - {stem},
+        meanings=next(filter(any, (one.meanings for one in told)), NO_MEANINGS),
+    )
+
+
+#: The most meanings of a word that are known, each with what it is a kind of.
+MEANINGS = 4
+NO_MEANINGS = (0,) * (2 * MEANINGS)
+
+
+class _Told(NamedTuple):
+    """What the table "words" says of a word."""
+
+    meanings: tuple[int, ...] = NO_MEANINGS
+    opposites: frozenset[str] = frozenset()
+    term: tuple[int, str] | None = None  # the class of terms of one thing, and their first one
+    same: tuple[str, ...] = ()  # the words that are of this class alone
+    names: frozenset[str] = frozenset()  # as those of an `Entry`
+
+
+@lru_cache(maxsize=1 << 16)
+def _told(word: str) -> _Told:
+    if not (line := line_of("words", word)):
+        return _Told()
+    meanings, opposites, number, first, same, names = line
+    return _Told(
+        tuple(map(int, meanings.split(" "))) if meanings else NO_MEANINGS,
+        frozenset(opposites.split()),
+        (int(number), first) if number else None,
+        tuple(same.split()),
+        frozenset(names.split()),
     )
 
 
@@ -100,12 +133,12 @@ _VOWEL = re.compile(r"[aeiouy]")
 _ORDINAL = re.compile(r"[0-9]+(?=(?:st|nd|rd|th)$)")
 
 
-@table
-def _forms() -> dict[str, str]:
+@cache
+def first_spellings() -> dict[str, str]:
     """Return the first spellings of words, and the units of symbols that mean nothing else."""
     forms = {}
     for symbol, unit in table_of("units").items():
-        member = _classes().get(symbol, (0, ""))[1]
+        member = classes_of_words().get(symbol, (0, ""))[1]
         if [member] == unit and short_forms()[symbol] == {member}:
             forms[symbol] = member
     return forms | {word: form for word, (form,) in table_of("variants", "numbers").items()}
@@ -114,7 +147,7 @@ def _forms() -> dict[str, str]:
 @lru_cache(maxsize=1 << 16)
 def stem_of(word: str) -> str:
     """Return the base of a plain word, or the base of that: of "payments" "payment", so "pay"."""
-    forms, bases, last = _forms(), table_of("irregular", "forms"), ""
+    forms, bases, last = first_spellings(), table_of("irregular", "forms"), ""
     word = forms.get(word, word)
     while last != word:
         last, base = word, bases[word][0] if word in bases else without_ending(word)
@@ -206,14 +239,13 @@ def is_other_compound(text: str, other: str) -> bool:
 
 # ---- closed classes, units and terms ------------------------------------------------------------
 
-_TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
-_LONGEST_TERM, _BEGINNING = 6, 2  # words of a term; letters by which it is sought
+TERM_CLASSES = 1000  # the number of the first; the classes of `classes.txt` are fewer
 _SHORT_NAME = 3  # letters of a name that is written by convention, as "lb"
 _MOST_NAMED = 8  # texts in which something has another name
 
 
-@table
-def _classes() -> dict[str, tuple[int, str]]:
+@cache
+def classes_of_words() -> dict[str, tuple[int, str]]:
     """Return the first class that lists a word or its plural, and which member the word is."""
     found, numbers = dict[str, tuple[int, str]](), dict[str, int]()
     for kind, member, *others in word_list("classes"):
@@ -223,28 +255,6 @@ def _classes() -> dict[str, tuple[int, str]]:
             found.setdefault(word, (number, member))
     units = {symbol: " ".join(names) for symbol, names in table_of("units").items()}
     return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
-
-
-#: The most meanings of a word that are known, each with what it is a kind of.
-MEANINGS = 4
-NO_MEANINGS = (0,) * (2 * MEANINGS)
-
-
-def meanings_of(entry: Entry) -> tuple[int, ...]:
-    """Return the first meanings of a word, then what each is a kind of; 0 for none.
-
-    One that it only may have is below 0.
-
-    >>> len(meanings_of(look_up("sofas"))), meanings_of(look_up("sofas"))[0] > 0
-    (8, True)
-    """
-    known, above = _meanings()
-    words = entry.word, entry.form, entry.stem
-    own = next((known[word] for word in words if word in known), None)
-    if own is None:
-        return NO_MEANINGS
-    rest = [0] * (MEANINGS - len(own))
-    return (*own, *rest, *[above[abs(one)] for one in own], *rest)
 
 
 #: What `relations_of` tells: of several that hold the last, which is why they are in this order.
@@ -270,26 +280,6 @@ def relations_of(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[
     have_both = (ours[0] != 0) & (theirs[0] != 0)  # NONE_IN_COMMON, if nothing else is told
     related: NDArray[np.int8] = np.maximum(np.maximum.reduce(told, axis=(0, 1)), have_both)
     return related
-
-
-@table
-def _meanings() -> tuple[dict[str, tuple[int, ...]], list[int]]:
-    """Return the meanings of words, as the numbers of lines, and what each is a kind of.
-
-    The lines are an outline: each begins with its depth. A word with a question mark may have the
-    meaning, and its number is negative.
-    """
-    found, above, path = dict[str, tuple[int, ...]](), [0], [0] * 32
-    for number, (depth, *words) in enumerate(word_list("meanings"), 1):
-        level = int(depth)
-        above.append(path[level])
-        path[level + 1] = number
-        for word in words:
-            found[word] = (*found[word], number) if word in found else (number,)
-    for word in [word for word in found if word[-1] == "?"]:
-        maybe = [-number for number in found.pop(word)]
-        found[word[:-1]] = (*found.get(word[:-1], ()), *maybe)
-    return found, above
 
 
 #: The power of ten that each prefix is.
@@ -352,73 +342,15 @@ def other_units() -> NDArray[np.bool_]:
     return _units()[1]
 
 
-_Stems = tuple[str, ...]
 #: The place of the first word of a term, how many words it has, and the stems of its other names.
-Term: TypeAlias = tuple[int, int, list[_Stems]]
-
-
-class Terms(NamedTuple):
-    """The terms of things, of which each is a class, and its terms are the one member.
-
-    Attributes:
-        words: the class and the member of terms of one word.
-        names: the other names of a word that is of several classes: "tb" is a unit, too.
-        lines: the lines by how their terms begin, in two letters; but those of words alone.
-    """
-
-    words: dict[str, tuple[int, str]]
-    names: dict[str, list[str]]
-    lines: dict[str, list[list[str]]]
-
-
-@table
-def _terms() -> Terms:
-    forms, classes, terms = _forms(), _classes(), Terms({}, defaultdict(list), defaultdict(list))
-    for number, line in enumerate(word_list("terms", " = "), _TERM_CLASSES):
-        if alone := [forms.get(term, term) for term in line if " " not in term]:
-            member = number, line[0]
-            firsts = {terms.words.setdefault(word, member)[0] for word in alone}
-            if firsts != {number} or not classes.keys().isdisjoint(alone):
-                for word in alone:
-                    terms.names[word] += alone
-        if len(alone) < len(line):
-            for beginning in {term[:_BEGINNING].strip() for term in line}:
-                terms.lines[beginning].append(line)
-    return terms
-
-
-@lru_cache(maxsize=1 << 12)
-def _lines_from(beginning: str) -> dict[str, list[list[_Stems]]]:
-    """Return the lines of terms that begin so, by the stems of their first words."""
-    found = defaultdict[str, list[list[_Stems]]](list)
-    for line in _terms().lines.get(beginning, ()):
-        of_line = [tuple(map(stem_of, term.split(" "))) for term in line]
-        begun = zip(line, of_line, strict=True)
-        for stem in {one[0] for term, one in begun if term.startswith(beginning)}:
-            found[stem].append(of_line)
-    return dict(found)
-
-
-@cache
-def _other_beginnings() -> dict[str, set[str]]:
-    """Return how forms of words begin that begin otherwise than their stems: "feet" of "foot"."""
-    found, tables = defaultdict[str, set[str]](set), table_of("irregular", "forms")
-    for word, base in (_forms() | {word: base for word, (base, *_) in tables.items()}).items():
-        if word[:_BEGINNING] != base[:_BEGINNING]:
-            found[stem_of(word)].add(word[:_BEGINNING])
-    return dict(found)
+Term: TypeAlias = tuple[int, int, list[list[str]]]
 
 
 @lru_cache(maxsize=1 << 14)
-def _terms_from(stem: str) -> dict[_Stems, list[list[_Stems]]]:
-    """Return the lines that have each term whose first word has a stem, by its stems."""
-    found = defaultdict[_Stems, list[list[_Stems]]](list)
-    for beginning in sorted({stem[:_BEGINNING], *_other_beginnings().get(stem, ())}):
-        for line in _lines_from(beginning).get(stem, ()):
-            for one in line:
-                if one[0] == stem and line not in found[one]:
-                    found[one].append(line)
-    return {one: lines for one, lines in found.items() if lines}
+def _terms_of(stems: str) -> tuple[int, list[list[str]]]:
+    """Return how many words terms have that begin so, and the other names if this is one."""
+    longest, *names = line_of("terms", stems) or ["0"]
+    return int(longest), [name.split(" ") for name in names]
 
 
 def same_terms(entries: Sequence[Entry]) -> list[Term]:
@@ -431,20 +363,17 @@ def same_terms(entries: Sequence[Entry]) -> list[Term]:
     for entry in entries:  # "hr" is read as "hour", and a term, which "hours" is not
         stems.append(entry.word if entry.unit else entry.stem)
     for start, first in enumerate(stems):
-        lines, last = _terms_from(first), min(len(stems), start + _LONGEST_TERM)
-        for end in range(start + 1, last + 1 if lines else 0):
-            one = tuple(stems[start:end])
-            same = [other for line in lines.get(one, ()) for other in line]
-            if others := [other for other in same if other != one and len(one + other) > 2]:
-                found.append((start, end - start, others))
+        for end in range(start + 1, min(len(stems), start + _terms_of(first)[0]) + 1):
+            if names := _terms_of(" ".join(stems[start:end]))[1]:
+                found.append((start, end - start, names))
     return found
 
 
-@table
+@cache
 def _names() -> dict[tuple[int, str], list[str]]:
-    """Return the words that are one member of a class, or one-word terms of one thing."""
+    """Return the words that are one member of a closed class."""
     found = defaultdict[tuple[int, str], list[str]](list)
-    for word, member in (_terms().words | _classes()).items():
+    for word, member in classes_of_words().items():
         found[member].append(word)
     return found
 
@@ -465,7 +394,8 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
     listed = [(i, entry) for i, entry in enumerate(entries) if entry.group >= 0 or entry.names]
     for i, entry in listed:
         names = dict[str, str]()
-        for name in (*_names().get((entry.group, entry.member), ()), *sorted(entry.names)):
+        of_class = _names().get((entry.group, entry.member)) or _told(entry.form).same
+        for name in (*of_class, *sorted(entry.names)):
             names.setdefault(stem_of(name), name)  # and no plural beside it
         for stem, name in names.items():
             if stem != entry.stem:
@@ -474,23 +404,6 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
 
 
 # ---- opposites ----------------------------------------------------------------------------------
-
-
-@table
-def _opposites() -> dict[str, set[str]]:
-    """Return the opposites of words; of a short form, those of the one word it stands for."""
-    forms, shorts = _forms(), defaultdict[str, list[str]](list)
-    for short, *words in word_list("abbreviations"):
-        if len(words) == 1:
-            shorts[words[0]].append(short)
-    found = defaultdict[str, set[str]](set)
-    for line in (*word_list("opposites"), *word_list("opposite_terms"), *word_list("negated")):
-        for one, *others in (line, [forms.get(word, word) for word in line]):
-            for a, b in [*((one, other) for other in others), *((other, one) for other in others)]:
-                for name in (a, *shorts.get(a, ())):
-                    found[name].add(b)
-                    found[b].add(name)
-    return found
 
 
 def _with_opposite_prefix(word: str) -> list[str]:
@@ -505,8 +418,8 @@ def _with_opposite_prefix(word: str) -> list[str]:
 @cache
 def _opposite_prefixes() -> list[tuple[str, str]]:
     """Return the listed prefixes, each with one that is its opposite."""
-    listed = [(one, others) for one, others in _opposites().items() if one.endswith("-")]
-    return [(one[:-1], other.removesuffix("-")) for one, others in listed for other in others]
+    listed = [(a[:-1], b[:-1]) for a, b, *_ in word_list("opposite_terms") if a.endswith("-")]
+    return listed + [(b, a) for a, b in listed]
 
 
 #: What is denied by each prefix; "un", "de" and "dis" also undo what is done.
@@ -624,7 +537,7 @@ def abbreviates(short: str, long: str) -> int:
         if not place:
             return 0
     is_common = len(short) < _LONGEST_COMMON and int(table_of("common").get(short, "0")[0]) > 2
-    is_member = _classes().get(short, (-1, ""))[1] == short
+    is_member = classes_of_words().get(short, (-1, ""))[1] == short
     if is_common or is_member or short in table_of("kinds", "numbers") or not short.isalpha():
         return 0
     consonants = [vowels.sub("", long) for vowels in _INNER_VOWELS]

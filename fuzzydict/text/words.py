@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from functools import cache, lru_cache, wraps
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from importlib import resources
-from typing import TypeVar
 
 from fuzzydict.errors import printable, quoted
-
-T = TypeVar("T")
 
 #: Characters of a key or query that are compared, as it is given and in its plain form; what
 #: follows them makes no difference. (One character, such as U+FDFA, may be 18 in the plain form.)
@@ -143,26 +140,6 @@ def label(value: object, width: int = 24) -> str:
     return shortened(value if isinstance(value, str) else quoted(value), width)
 
 
-def table(make: Callable[[], T]) -> Callable[[], T]:
-    """Keep what a function returns, which is made while the collector of garbage rests.
-
-    It would look at the rows of a large table again and again, for a fifth of the first read.
-    """
-
-    @cache
-    @wraps(make)
-    def kept() -> T:
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            return make()
-        finally:
-            if collects:
-                gc.enable()
-
-    return kept
-
-
 def word_list(name: str, separator: str | None = None) -> Iterator[list[str]]:
     """Return the words of each line of a list that ships with the package, in order.
 
@@ -173,6 +150,31 @@ def word_list(name: str, separator: str | None = None) -> Iterator[list[str]]:
     """
     text = (resources.files("fuzzydict.data") / f"{name}.txt").read_text("utf-8")
     return (line.split(separator) for line in text.splitlines())
+
+
+def line_of(name: str, key: str) -> list[str]:
+    """Return what a sorted table says of a key, or nothing.
+
+    It is not read, but searched: each process needs few lines of many.
+
+    >>> line_of("terms", "zip")[:3], line_of("terms", "zebra crossing sign")
+    (['4', 'postal code', 'zip code'], [])
+    """
+    lines, sought = _sorted_lines(name), f"{key}\t".encode()
+
+    def begins(offset: int) -> bytes:
+        start = lines.rfind(b"\n", 0, offset) + 1
+        return lines[start : start + len(sought)]
+
+    start = bisect_left(range(len(lines)), sought, key=begins)
+    if not lines.startswith(sought, start):
+        return []
+    return lines[start + len(sought) : lines.index(b"\n", start)].decode().split("\t")
+
+
+@cache
+def _sorted_lines(name: str) -> bytes:
+    return (resources.files("fuzzydict.data") / f"{name}.sorted").read_bytes()
 
 
 def compatible(text: str) -> str:

@@ -8,14 +8,12 @@ from functools import cache, lru_cache
 from itertools import combinations
 
 from fuzzydict.text.lexicon import (
-    NO_MEANINGS,
     are_measures,
     look_up,
-    meanings_of,
     table_of,
     unit_of,
 )
-from fuzzydict.text.words import LONGEST, compatible, plain, table, word_list
+from fuzzydict.text.words import LONGEST, compatible, plain, word_list
 
 #: Words of a text that are read; what follows them makes no difference.
 MOST_READ = 32
@@ -244,7 +242,7 @@ def _joined(split: re.Match[str]) -> str:
     whole = split[1] + split[2]
     entry = look_up(whole.lower())
     denies = split[2].lower() in entry.opposites
-    is_word = entry.is_common or meanings_of(entry) != NO_MEANINGS
+    is_word = entry.is_common or any(entry.meanings)
     return whole if denies or (is_word and len(split[1]) > 1) else split[0]
 
 
@@ -262,7 +260,7 @@ _NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # 
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2})_s(?=_)")  # "patient_s_age", not "timeout_s"
 
 
-@table
+@cache
 def _written() -> dict[str, str]:
     """Return how signs and words are written: "in active" as "inactive"."""
     written = {

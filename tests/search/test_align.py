@@ -17,7 +17,7 @@ from fuzzydict.search.align import CONTEXT, FEATURES, SIGNS
 from fuzzydict.search.keys import Keys, WordTable, background_of, head_of
 from fuzzydict.search.pairs import ONE_MEANING, PAIR, UNRELATED
 from fuzzydict.search.score import EITHER, shipped
-from fuzzydict.text.lexicon import look_up, meanings_of, relations_of
+from fuzzydict.text.lexicon import look_up, relations_of
 from fuzzydict.text.words import plain
 from tests.support.properties import examples
 
@@ -77,7 +77,7 @@ def test_who_has_more_of_what_speaks_for_a_key_is_never_less_likely(
     ],
 )
 def test_meanings_are_related(relation: str, pairs: str) -> None:
-    of_each = [[meanings_of(look_up(word)) for word in pair.split()] for pair in pairs.split("; ")]
+    of_each = [[look_up(word).meanings for word in pair.split()] for pair in pairs.split("; ")]
     found = relations_of(*np.array(of_each, np.int32).T.swapaxes(0, 1))
     one, broader, kindred, none = PAIR[ONE_MEANING : UNRELATED + 1]
     assert {("", none, kindred, broader, "", one)[number] for number in found} == {relation}
