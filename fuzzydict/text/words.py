@@ -153,28 +153,20 @@ def word_list(name: str, separator: str | None = None) -> Iterator[list[str]]:
 
 
 def line_of(name: str, key: str) -> list[str]:
-    """Return what a sorted table says of a key, or nothing.
-
-    It is not read, but searched: each process needs few lines of many.
+    """Return what a sorted table says of a key, or nothing; it is searched, not parsed.
 
     >>> line_of("terms", "zip")[:3], line_of("terms", "zebra crossing sign")
     (['4', 'postal code', 'zip code'], [])
     """
     lines, sought = _sorted_lines(name), f"{key}\t".encode()
-
-    def begins(offset: int) -> bytes:
-        start = lines.rfind(b"\n", 0, offset) + 1
-        return lines[start : start + len(sought)]
-
-    start = bisect_left(range(len(lines)), sought, key=begins)
-    if not lines.startswith(sought, start):
-        return []
-    return lines[start + len(sought) : lines.index(b"\n", start)].decode().split("\t")
+    line = lines[bisect_left(lines, sought)]
+    return line[len(sought) :].decode().split("\t") if line.startswith(sought) else []
 
 
 @cache
-def _sorted_lines(name: str) -> bytes:
-    return (resources.files("fuzzydict.data") / f"{name}.sorted").read_bytes()
+def _sorted_lines(name: str) -> list[bytes]:
+    lines = (resources.files("fuzzydict.data") / f"{name}.sorted").read_bytes().split(b"\n")
+    return [*lines[:-1], b"\xff"]  # which is behind all others
 
 
 def compatible(text: str) -> str:
