@@ -111,7 +111,10 @@ def test_a_column_of_something_else_does_not_hide_the_rows() -> None:
         ("a.txt", b"\xff", "", "is not UTF-8"),
         ("a.txt", b"red\n" + b"x" * 131_073, "text", "a text of more than 131,072 characters"),
         ("a.txt", "\n".join(map(str, range(5_001))).encode(), "", "more than 5,000 different"),
-        ("a.csv", b"c\n" + b"a\n" * 1_000_001, "c", "1,000,000 rows; match it with the command"),
+        pytest.param(
+            *("a.csv", b"c\n" + b"a\n" * 1_000_001, "c", "1,000,000 rows; match it with the c"),
+            marks=pytest.mark.slow("it reads a million rows, twice"),
+        ),
     ],
 )
 def test_a_file_that_is_no_table_or_too_large_is_refused(
