@@ -536,16 +536,17 @@ def side_by_side(
 ) -> WordVectors:
     """Return one table of the words of both: the numbers of the first, then of the second, or 0."""
     # A word of both is as frequent as the first has it; counts of the second's others are scaled.
-    known = set(first.words)
-    new = [row for row, word in enumerate(second.words) if word not in known]
+    of_first = dict(zip(first.words, range(len(first.words)), strict=True))
+    found = np.array([of_first.get(word, -1) for word in second.words])
+    new = np.flatnonzero(found < 0)
     share = first.counts.sum() / second.counts.sum()
     counts = np.concatenate([first.counts, np.rint(second.counts[new] * share).astype(np.int64)])
     order = np.argsort(-counts, kind="stable")
-    words = first.words + [second.words[row] for row in new]
-    ordered = [words[i] for i in order.tolist()]
-    rows = dict(zip(second.words, range(len(second.words)), strict=True))
+    words = np.array([*first.words, *[second.words[row] for row in new.tolist()]], object)[order]
+    found[new] = len(of_first) + np.arange(len(new))
     places = np.full((2, len(words) + 1), -1, np.int32)
-    places[0, :-1] = np.where(order < len(first.words), order, -1)
-    places[1, :-1] = [rows.get(word, -1) for word in ordered]
+    places[0, : len(of_first)] = np.arange(len(of_first))
+    places[1, found] = np.arange(len(found))
+    places[:, :-1] = places[:, order]
     matrix = Matrix(*first.matrix.tables, *second.matrix.tables, places=places)
-    return WordVectors._of(ordered, counts[order], matrix, ships_as)
+    return WordVectors._of(words.tolist(), counts[order], matrix, ships_as)
