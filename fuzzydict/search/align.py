@@ -26,6 +26,7 @@ from fuzzydict.text.lexicon import (
     LACKING,
     abbreviates,
     are_other_persons,
+    are_singular_and_plural,
     denied_in,
     given_names,
     is_other_compound,
@@ -302,6 +303,12 @@ def compare_strings(
             are_other = np.array([text != asked for text in written])
             if not are_other.all():  # "colour", where "color" is a key as well
                 X[i, places[are_other], BEGINNING] = ALIKE_IN_FORM
+    nearest = X[..., EDITS].argmax(axis=1).tolist()
+    for i, query in enumerate(queries):
+        if query.names and not same[i].any():  # of "phone", "phones" comes before "telephone"
+            text, other = query.text, texts[i * slots.shape[1] + nearest[i]]
+            if text[:1] == other[:1] and are_singular_and_plural(text, other):
+                X[i, nearest[i], BEGINNING] = 1
 
 
 # ---- notes in brackets --------------------------------------------------------------------------

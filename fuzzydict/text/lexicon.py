@@ -147,12 +147,18 @@ def first_spellings() -> dict[str, str]:
 @lru_cache(maxsize=1 << 16)
 def stem_of(word: str) -> str:
     """Return the base of a plain word, or the base of that: of "payments" "payment", so "pay"."""
-    forms, bases, last = first_spellings(), table_of("irregular", "forms"), ""
+    forms, last = first_spellings(), ""
     word = forms.get(word, word)
     while last != word:
-        last, base = word, bases[word][0] if word in bases else without_ending(word)
+        last, base = word, _base_of(word)
         word = forms.get(base, base)
     return word
+
+
+def _base_of(word: str) -> str:
+    """Return what a plain word is a form of, as a table has it or its ending tells."""
+    bases = table_of("irregular", "forms")
+    return bases[word][0] if word in bases else without_ending(word)
 
 
 def without_ending(word: str) -> str:
@@ -168,6 +174,22 @@ def without_ending(word: str) -> str:
         if (base := endings.get(word[start:])) is not None:
             return word[:start] + "".join(base) if _VOWEL.search(word, 0, start) else word
     return word
+
+
+def are_singular_and_plural(text: str, other: str) -> bool:
+    """Tell whether two plain texts differ only in that words of one are plurals.
+
+    >>> are_singular_and_plural("mobile phone", "mobile phones")
+    True
+    >>> are_singular_and_plural("booking", "book"), are_singular_and_plural("lorry", "lorries")
+    (False, True)
+    """
+    if (text[-1:] == "s") == (other[-1:] == "s"):
+        return False
+    one, many = sorted((text.split(" "), other.split(" ")), key=lambda words: words[-1][-1:] == "s")
+    return len(one) == len(many) and all(
+        a == b or (b[-1:] == "s" and _base_of(b) == a) for a, b in zip(one, many, strict=True)
+    )
 
 
 @cache

@@ -74,8 +74,9 @@ created_at, Ladies' Final, Q1 2023, Log in, Q2 2024: created_on = created_at; Wo
     Ladies' Final; first quarter 2023 = Q1 2023; log into = Log in; second quarter 2024 = Q2 2024
 air conditioning, milk 500 ml, David Price: A/C = air conditioning; 1/2 l milk = milk 500 ml; David
     Prcie = David Price
-apple, apples, user_name, username, max, maximum, color, colour: APPLES = apples; Apple = apple;
-    userName = user_name; USERNAME = username; MAX = max; Colour = colour; COLOR = color
+apple, apples, user_name, username, max, maximum, color, colour, movies, film: APPLES = apples;
+    Apple = apple; userName = user_name; USERNAME = username; MAX = max; Colour = colour; COLOR =
+    color; movie = movies
 -5 °C, 5 °C, 250 mcg, 250 mg, 10 km/h, 42, 420, Fanta 2L: \N{EN DASH}5 °C = -5 °C; minus 5 C = -5
     °C; -5C = -5 °C; 250mcg = 250 mcg; 10 km per hour = 10 km/h; 42.0 = 42; fanta_2000ml = Fanta 2L
 2024-01-02, 2024-02-01, milk 0.5 l, milk 1 l, v1.0, v1.1, Salary 1.500,00 EUR: 2 January 2024 =
