@@ -179,6 +179,8 @@ def without_ending(word: str) -> str:
 def are_singular_and_plural(text: str, other: str) -> bool:
     """Tell whether two plain texts differ only in that words of one are plurals.
 
+    Those of three letters are left out: "GPS" is no plural.
+
     >>> are_singular_and_plural("mobile phone", "mobile phones")
     True
     >>> are_singular_and_plural("booking", "book"), are_singular_and_plural("lorry", "lorries")
@@ -188,7 +190,8 @@ def are_singular_and_plural(text: str, other: str) -> bool:
         return False
     one, many = sorted((text.split(" "), other.split(" ")), key=lambda words: words[-1][-1:] == "s")
     return len(one) == len(many) and all(
-        a == b or (b[-1:] == "s" and _base_of(b) == a) for a, b in zip(one, many, strict=True)
+        a == b or (len(a) > _SHORTEST_PART and b[-1] == "s" and _base_of(b) == a)
+        for a, b in zip(one, many, strict=True)
     )
 
 

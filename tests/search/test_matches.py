@@ -144,7 +144,8 @@ v1.1.0: v1.0.1, x; v1.1: v1, x; Fee 123450 EUR: Fee 1,234.50 EUR, sun; Hoodie si
 sun; above 18: under 18, sun; Out-patient care: Inpatient care, sun; pipe 15": Pipe 15 mm, sun;
 nodebug: debug, sun; Consulting $500: Consulting 500 EUR, sun; Jerrycan 2.5 (l): Jerrycan 5 l, sun;
 Sergey Pavlovich Kuznetsov: Sergey Ivanovich Kuznetsov, sun; 123 W Main Street: 123 N Main Street,
-sun; 1.500 EUR: 1.50 EUR, sun
+sun; 1.500 EUR: 1.50 EUR, sun; Hydrofluoric acid: Hydrochloric acid, sun; isotretinoin: tretinoin,
+sun; Kielce: Kiel, sun; Anna Gruber: Anna Huber, sun; Quercus: Prunus, sun
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
