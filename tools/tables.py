@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fuzzydict import OptionError
 from fuzzydict.text.lexicon import (
     MEANINGS,
     TERM_CLASSES,
@@ -23,6 +24,7 @@ from fuzzydict.text.lexicon import (
     stem_of,
 )
 from fuzzydict.text.words import word_list
+from fuzzydict.text.writings import words_of
 
 __all__ = ["main", "tables"]
 
@@ -102,18 +104,23 @@ def terms() -> Iterator[str]:
     for line in word_list("terms", " = "):
         stems = [" ".join(map(stem_of, term.split(" "))) for term in line]
         for one in stems:
-            others = [other for other in stems if other != one and " " in one + other]
-            names[one] |= dict.fromkeys(others)
-            if others:
+            if others := [other for other in stems if other != one and " " in one + other]:
+                names[one] |= dict.fromkeys(others)
                 first, count = one.split(" ")[0], one.count(" ") + 1
                 longest[first] = max(longest[first], count)
     for one in names.keys() | longest.keys():
-        if names.get(one) or one in longest:
-            yield "\t".join((one, str(longest.get(one, 0)), *names.get(one, ())))
+        yield "\t".join((one, str(longest.get(one, 0)), *names.get(one, ())))
 
 
 def tables() -> dict[str, str]:
-    """Return the text of each sorted table by its name."""
+    """Return the text of each sorted table by its name.
+
+    Raises:
+        OptionError: a term is written otherwise than texts are read, so that none would find it.
+    """
+    for term in sorted({term for line in word_list("terms", " = ") for term in line}):
+        if (read := " ".join(words_of(term))) != term:
+            raise OptionError(f"terms: {term!r} is read as {read!r}; write it so")
     made = {"words": words(), "terms": terms()}
     return {
         name: "".join(f"{line}\n" for line in sorted(lines, key=str.encode))

@@ -303,12 +303,12 @@ def compare_strings(
             are_other = np.array([text != asked for text in written])
             if not are_other.all():  # "colour", where "color" is a key as well
                 X[i, places[are_other], BEGINNING] = ALIKE_IN_FORM
-    nearest = X[..., EDITS].argmax(axis=1).tolist()
     for i, query in enumerate(queries):
         if query.names and not same[i].any():  # of "phone", "phones" comes before "telephone"
-            text, other = query.text, texts[i * slots.shape[1] + nearest[i]]
-            if text[:1] == other[:1] and are_singular_and_plural(text, other):
-                X[i, nearest[i], BEGINNING] = 1
+            j = int(X[i, :, EDITS].argmax())
+            other = texts[i * slots.shape[1] + j]
+            if query.text[:1] == other[:1] and are_singular_and_plural(query.text, other):
+                X[i, j, BEGINNING] = 1
 
 
 # ---- notes in brackets --------------------------------------------------------------------------
@@ -618,9 +618,8 @@ def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
 def tell_apart(block: Block) -> None:
     """Set what tells texts of much the same words apart.
 
-    That are words that change sides of a direction; other aspects, "created_at" and "created_by",
-    which count as other members of a class; other persons; other firms, "Apex Ltd" and "Acme Ltd",
-    whatever the words mean; and compounds of other kinds.
+    That are words that change sides of a direction; other aspects, "created_at" and "created_by";
+    other persons; other firms, "Apex Ltd" and "Acme Ltd"; and compounds of other kinds.
     """
     X, queries, keys, slots, _, table = block
     own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[slots]

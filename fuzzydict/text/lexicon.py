@@ -57,8 +57,8 @@ def look_up(word: str) -> Entry:
     form, stem = first_spellings().get(word, word), stem_of(word)
     kinds, common = table_of("kinds").get(word, ()), table_of("common")
     classes, owner = classes_of_words(), form.removesuffix("'s")  # "mary's" is as "mary" is
-    told = [_told(one) for one in (word, form, stem)]
-    group = classes.get(word) or classes.get(owner) or told[1].term or (-1, "")
+    listed = [_listed(one) for one in (word, form, stem)]
+    group = classes.get(word) or classes.get(owner) or listed[1].term or (-1, "")
     is_function = "function" in kinds
     is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
@@ -71,12 +71,12 @@ def look_up(word: str) -> Entry:
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
         has_digit=not word.isalpha() and any(map(str.isdigit, word)),
         is_common=word in common or form in common or word.removesuffix("s") in common,
-        opposites=frozenset(_with_opposite_prefix(word)).union(
-            denials_of(word, stem), *(one.opposites for one in told)
+        opposites=frozenset(denials_of(word, stem)).union(
+            _with_opposite_prefix(word), *(one.opposites for one in listed)
         )
         - {word, stem},
-        names=told[1].names - {stem},
-        meanings=next(filter(any, (one.meanings for one in told)), NO_MEANINGS),
+        names=listed[1].names - {stem},
+        meanings=next(filter(any, (one.meanings for one in listed)), NO_MEANINGS),
     )
 
 
@@ -85,7 +85,7 @@ MEANINGS = 4
 NO_MEANINGS = (0,) * (2 * MEANINGS)
 
 
-class _Told(NamedTuple):
+class _Listed(NamedTuple):
     """What the table "words" says of a word."""
 
     meanings: tuple[int, ...] = NO_MEANINGS
@@ -96,11 +96,11 @@ class _Told(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def _told(word: str) -> _Told:
+def _listed(word: str) -> _Listed:
     if not (line := line_of("words", word)):
-        return _Told()
+        return _Listed()
     meanings, opposites, number, first, same, names = line
-    return _Told(
+    return _Listed(
         tuple(map(int, meanings.split(" "))) if meanings else NO_MEANINGS,
         frozenset(opposites.split()),
         (int(number), first) if number else None,
@@ -176,6 +176,15 @@ def without_ending(word: str) -> str:
     return word
 
 
+@cache
+def _ends() -> frozenset[str]:
+    """Return the last letters of the listed endings."""
+    return frozenset(ending[-1] for ending in table_of("endings"))
+
+
+_SHORTEST_PART = 3  # letters
+
+
 def are_singular_and_plural(text: str, other: str) -> bool:
     """Tell whether two plain texts differ only in that words of one are plurals.
 
@@ -188,20 +197,12 @@ def are_singular_and_plural(text: str, other: str) -> bool:
     """
     if (text[-1:] == "s") == (other[-1:] == "s"):
         return False
-    one, many = sorted((text.split(" "), other.split(" ")), key=lambda words: words[-1][-1:] == "s")
+    singular, plural = (text, other) if other[-1:] == "s" else (other, text)
+    one, many = singular.split(" "), plural.split(" ")
     return len(one) == len(many) and all(
         a == b or (len(a) > _SHORTEST_PART and b[-1] == "s" and _base_of(b) == a)
         for a, b in zip(one, many, strict=True)
     )
-
-
-@cache
-def _ends() -> frozenset[str]:
-    """Return the last letters of the listed endings."""
-    return frozenset(ending[-1] for ending in table_of("endings"))
-
-
-_SHORTEST_PART = 3  # letters
 
 
 class Part(IntEnum):
@@ -419,7 +420,7 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
     listed = [(i, entry) for i, entry in enumerate(entries) if entry.group >= 0 or entry.names]
     for i, entry in listed:
         names = dict[str, str]()
-        of_class = _names().get((entry.group, entry.member)) or _told(entry.form).same
+        of_class = _names().get((entry.group, entry.member)) or _listed(entry.form).same
         for name in (*of_class, *sorted(entry.names)):
             names.setdefault(stem_of(name), name)  # and no plural beside it
         for stem, name in names.items():

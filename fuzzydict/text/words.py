@@ -166,7 +166,8 @@ def line_of(name: str, key: str) -> list[str]:
 @cache
 def _sorted_lines(name: str) -> list[bytes]:
     lines = (resources.files("fuzzydict.data") / f"{name}.sorted").read_bytes().split(b"\n")
-    return [*lines[:-1], b"\xff"]  # which is behind all others
+    lines[-1] = b"\xff"  # the end, behind all keys
+    return lines
 
 
 def compatible(text: str) -> str:

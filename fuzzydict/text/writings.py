@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import combinations
 
-from fuzzydict.text.lexicon import (
-    are_measures,
-    look_up,
-    table_of,
-    unit_of,
-)
+from fuzzydict.text.lexicon import are_measures, look_up, table_of, unit_of
 from fuzzydict.text.words import LONGEST, compatible, plain, word_list
 
 #: Words of a text that are read; what follows them makes no difference.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import os
 import sys
+from difflib import SequenceMatcher
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -86,14 +86,6 @@ class Letters:
         return np.array(counts, np.float32).reshape(-1, 3)
 
 
-def by_ratio(query: str, key: str) -> float | None:
-    return difflib.SequenceMatcher(None, key, query).ratio()
-
-
-def by_fuzz(query: str, key: str) -> float | None:
-    return fuzz.ratio(query, key) / 100
-
-
 def by_letters(query: str, key: str) -> float | None:
     q, k = Letters().encode([query, key])
     return float(q @ k / math.sqrt((q @ q) * (k @ k))) if q.any() and k.any() else None
@@ -102,8 +94,8 @@ def by_letters(query: str, key: str) -> float | None:
 @pytest.mark.parametrize(
     ("system", "score"),
     [
-        (PEERS["difflib"](), by_ratio),
-        (PEERS["rapidfuzz"](), by_fuzz),
+        (PEERS["difflib"](), lambda query, key: SequenceMatcher(None, key, query).ratio()),
+        (PEERS["rapidfuzz"](), lambda query, key: fuzz.ratio(query, key) / 100),
         (by_cosine("letters", Letters()), by_letters),
     ],
     ids=lambda system: getattr(system, "name", ""),

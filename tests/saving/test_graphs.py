@@ -33,10 +33,6 @@ def saved(path: Path, *keys: str, **options: Any) -> FuzzyDict[int]:
     return d
 
 
-def never_made_anew(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(neighbours, "add", lambda *_: pytest.fail("it is made anew"))
-
-
 def assert_alike(d: FuzzyDict[int], query: str, topn: int = 10) -> None:
     """Assert that a dict answers as one that compares with every key."""
     assert_same(d.most_similar(query, topn), compared(d).most_similar(query, topn))
@@ -84,7 +80,7 @@ def test_graphs_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, littl
     d["sea"] = 5
     d.save(tmp_path / "d")
     with monkeypatch.context() as patch:
-        never_made_anew(patch)
+        patch.setattr(neighbours, "add", lambda *_: pytest.fail("it is made anew"))
         one = load(tmp_path / "d")
         assert_alike(one, "red sky")
         one.save(tmp_path / "again")

@@ -14,7 +14,6 @@ LISTED = sorted({word for name in ("written", "negated", "units") for word, *_ i
 PARTS = st.lists(st.sampled_from([*LISTED, "no", "in", "un", "5"]))
 TEXTS = st.text(max_size=40) | PARTS.map(" ".join)
 
-
 SPELLINGS = "colour color, organisation organization, tyre tire, iii 3, twelfth 12th, kg kilogram"
 THEMSELVES = "12th promise filler percent v usd 12 a5 sat sun mar may march second min ft"
 PAIRS = [*SPELLINGS.split(", "), *(f"{word} {word}" for word in THEMSELVES.split())]

@@ -1,14 +1,16 @@
-"""What vectors learn from: pairs of WordNet and questions, but for excluded ones, and meanings."""
+"""What vectors learn from, but for excluded pairs; and tables that are made of lists."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import resources
 
 import numpy as np
+import pytest
 
 from fuzzydict import WordVectors
 from fuzzydict._arrays import Array, units
-from tools import asked, english, technical
+from tools import asked, english, tables, technical
 from tools.wordnet import Pair, Synset, related_pairs
 
 
@@ -78,3 +80,9 @@ def test_words_learn_what_is_asked_for_and_the_others_stay() -> None:
     assert (nearest(after, "gab fill", keys), nearest(after, "gox", keys)) == ("dox", "bab")
     rest = ["kill", "keck", "bill", "kab", "kox", "gill"]
     assert np.allclose(after.encode(rest), before.encode(rest), atol=1e-5)
+
+
+@pytest.mark.slow("it reads all lists, for ten seconds")
+def test_the_sorted_tables_are_made_of_the_lists() -> None:
+    for name, text in tables.tables().items():
+        assert (resources.files("fuzzydict.data") / f"{name}.sorted").read_text("utf-8") == text
