@@ -131,6 +131,8 @@ EMBEDDING = option(
     f"`{ENGLISH}`, which is free for commercial use, or a file of word vectors that "
     f"`fuzzydict train` made; by default the Brown vectors, which are for non-commercial use.",
     FILE,
+    envvar="FUZZYDICT_EMBEDDING",
+    show_envvar=True,
 )
 SYNONYMS = option(
     "--synonyms FILE", "Words, and the text that stands for each: CSV without a header, or JSON."

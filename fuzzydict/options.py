@@ -229,6 +229,9 @@ def empty_of(declared: Any, mode: str) -> Any:
 
 def no_items(cls: type, data: Any, error: Exception) -> Exception:
     """Return the error for what a dict cannot be made of; of texts alone it says what to write."""
+    if isinstance(data, str):
+        expected = "expected a mapping, or pairs of a key and a value"
+        return ArgumentTypeError(f"data: {expected}, got the text {quoted(data)}")
     is_list = isinstance(data, list | tuple | set | frozenset) and data
     if not is_list or not all(isinstance(one, str) for one in data):
         return error

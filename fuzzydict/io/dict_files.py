@@ -296,7 +296,7 @@ def _check_yaml(root: Any, path: Path) -> None:
 def _names_of_item(reading: Reading, columns: Collection[str]) -> tuple[str, str]:
     """Return the columns of keys and values; they are one of a list, whose key alone is named."""
     key, value = reading.key or "key", reading.value or "value"
-    is_list = reading.key and not reading.value and value not in columns
+    is_list = (reading.key or [*columns] == ["key"]) and not reading.value and value not in columns
     return key, key if is_list else value
 
 
@@ -308,15 +308,16 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int
     names = _names_of_item(reading, columns)
     if reading.key or reading.value or set(names) <= set(columns):
         key, value = (column_index(name, columns, path) for name in names)
-    elif len(columns) == 2:
-        key, value = 0, 1
+    elif len(columns) == 2 or (len(columns) == 1 and reading.side is not None):
+        # One cell is that of a list; but synonyms, which have no option to name columns, are pairs.
+        key, value = 0, len(columns) - 1
         _tell_of_header(columns, rows, f"{path}: line {first}", reading)
         rows.insert(0, table.header)
     else:
+        advice = "if it is a header, name two with --key and --value; if not, write one above it"
         raise FileFormatError(
             f"{path}: line {first} has {len(columns)} cell{'s' * (len(columns) != 1)}, where a "
-            f"key and a value were expected; name the columns that hold them with --key and "
-            f"--value, or with --key alone that of a list"
+            f"key and a value were expected" + (f"; {advice}" if reading.side is not None else "")
         )
     return ((line, cell_text(cells[key]), cells[value]) for line, _, cells in rows)
 
@@ -332,11 +333,13 @@ def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Re
         below = {_kind(text) for text in texts if text}
         is_other = kind == "word" and len(below) == 1 and kind not in below and len(rows) > 1
         is_like |= is_other or (column == 1 and below == {"number"})
-    # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
-    if is_like or reading.side == "dict-":
+    # It is said although nothing speaks for it where an item goes into many rows, beside a table,
+    # and of a list, which may be a table that was taken for one.
+    if is_like or reading.side == "dict-" or len(columns) == 1:
         looks = "looks like a header, but " if is_like else ""
-        key, value = ("NAME" if len(n) > _LONGEST_NAMED else shlex.quote(n) for n in columns)
-        advice = f"add --key {key} --value {value}"
+        names = ("NAME" if len(n) > _LONGEST_NAMED else shlex.quote(n) for n in columns)
+        options = zip(("--key", "--value"), names, strict=False)
+        advice = "add " + " ".join(map(" ".join, options))
         if reading.side is None:
             advice = "remove this line, or write key,value there"
         message = f"{place} {looks}was read as an item; if it is a header, {advice}"

@@ -59,8 +59,9 @@ def checked_format(table: Path | BinaryIO, format: str | None) -> str:  # noqa: 
     """Return the one of `TABLES` that is given, or that a file's ending names, or OptionError."""
     form = format or (format_by_ending(table) if isinstance(table, Path) else None)
     if form not in TABLES:
-        expected = f"expected a table of format {', '.join(TABLES)}; name the format"
-        raise OptionError(f"{_name_of(table)}: {expected}")
+        name = _name_of(table)
+        advice = "save it as .xlsx" if name.lower().endswith(".xls") else "name the format"
+        raise OptionError(f"{name}: expected a table of format {', '.join(TABLES)}; {advice}")
     return form
 
 

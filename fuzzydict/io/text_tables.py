@@ -366,7 +366,9 @@ class _Lines(Table):
                 raise self._error(line + text.count("\n"), problem) from error
             if (zero := text.find("\0", before)) >= 0:
                 at = line + text.count("\n", 0, zero)
-                raise self._error(at, " holds a zero byte; expected a text file, in UTF-8")
+                encoding = self.dialect.encoding.upper()
+                problem = f" holds a zero byte; expected a text in {encoding}, or another encoding"
+                raise self._error(at, problem)
             if line == 1 and not self.blanks and text.startswith(BYTE_ORDER_MARK):
                 self.blanks.append(BYTE_ORDER_MARK)
                 text = text[1:]

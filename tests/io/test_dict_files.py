@@ -102,6 +102,15 @@ def test_a_warning_tells_of_a_header_and_of_keys_that_are_one_text(tmp_path: Pat
     open_dict(path, scorer="cosine")  # for which both are as near
 
 
+def test_rows_of_one_cell_are_a_list(tmp_path: Path) -> None:
+    assert read_dict(written(tmp_path, "keys.csv", "key\npear\n\npear\n")) == {"pear": "pear"}
+    table = written(tmp_path, "list.csv", "apple\npear\n")
+    with pytest.warns(UserWarning, match="line 1 was read as an item; if .* add --key apple$"):
+        assert read_dict(table) == {"apple": "apple", "pear": "pear"}
+    with pytest.raises(FileFormatError, match="line 1 has 1 cell, where a key and a value were"):
+        read_dict(table, Reading(side=None))  # synonyms are pairs
+
+
 @given(st.dictionaries(WORDS, PLAIN, min_size=1))
 def test_yaml_reads_what_json_writes(
     tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]
@@ -178,7 +187,6 @@ BAD = [
     ("tag.yaml", "!!timestamp x", "line 1 is not YAML (failed to construct timestamp"),
     ("self.yaml", "a: &a [*a]\n", "line 1 holds itself by an alias"),
     ("three.csv", "a,1,x\nb,2,y\n", "line 1 has 3 cells, where a key and a value were expected"),
-    ("one.csv", "\na\nb\n", "line 2 has 1 cell, where a key and a value were expected; name"),
     ("number.jsonl", "1\n", "line 1: expected"),
     ("many.jsonl", '{"a": 1, "b": 2}\n', "line 1: expected"),
     ("numeric.jsonl", '["a", 1]\n[2, 1]\n', "line 2 has a number as key"),
