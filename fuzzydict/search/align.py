@@ -18,6 +18,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import ignore_invalid
+from fuzzydict.search.codes import code_before, codes_in, rest_of
 from fuzzydict.search.keys import Asked, Keys, Query, exact_text, head_of, weigh_words
 from fuzzydict.search.pairs import BIAS, CONVENTION, Table
 from fuzzydict.search.retrieve import Seen
@@ -108,7 +109,6 @@ WHETHER = OTHER_KINDS
 CONTEXT = WORDS  # from here on features tell of query and key, not of how they compare
 
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
-_FEW_CODES = 3  # candidates with a code; if fewer have one, it may be part of a name
 UNMATCHED = 0.5
 SAME = 0.8  # how alike words are that both have
 ALIKE_IN_FORM = 0.99  # texts that are written in another way, where a key is written as the query
@@ -155,13 +155,13 @@ def align(
     queries, X = asked.queries, np.zeros((*slots.shape, len(FEATURES)), np.float32)
     theirs = keys.columns[slots, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
     share, own = weigh_words(asked.weights, asked.facts, asked.columns)
-    codes = codes_in(queries, keys, slots, theirs)
-    other, counts = weigh_words(keys.weights, keys.facts, theirs, codes)
+    left_out = codes_in(queries, keys, slots, theirs)
+    other, counts = weigh_words(keys.weights, keys.facts, theirs, left_out)
     sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
     X[..., NEAR], X[..., ABOVE] = seen.near * sure, seen.above / 10 * sure
     X[..., ENCODED], X[..., ENCODED_ABOVE] = seen.encoded, seen.encoded_above / 10
     X[..., NGRAMS] = seen.of_ngrams
-    compare_strings(X, queries, keys, slots, codes)
+    compare_strings(X, queries, keys, slots, left_out)
     units = keys.word_units[theirs]
     table = Table.of(asked, keys, theirs, units, weights)
     block = Block(X, queries, keys, slots, theirs, table)
@@ -173,7 +173,7 @@ def align(
     share_of_each = np.repeat(share[:, None], slots.shape[1], axis=1)  # (L, C, w)
     leave_out_notes(block, share_of_each, other)
     _cover(block, asked, share_of_each, other, units)
-    compare_numbers(X, queries, keys, slots, theirs, other, codes)
+    compare_numbers(X, queries, keys, slots, theirs, other, left_out)
     lengths = np.array([[len(query.text)] for query in queries])
     X[..., WORDS] = np.minimum(own, FEW_WORDS)[:, None] / FEW_WORDS
     X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
@@ -236,54 +236,21 @@ def _have_numbers(keys: Keys, slots: NDArray[np.intp]) -> bool:
     return bool(keys.facts["digit"][keys.columns[slots[keys.alive[slots]]]].any())
 
 
-_CODES = re.compile("[a-z]+[0-9]{2,}[a-z]?|[0-9]{3,}")  # of keys, as plain words
-_YEARS = re.compile("(?:1[5-9]|20)[0-9]{2}")
-
-
-def codes_in(
-    queries: Sequence[Query],
-    keys: Keys,
-    slots: NDArray[np.intp],
-    theirs: NDArray[np.integer[Any]],
-) -> NDArray[np.bool_]:
-    """Return which candidates begin with a code that tells nothing, (L, C).
-
-    A query without numbers leaves out the codes that most of its candidates have: "ENGL250
-    Shakespeare", "2500 Loan". Years alone are no codes.
-    """
-    codes = np.zeros(theirs.shape[:2], np.bool_)
-    if theirs.shape[2] == 1:
-        return codes
-    facts, second, alive = keys.facts, theirs[..., 1], keys.alive[slots]
-    may = facts["digit"][theirs[..., 0]] & (second > 0) & ~facts["digit"][second]
-    may &= alive & ~(facts["number"][theirs[..., 0]] & (facts["unit"][second] > 0))  # "500 ml"
-    for i in (np.count_nonzero(may, axis=1) >= _FEW_CODES).nonzero()[0].tolist():
-        if any(word.entry.has_digit for word in queries[i].words):
-            continue
-        first = {j: keys.strings[theirs[i, j, 0]] for j in may[i].nonzero()[0].tolist()}
-        some = [j for j, word in first.items() if _CODES.fullmatch(word)]
-        if len(some) < max(_FEW_CODES, np.count_nonzero(alive[i]) / 2):
-            continue
-        codes[i, some] = not all(_YEARS.fullmatch(first[j]) for j in some)
-    return codes
-
-
 def compare_strings(
     X: NDArray[np.float32],
     queries: Sequence[Query],
     keys: Keys,
     slots: NDArray[np.intp],
-    codes: NDArray[np.bool_] | None,
+    left_out: NDArray[np.bool_] | None,
 ) -> None:
     """Set how alike queries and candidates are as strings.
 
-    The arguments are those of a `Block`, and which candidates are compared without their first
-    word, since it is a code, (L, C); None for none.
+    The arguments are those of a `Block`, and which words of the candidates are left out, as
+    `codes_in` tells, (L, C, W).
     """
     ours, texts = [query.text for query in queries], [keys.texts[i] for i in slots.ravel().tolist()]
-    coded = () if codes is None else np.flatnonzero(codes).tolist()
-    for place in coded:
-        texts[place] = texts[place].partition(" ")[2]
+    if left_out is not None:
+        texts = [*map(rest_of, texts, left_out.reshape(len(texts), -1))]
     one, other = [[text.replace(" ", "") for text in some] for some in (ours, texts)]
     for place, some, theirs, measure in (
         (EDITS, one, other, OSA),
@@ -292,8 +259,8 @@ def compare_strings(
         each = [text for text in some for _ in range(slots.shape[1])]
         alike = cpdist(each, theirs, scorer=measure.normalized_similarity, dtype=np.float32)
         X[..., place] = alike.reshape(slots.shape)
-    if coded:
-        X[codes, NGRAMS] = np.maximum(X[codes, NGRAMS], X[codes, EDITS])
+    if left_out is not None:
+        np.maximum(X[..., NGRAMS], X[..., EDITS], out=X[..., NGRAMS], where=left_out.any(2))
     same = X[..., BEGINNING] == 1
     if np.count_nonzero(same) > 1:
         for i in (np.count_nonzero(same, axis=1) > 1).nonzero()[0].tolist():
@@ -701,12 +668,12 @@ def compare_numbers(
     slots: NDArray[np.intp],
     theirs: NDArray[np.integer[Any]],
     other: NDArray[np.float32],
-    codes: NDArray[np.bool_] | None,
+    left_out: NDArray[np.bool_] | None,
 ) -> None:
     """Set whether query and candidate have other numbers, or marks as "A-" has.
 
     The arguments are those of a `Block`, the weights of the candidates' words, (L, C, W), and which
-    candidates begin with a code that tells nothing, (L, C); None for none. Where all numbers of a
+    of them are left out, as `codes_in` tells, (L, C, W). Where all numbers of a
     candidate are in amounts, which weigh nothing, it has the same amounts, as far as other words
     are matched, and units are not others. A number alone has those of the key, and one of few
     digits, as "10", only a number of its first or last word.
@@ -715,14 +682,15 @@ def compare_numbers(
     asked = written([query.asked for query in queries])
     may_differ = np.array([[has_signs(query)] for query in queries])
     have_digits = keys.facts["digit"][theirs]
-    if codes is not None:
-        have_digits[..., 0] &= ~codes
+    if left_out is not None:
+        have_digits &= ~left_out
     tell = (have_digits & (other > 0)).any(2)
     for i, j in np.argwhere(have_digits.any(2) | may_differ).tolist():
         (name,) = written([str.__str__(keys.names[slots[i, j]])])
         text = keys.texts[slots[i, j]]
-        if codes is not None and codes[i, j]:
-            text, name = [one.partition(" ")[2] for one in (text, name)]
+        if left_out is not None and left_out[i, j].any() and (code := code_before(name)):
+            text = rest_of(text, left_out[i, j])
+            name = name[code.end :] if left_out[i, j, 0] else name[: code.end]
         own = queries[i].text
         told = told_by_numbers(own, text, asked[i], name)
         if told == Numbers.SAME:

@@ -207,19 +207,18 @@ def weigh_words(
     weights: NDArray[np.float32],
     facts: NDArray[Any],
     words: NDArray[np.integer[Any]],
-    codes: NDArray[np.bool_] | None = None,
+    left_out: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
     """Return the weights of words as shares of their sum, (..., W), and how many count, (...).
 
     Amounts, as "1.5 l", weigh nothing beside other words, since their numbers are compared apart;
-    nor do metric units at the end, as in "weight (kg)", and the first words of texts that begin
-    with ``codes``, (...). They and other words with digits do not count. Weights and `FACTS` are
-    those of U words.
+    nor do metric units at the end, as in "weight (kg)", and what is ``left_out``, (..., W). They
+    and other words with digits do not count. Weights and `FACTS` are those of U words.
     """
     are_words, amounts = words > 0, amounts_at(facts, words)
     tell = are_words & ~amounts
-    if codes is not None:
-        tell[..., 0] &= ~codes
+    if left_out is not None:
+        tell &= ~left_out
     tell |= are_words & ~tell.any(axis=-1, keepdims=True)
     counts = np.maximum((tell & ~facts["digit"][words]).sum(axis=-1), 1)
     return shares_of(weights[words] * tell), counts

@@ -20,6 +20,7 @@ from rapidfuzz.process import cdist
 from fuzzydict._arrays import largest, products
 from fuzzydict.search import align as a
 from fuzzydict.search import pairs as p
+from fuzzydict.search.codes import codes_in
 from fuzzydict.search.keys import Keys, Query, Word, amounts_in, is_word, letters_of, weigh_words
 from fuzzydict.search.retrieve import TIE
 from fuzzydict.search.score import Judge, Meaning
@@ -58,8 +59,8 @@ def best_of_one(
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
     facts = keys.facts.take(columns)  # (C, W)
     have_digits, is_single = np.count_nonzero(facts["digit"]), width == len(words) == 1
-    codes = a.codes_in([query], keys, slots[None], columns[None]) if have_digits else None
-    a.compare_strings(x[None], [query], keys, slots[None], codes)
+    left_out = codes_in([query], keys, slots[None], columns[None]) if width > 1 else None
+    a.compare_strings(x[None], [query], keys, slots[None], left_out)
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
     told = told.reshape(4, len(words), *columns.shape)
@@ -69,8 +70,9 @@ def best_of_one(
         _match_words(x, words[0], told[:, 0, :, 0], against)
     else:
         other = keys.weights[columns]
-        if have_digits or np.count_nonzero(are_measures()[facts["unit"][:, 1:]]):
-            (other,), (counts,) = weigh_words(keys.weights, keys.facts, columns[None], codes)
+        has_units = np.count_nonzero(are_measures()[facts["unit"][:, 1:]])
+        if have_digits or has_units or left_out is not None:
+            (other,), (counts,) = weigh_words(keys.weights, keys.facts, columns[None], left_out)
         else:
             other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
         told *= columns > 0
@@ -82,7 +84,7 @@ def best_of_one(
         a.leave_out_notes(block, shares[None], other[None])
         _cover(x, words, shares, facts, other, told)
     if has_signs or have_digits:
-        a.compare_numbers(x[None], [query], keys, slots[None], columns[None], other[None], codes)
+        a.compare_numbers(x[None], [query], keys, slots[None], columns[None], other[None], left_out)
     x[:, a.WORDS : a.LENGTH + 1] = (
         min(count, a.FEW_WORDS) / a.FEW_WORDS,
         0,  # the words of the key, below

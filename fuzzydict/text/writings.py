@@ -203,6 +203,8 @@ _LAST_UNIT = re.compile(
 )
 
 
+# "Phase IIb" as "Phase 2b"
+_NUMERAL_AND_LETTER = re.compile(r"(?<![^\W_])(II|III|IV|VI{1,3}|IX)([a-e])(?![^\W_])")
 _SHARP = re.compile(r"\b([CcFf])[ -]?[Ss]harp\b")
 _PLUS_PLUS = re.compile(r"\b(?:cpp|[Cc] plus plus)\b")
 
@@ -226,10 +228,15 @@ def spelled_out(text: str) -> str:
     if "-" in text:
         text = _SPLIT_OFF.sub(_joined, text)
         text = _CODE_HYPHEN.sub("", text)
+    text = _NUMERAL_AND_LETTER.sub(_in_digits, text)
     text = _ARROW.sub(" to ", _PLUS.sub(" plus", with_signs(text)))
     text = _LAST_UNIT.sub(lambda found: f"{found[1]} {unit_of(found[2])}", text)
     text = _SYMBOL.sub(_named, text)
     return _SIGNS.sub(_worded, text) if _SIGN.search(text) else text
+
+
+def _in_digits(numeral: re.Match[str]) -> str:
+    return table_of("numbers")[numeral[1].lower()][0] + numeral[2]
 
 
 def _joined(split: re.Match[str]) -> str:
@@ -351,7 +358,7 @@ def _number_of(word: str) -> tuple[int, str]:
     return (int(told[1]), told[2]) if told and len(told[1]) < _MOST_DIGITS else (0, "")
 
 
-_NUMERALS = {"i": "1", "v": "5", "x": "10"}
+_NUMERALS = {"i": "1", "v": "5", "x": "10", "xi": "11"}
 
 
 def _read_in_context(words: list[str]) -> list[str]:
@@ -367,7 +374,8 @@ def _read_in_context(words: list[str]) -> list[str]:
             after = look_up(words[i + 1]) if i + 1 < len(words) else None
             is_last = after is None or after.is_function
             if word != "no":
-                if i and ("numbered" in before or (word == "i" and not before and is_last)):
+                may_count = word == "i" and is_last and not {*before} - {"counted"}
+                if i and ("numbered" in before or may_count):
                     words[i] = _NUMERALS[word]
             elif after and not (after.has_digit or after.form[0].isdigit() or after.is_filler):
                 words[i] = "without" if "states" in before or not before else "no"

@@ -1,0 +1,119 @@
+"""Codes before names: "2500 Loan", "Room 12 Foyer", "DE - Germany".
+
+L queries, C candidates of each, W words of a candidate
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzzydict.search.keys import Keys, Query, exact_text
+from fuzzydict.text.lexicon import look_up, table_of
+from fuzzydict.text.writings import words_of
+
+_FEW_CODES = 3  # candidates with a code; if fewer have one, it may be part of a name
+_YEARS = re.compile("(?:1[5-9]|20)[0-9]{2}")
+# A code, which a word may stand before, and the name behind it.
+_CODE_BEFORE = re.compile(
+    r"\W*(?:([^\W\d_]+)[ _])?([A-Za-z]*-?[0-9]+[A-Za-z]?(?:[.-][0-9]+[A-Za-z]?)*)"
+    r"(?:[.):]?[\s_]+|\s*[\u2013-]\s*)(?=([^\W\d_]{2,}))"
+)
+_LETTERS_BEFORE = re.compile(r"\W*(?=[A-Z])([A-Z]{2,4}[0-9]{0,2})(?:\)|:|\s[\u2013-])\s(?=\w)")
+# What a short number has if it is a code: "2 eggs" are no "2. Eggs".
+_SIGN = re.compile(r"\xa7|[.):]\s|\s[\u2013-]\s")
+_WHOLE_CODE = re.compile("[A-Za-z]+-?[0-9]{2,}[A-Za-z]?|[0-9]{3,}|[0-9]+[.-].+")
+
+
+class Code(NamedTuple):
+    """What a text begins with before a name, as "Room 12" in "Room 12 Foyer".
+
+    Attributes:
+        kind: the word before its number; "" for none, or "letters".
+        text: the code, in lower case.
+        words: how many words it is.
+        end: where it ends in the text as written.
+    """
+
+    kind: str
+    text: str
+    words: int
+    end: int
+
+    def is_apart_from(self, words: Sequence[str]) -> bool:
+        """Tell whether the plain words of a text have nothing of such a code."""
+        if self.kind == "letters":
+            return self.text not in words and sum(map(len, words)) > len(self.text) + 1
+        return self.kind not in words and not any(map(str.isdigit, "".join(words)))
+
+
+@lru_cache(maxsize=1 << 14)  # of keys, for each query
+def code_before(text: str) -> Code | None:
+    """Return the code that a text as written begins with, before words; None if it has none.
+
+    >>> code_before("2.02 Guild hall"), code_before("12 eggs"), code_before("500 ml milk")
+    (Code(kind='', text='2.02', words=2, end=5), None, None)
+    >>> code_before("Showcase 3: Coins").kind, code_before("FUL - Full application").kind
+    ('showcase', 'letters')
+    """
+    if letters := _LETTERS_BEFORE.match(text):
+        code = letters[1].lower()
+        return Code("letters", code, len(words_of(code)), letters.end())
+    if not (found := _CODE_BEFORE.match(text)) or look_up(found[3].lower()).unit:
+        return None
+    before, code, _ = found.groups()
+    kind = (before or "").lower()
+    is_counted = not {"numbered", "counted"}.isdisjoint(table_of("kinds").get(kind, ()))
+    if is_counted or _SIGN.search(found[0]) or (not kind and _WHOLE_CODE.fullmatch(code)):
+        return Code(kind, code.lower(), len(words_of(found[0])), found.end())
+    return None
+
+
+def codes_in(
+    queries: Sequence[Query],
+    keys: Keys,
+    slots: NDArray[np.intp],
+    theirs: NDArray[np.integer[Any]],
+) -> NDArray[np.bool_] | None:
+    """Return which words of candidates tell nothing, (L, C, W); None if all tell.
+
+    Most of the candidates begin with a code of one kind. A query that is the code of a candidate
+    leaves out the words behind it; one that has nothing of such codes leaves out all of them. Years
+    alone are no codes.
+    """
+    different, places = np.unique(slots, return_inverse=True)
+    texts = keys.table.written([exact_text(keys.names[slot]) for slot in different.tolist()])
+    found = [*map(code_before, texts)]
+    if sum(code is not None for code in found) < _FEW_CODES:
+        return None
+    left_out, alive = np.zeros(theirs.shape, np.bool_), keys.alive[slots]
+    for i, query in enumerate(queries):
+        asked, by_kind = query.text.split(" "), defaultdict[str, list[tuple[int, Code]]](list)
+        for j in alive[i].nonzero()[0].tolist():
+            if code := found[places.reshape(slots.shape)[i, j]]:
+                by_kind[code.kind].append((j, code))
+        for some in by_kind.values():
+            are_few = len(some) < max(_FEW_CODES, np.count_nonzero(alive[i]) / 2)
+            if are_few or all(_YEARS.fullmatch(code.text) for _, code in some):
+                continue
+            for j, code in some:
+                if code.is_apart_from(asked):
+                    left_out[i, j, : code.words] = True
+                elif keys.texts[slots[i, j]].split(" ")[: code.words] == asked:
+                    left_out[i, j, code.words :] = True
+    return left_out if left_out.any() else None
+
+
+def rest_of(text: str, left_out: NDArray[np.bool_]) -> str:
+    """Return a plain text without the words that are left out, (W,)."""
+    if not left_out.any():
+        return text
+    return " ".join(
+        word for word, is_out in zip(text.split(" "), left_out, strict=False) if not is_out
+    )
