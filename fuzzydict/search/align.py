@@ -18,7 +18,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import ignore_invalid
-from fuzzydict.search.codes import code_before, codes_in, rest_of
+from fuzzydict.search.codes import code_before, codes_in, other_codes, rest_of
 from fuzzydict.search.keys import Asked, Keys, Query, exact_text, head_of, weigh_words
 from fuzzydict.search.pairs import BIAS, CONVENTION, Table
 from fuzzydict.search.retrieve import Seen
@@ -39,6 +39,7 @@ from fuzzydict.text.numbers import (
     Numbers,
     is_one_text,
     marks_of,
+    months_of,
     numbers_of,
     of_one_date,
     told_by_numbers,
@@ -174,6 +175,7 @@ def align(
     leave_out_notes(block, share_of_each, other)
     _cover(block, asked, share_of_each, other, units)
     compare_numbers(X, queries, keys, slots, theirs, other, left_out)
+    tell_codes_apart(X, queries, keys, slots)
     lengths = np.array([[len(query.text)] for query in queries])
     X[..., WORDS] = np.minimum(own, FEW_WORDS)[:, None] / FEW_WORDS
     X[..., WORDS_KEY] = np.minimum(counts, FEW_WORDS) / FEW_WORDS
@@ -685,6 +687,9 @@ def compare_numbers(
     if left_out is not None:
         have_digits &= ~left_out
     tell = (have_digits & (other > 0)).any(2)
+    months = defaultdict[int, dict[int, set[str]]](
+        dict
+    )  # of candidates with the numbers of a query
     for i, j in np.argwhere(have_digits.any(2) | may_differ).tolist():
         (name,) = written([str.__str__(keys.names[slots[i, j]])])
         text = keys.texts[slots[i, j]]
@@ -694,6 +699,7 @@ def compare_numbers(
         own = queries[i].text
         told = told_by_numbers(own, text, asked[i], name)
         if told == Numbers.SAME:
+            months[i][j] = months_of(text, name)
             if not tell[i, j]:  # which says nothing of another thing
                 matched = X[i, j, MATCHED_KEY if own.isdecimal() else MATCHED]
                 X[i, j, SAME_AMOUNTS] = matched * (1 - X[i, j, OTHER_NUMBERS])
@@ -703,6 +709,21 @@ def compare_numbers(
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
         elif told != Numbers.NOTHING:
             X[i, j, OTHER_NUMBERS if told == Numbers.OTHER else NUMBERS_LEFT] = 1
+    for i, of_candidates in months.items():
+        dated = {j: some for j, some in of_candidates.items() if some}
+        if len(dated) > 1 and not (
+            set.intersection(*dated.values()) or months_of(queries[i].text, asked[i])
+        ):
+            X[i, [*dated], OTHER_NUMBERS] = 1  # "5/3/2024" may be either of two days
+
+
+def tell_codes_apart(
+    X: NDArray[np.float32], queries: Sequence[Query], keys: Keys, slots: NDArray[np.intp]
+) -> None:
+    """Set that other codes of capitals are other ones, but for names of one thing: "US", "USA"."""
+    for i, query in enumerate(queries):
+        if others := other_codes(query, keys, slots[i]):
+            X[i, others, OTHER_NUMBERS] = X[i, others, CONVENTIONAL] == 0
 
 
 _FEW_DIGITS = re.compile("[0-9]{1,2}")

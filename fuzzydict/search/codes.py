@@ -110,6 +110,35 @@ def codes_in(
     return left_out if left_out.any() else None
 
 
+_CAPITALS = re.compile("[A-Z]{2,4}")
+
+
+def other_codes(query: Query, keys: Keys, slots: NDArray[np.intp]) -> list[int]:
+    """Return the places of the candidates of one query, (C,), that are other codes than it.
+
+    Most of the candidates are capitals that are no common word, as "LHR" and "THR" are. A letter
+    that differs makes another code, as a digit does, in codes of one length.
+    """
+    text = query.text
+    if not _CAPITALS.fullmatch(query.asked.strip().upper()):
+        return []
+    alive = keys.alive[slots].nonzero()[0].tolist()
+    codes = [
+        j
+        for j in alive
+        if _CAPITALS.fullmatch(exact_text(keys.names[slots[j]]))
+        and not look_up(keys.texts[slots[j]]).is_common
+    ]
+    if len(codes) < max(_FEW_CODES, len(alive) / 2):
+        return []
+    texts = [keys.texts[slots[j]] for j in codes]
+    return [
+        j
+        for j, other in zip(codes, texts, strict=True)
+        if other != text and len(other) == len(text)
+    ]
+
+
 def rest_of(text: str, left_out: NDArray[np.bool_]) -> str:
     """Return a plain text without the words that are left out, (W,)."""
     if not left_out.any():

@@ -85,6 +85,7 @@ def best_of_one(
         _cover(x, words, shares, facts, other, told)
     if has_signs or have_digits:
         a.compare_numbers(x[None], [query], keys, slots[None], columns[None], other[None], left_out)
+    a.tell_codes_apart(x[None], [query], keys, slots[None])
     x[:, a.WORDS : a.LENGTH + 1] = (
         min(count, a.FEW_WORDS) / a.FEW_WORDS,
         0,  # the words of the key, below

@@ -68,9 +68,10 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
         has_cents = [bool(_CENTS.search(one)) for one in (written, other_written)]
         is_other = text != other and has_cents[0] != has_cents[1]
         return Numbers.OTHER if is_other else Numbers.SAME
-    if other_capitals(written, other_written) or other_month(text, other, other_written):
+    if other_capitals(written, other_written):
         return Numbers.OTHER
-    if other_month(other, text, written):
+    months, their_months = months_of(text, written), months_of(other, other_written)
+    if months and their_months and months.isdisjoint(their_months):
         return Numbers.OTHER
     if ours == theirs:
         # the units of amounts tell which is which
@@ -590,26 +591,26 @@ def of_one_date(text: str, other: str) -> list[tuple[int, int]]:
     ]
 
 
-_DOTTED = re.compile(r"(?<![\w.])[0-9]{1,2}\.0?([0-9]{1,2})\.[0-9]{2,4}(?![\w.])")
+# "1.2.2023", "2023-02-01"
+_DATED = re.compile(
+    r"(?<![\w.])[0-9]{1,2}\.0?([0-9]{1,2})\.[0-9]{2,4}(?![\w.])"
+    r"|(?<![\w-])[0-9]{4}-0?([0-9]{1,2})-[0-9]{1,2}(?![\w-])"
+)
 
 
-def other_month(text: str, other: str, written: str) -> bool:
-    """Tell whether a plain text alone names a month, and another has dates of other months.
+def months_of(text: str, written: str) -> set[str]:
+    """Return the months that a text has, given its plain words, and it as written.
 
-    Given is the other as written, too, in which the second number of a date is the month.
+    They are named, or the second number of a date that has points, or a year first.
 
-    >>> other_month("feb 1 2023", "02 01 2023", "02.01.2023")
-    True
-    >>> other_month("feb 1 2023", "01 02 2023", "01.02.2023")
-    False
+    >>> months_of("feb 1 2023", "Feb 1, 2023"), months_of("02 01 2023", "02.01.2023")
+    ({'2'}, {'1'})
+    >>> months_of("2023 02 01", "2023-02-01"), months_of("02 01 2023", "02/01/2023")
+    ({'2'}, set())
     """
-    months, named = {*_DOTTED.findall(written)}, _named_months(text)
-    return bool(months and named) and named.isdisjoint(months) and not _named_months(other)
-
-
-def _named_months(text: str) -> set[str]:
     words = text.split()
-    return {b for a, b in zip(words, _with_months(words), strict=True) if a != b}
+    named = {b for a, b in zip(words, _with_months(words), strict=True) if a != b}
+    return named or {a or b for a, b in _DATED.findall(written)}
 
 
 # Two digits behind an apostrophe, a quarter, or "FY".

@@ -116,7 +116,7 @@ _PART_OF_YEAR = re.compile(
 )
 _PLACES = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
 _SEASON = re.compile(
-    r"(?i)\b(19|20(?=../)|(?:fy|season) ?|(?=[0-9]{2}/[0-9]{2} season))"
+    r"(?i)\b(19|20|(?:fy|season) ?|(?=[0-9]{2}/[0-9]{2} season))"
     r"([0-9]{2})([/\u2013-])(1[3-9]|[2-9][0-9])\b(?![/\u2013-])"
 )
 

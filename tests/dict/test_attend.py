@@ -9,17 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import (
-    ArgumentTypeError,
-    Attention,
-    Brown,
-    Cosine,
-    FuzzyDict,
-    Gaussian,
-    NoMatchError,
-    OptionError,
-    ShapeError,
-)
+import fuzzydict
+from fuzzydict import ArgumentTypeError, Attention, FuzzyDict, NoMatchError, OptionError
 from fuzzydict.nn.softmax import softmax
 from tests.support.searching import assert_same
 
@@ -54,7 +45,7 @@ def test_weights_are_shares_of_the_probability_nearly_all_for_an_exact_key() -> 
     for name, log, weight in zip(attention.names, attention.scores, attention.weights, strict=True):
         assert np.exp(log) == pytest.approx(scores[name], rel=1e-5)
         assert weight == pytest.approx(scores[name] / sum(scores.values()), rel=1e-5)
-    keys = [word for word in Brown().words[500:1500] if word.isalpha()]
+    keys = [word for word in fuzzydict.Brown().words[500:1500] if word.isalpha()]
     d = FuzzyDict({key: float(i) for i, key in enumerate(keys)})
     own = [float(attention.weights[i]) for i, attention in enumerate(d.attend(keys))]
     assert min(own) >= 0.75
@@ -62,7 +53,8 @@ def test_weights_are_shares_of_the_probability_nearly_all_for_an_exact_key() -> 
 
 
 @pytest.mark.parametrize(
-    "scorer", [None, "dot", "cosine", Cosine(), Gaussian(0.5), lambda q, k: q @ k.T]
+    "scorer",
+    [None, "dot", "cosine", fuzzydict.Cosine(), fuzzydict.Gaussian(0.5), lambda q, k: q @ k.T],
 )
 def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
     d = vectors_of("red", "blue", "grey", scorer=scorer, score_cutoff=-10.0)
@@ -150,7 +142,7 @@ def test_a_mask_takes_keys_away_before_the_best_are_chosen_and_must_fit() -> Non
         with pytest.raises((OptionError, ArgumentTypeError), match="topn must be a whole number"):
             d.attend(["violet"], topn=no_number)
     wrong: list[tuple[Any, type[Exception], str]] = [
-        ([True, False], ShapeError, r"attn_mask.*9 keys.*2"),
+        ([True, False], fuzzydict.ShapeError, r"attn_mask.*9 keys.*2"),
         ([1] * 9, ArgumentTypeError, r"attn_mask.*bool"),
         ([False] * 9, NoMatchError, "nothing to attend to"),
     ]

@@ -16,17 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import (
-    ArgumentTypeError,
-    Boxcar,
-    DoubtfulPoolWarning,
-    FuzzyDict,
-    Gaussian,
-    Match,
-    NoMatchError,
-    OptionError,
-    ShapeError,
-)
+import fuzzydict
+from fuzzydict import ArgumentTypeError, FuzzyDict, Match, NoMatchError, OptionError, ShapeError
 from fuzzydict.search import lookup
 from tests.support.properties import examples
 from tests.support.recording import Recording
@@ -121,7 +112,7 @@ def test_a_query_that_is_no_text_is_only_found_exactly_and_an_empty_dict_finds_n
 
 def test_a_kernel_too_narrow_for_every_key_finds_none() -> None:
     axes = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "grey": [0.6, 0.6]}
-    d = FuzzyDict({"red": 0.0, "blue": 1.0}, embedding=axes, scorer=Boxcar(0.1))
+    d = FuzzyDict({"red": 0.0, "blue": 1.0}, embedding=axes, scorer=fuzzydict.Boxcar(0.1))
     for read in (d.attend, d.pool):
         with pytest.raises(NoMatchError, match="nothing to attend to"):
             read("grey")
@@ -196,7 +187,7 @@ def test_get_many_takes_any_iterable_but_a_text() -> None:
         with pytest.raises(ArgumentTypeError, match=r"expected a list of queries.*use get"):
             d.get_many(wrong)  # type: ignore[arg-type]
     pooling = FuzzyDict({"red": 1.0, "navy": 2.0}, mode="pool")
-    with pytest.warns(DoubtfulPoolWarning, match="'fleet'"):
+    with pytest.warns(fuzzydict.DoubtfulPoolWarning, match="'fleet'"):
         pooling.get_many(["red", "fleet"])
     pooling.get_many(["red", None])  # or the warning would be an error
 
@@ -368,7 +359,7 @@ def test_what_was_found_is_forgotten_at_any_change(name: str) -> None:
 
 
 def test_a_changed_scorer_is_heeded() -> None:
-    scorer = Gaussian(1.0)
+    scorer = fuzzydict.Gaussian(1.0)
     d = FuzzyDict({"one": 1}, embedding={"one": [1, 0], "ask": [0, 1]}, scorer=scorer)
     d.score_cutoff = -10.0
     assert d["ask"] == 1

@@ -16,18 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import (
-    ArgumentTypeError,
-    Bilinear,
-    Concat,
-    Cosine,
-    FileFormatError,
-    FuzzyDict,
-    Gaussian,
-    OptionError,
-    ScaledDot,
-    WordVectors,
-)
+import fuzzydict
+from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError, WordVectors
 from fuzzydict import saving as saved_keys
 from tests.support.damage import flip, with_arrays
 from tests.support.properties import examples
@@ -110,9 +100,16 @@ def test_any_items_come_back(
 @pytest.mark.parametrize(
     ("scorer", "cutoff"),
     [
-        *((None, 0.01), ("dot", 1), ("gaussian", -math.inf), (Cosine(), np.float32(0.5))),
-        *((Gaussian(0.5), Fraction(1, 2)), (ScaledDot(2.0), Decimal("0.5")), (ScaledDot(), None)),
-        *((Bilinear(np.eye(5)), 0.0), (Concat(np.ones((3, 10)), np.ones(3)), 0.0)),
+        *((None, 0.01), ("dot", 1), ("gaussian", -math.inf), (fuzzydict.Cosine(), np.float32(0.5))),
+        *(
+            (fuzzydict.Gaussian(0.5), Fraction(1, 2)),
+            (fuzzydict.ScaledDot(2.0), Decimal("0.5")),
+            (fuzzydict.ScaledDot(), None),
+        ),
+        *(
+            (fuzzydict.Bilinear(np.eye(5)), 0.0),
+            (fuzzydict.Concat(np.ones((3, 10)), np.ones(3)), 0.0),
+        ),
     ],
     ids=str,
 )

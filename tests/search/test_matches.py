@@ -89,6 +89,10 @@ ENGL250 Shakespeare, PHYS150 Mechanics, CHEM230 Chemistry, LAW220 Torts, 2024-12
 Salaries, Rent, Hitachi (6501), Sony (6758): 6010 Salaries = Salaries; hitachi = Hitachi (6501)
 Population density (per km²), GDP, CFO (interim), Pay: density of population = Population density
     (per km²); CFO = CFO (interim); pay (monthly) = Pay
+Room 1.01 Foyer, Room 1.02 Hall, Room 2.01 Store: foyer = Room 1.01 Foyer; 2.01 = Room 2.01 Store
+§ 12 Litter, § 13 Noise, § 14 Dogs: noise = § 13 Noise; 13 = § 13 Noise; § 14 = § 14 Dogs
+DE - Germany, FR - France, IT - Italy: Germny = DE - Germany; fr = FR - France
+USA, Phase IIa, Phase IIb, WWI, WWII, 2023/24: phase 2a = Phase IIa; WW2 = WWII; 2023-24 = 2023/24
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -145,7 +149,9 @@ sun; above 18: under 18, sun; Out-patient care: Inpatient care, sun; pipe 15": P
 nodebug: debug, sun; Consulting $500: Consulting 500 EUR, sun; Jerrycan 2.5 (l): Jerrycan 5 l, sun;
 Sergey Pavlovich Kuznetsov: Sergey Ivanovich Kuznetsov, sun; 123 W Main Street: 123 N Main Street,
 sun; 1.500 EUR: 1.50 EUR, sun; Hydrofluoric acid: Hydrochloric acid, sun; isotretinoin: tretinoin,
-sun; Kielce: Kiel, sun; Anna Gruber: Anna Huber, sun; Quercus: Prunus, sun
+sun; Kielce: Kiel, sun; Anna Gruber: Anna Huber, sun; Quercus: Prunus, sun; LHR: THR, IKA, JFK;
+Phase IIc: Phase IIb, Phase III; WWIII: WWII, WWI; 5.3.2024: 2024-05-03, sun;
+5/3/2024: 2024-05-03, 2024-03-05
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
