@@ -17,9 +17,15 @@ AMOUNT = re.compile(
     r"(?=(?:(?:/| per )([^\W\d_]+)(?![^\W_]))?)"
 )
 #: Units without a prefix that are multiples of another.
+_MULTIPLES: dict[str, tuple[int | Fraction, str]]
 _MULTIPLES = {"minute": (60, "second"), "hour": (3600, "second"), "day": (86_400, "second")}
 _MULTIPLES |= {"week": (604_800, "second"), "year": (12, "month"), "tonne": (10**6, "gram")}
 _MULTIPLES |= {"pound": (16, "ounce"), "foot": (12, "inch"), "gallon": (8, "pint")}
+_MULTIPLES |= {"cubicmeter": (1000, "liter"), "cubicdecimeter": (1, "liter")}
+_MULTIPLES |= {"cubiccentimeter": (Fraction(1, 1000), "liter")}
+_MULTIPLES |= {"squarecentimeter": (Fraction(1, 10**4), "squaremeter")}
+_MULTIPLES |= {"squaremillimeter": (Fraction(1, 10**6), "squaremeter")}
+_MULTIPLES |= {"squarekilometer": (10**6, "squaremeter")}
 _CURRENCIES = {"dollar", "eur", "jpy", "chf", "cad", "aud", "cny"}
 _MAY_BE_THOUSANDS = re.compile(r"[0-9]{1,3}\.[0-9]{3}")  # "1.500 EUR", but "1.500 kg" are 1.5 kg
 #: What rates are often of; and what may tell of a rate otherwise.

@@ -45,6 +45,7 @@ _HALF_OF = re.compile(
     r"(?=(?:kg|lb|oz|cup|tsp|tbsp|teaspoon|tablespoon|pound|pint|gallon|lit(?:er|re)|met(?:er|re)"
     r"|kilogram|gram|kilo|ounce|ton|inch|mile|hour)\b)"
 )
+_POWER = re.compile(r"(?<=[0-9]) ?((?:[cdkm])?m)\^?([23\u00b2\u00b3])(?![^\W_])")
 _PARTS = {"half": "0.5 ", "quarter": "0.25 ", "three quarters": "0.75 "}
 _AND_A_HALF = re.compile(
     r"(?i)(?<![\w-])(?<!ty )(one|two|three|four|five|six|seven|eight|nine|ten|[1-9][0-9]?)"
@@ -65,6 +66,8 @@ def with_plain_numbers(text: str) -> str:
     ('cola 6 x 0.33l', 'milk 1.5 l')
     >>> with_plain_numbers("half a litre"), with_plain_numbers("one and a half cups")
     ('0.5 litre', '1.5 cups')
+    >>> with_plain_numbers("2.5mm\u00b2")
+    '2.5 squaremillimeter'
     """
 
     def decimal(found: re.Match[str]) -> str:
@@ -76,12 +79,15 @@ def with_plain_numbers(text: str) -> str:
     def part(found: re.Match[str]) -> str:
         return _PARTS[found[1].lower().replace("-", " ")]
 
+    def power(found: re.Match[str]) -> str:
+        return " " + _written().get(symbol := found[1] + compatible(found[2]), symbol)
+
     text = _HALF_OF.sub(part, _AND_A_HALF.sub(more, text))
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _OTHER_THOUSANDS.sub(lambda number: re.sub("\\D", "", number[0]), text)
     text = _BARE_POINT.sub("0.", _DECIMAL_COMMA.sub(r"\1.\2", text))
-    text = _TIMES_BEHIND.sub(r"\2 x \1", text)
+    text = _POWER.sub(power, _TIMES_BEHIND.sub(r"\2 x \1", text))
     return _with_years(_with_prices(text))
 
 
