@@ -6,7 +6,6 @@ L queries, C candidates of each, W words of a candidate
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from fuzzydict.search.keys import Keys, Query, exact_text
 from fuzzydict.text.lexicon import look_up, table_of
+from fuzzydict.text.numbers import is_one_text
 from fuzzydict.text.writings import words_of
 
 _FEW_CODES = 3  # candidates with a code; if fewer have one, it may be part of a name
@@ -28,7 +28,9 @@ _CODE_BEFORE = re.compile(
 _LETTERS_BEFORE = re.compile(r"\W*(?=[A-Z])([A-Z]{2,4}[0-9]{0,2})(?:\)|:|\s[\u2013-])\s(?=\w)")
 # What a short number has if it is a code: "2 eggs" are no "2. Eggs".
 _SIGN = re.compile(r"\xa7|[.):]\s|\s[\u2013-]\s")
-_WHOLE_CODE = re.compile("[A-Za-z]+-?[0-9]{2,}[A-Za-z]?|[0-9]{3,}|[0-9]+[.-].+")
+_WHOLE_CODE = re.compile(
+    "[A-Z]+-?[0-9]+[A-Za-z]?|[A-Za-z]+-?[0-9]{2,}[A-Za-z]?|[0-9]{3,}|[0-9]+[.-].+"
+)
 
 
 class Code(NamedTuple):
@@ -83,9 +85,9 @@ def codes_in(
 ) -> NDArray[np.bool_] | None:
     """Return which words of candidates tell nothing, (L, C, W); None if all tell.
 
-    Most of the candidates begin with a code of one kind. A query that is the code of a candidate
-    leaves out the words behind it; one that has nothing of such codes leaves out all of them. Years
-    alone are no codes.
+    Most of the candidates begin with a code. A query that is the code of a candidate
+    leaves out the words behind it. One that has nothing of such codes leaves out all of them, and
+    one that is the words behind a code leaves out that. Years alone are no codes.
     """
     different, places = np.unique(slots, return_inverse=True)
     texts = keys.table.written([exact_text(keys.names[slot]) for slot in different.tolist()])
@@ -93,20 +95,19 @@ def codes_in(
     if sum(code is not None for code in found) < _FEW_CODES:
         return None
     left_out, alive = np.zeros(theirs.shape, np.bool_), keys.alive[slots]
-    for i, query in enumerate(queries):
-        asked, by_kind = query.text.split(" "), defaultdict[str, list[tuple[int, Code]]](list)
-        for j in alive[i].nonzero()[0].tolist():
-            if code := found[places.reshape(slots.shape)[i, j]]:
-                by_kind[code.kind].append((j, code))
-        for some in by_kind.values():
-            are_few = len(some) < max(_FEW_CODES, np.count_nonzero(alive[i]) / 2)
-            if are_few or all(_YEARS.fullmatch(code.text) for _, code in some):
-                continue
-            for j, code in some:
-                if code.is_apart_from(asked):
-                    left_out[i, j, : code.words] = True
-                elif keys.texts[slots[i, j]].split(" ")[: code.words] == asked:
-                    left_out[i, j, code.words :] = True
+    for i, row in enumerate(places.reshape(slots.shape)):
+        of_row = [(j, found[row[j]]) for j in alive[i].nonzero()[0].tolist()]
+        coded = [(j, code) for j, code in of_row if code]
+        are_few = len(coded) < max(_FEW_CODES, len(of_row) / 2)
+        if are_few or all(_YEARS.fullmatch(code.text) for _, code in coded):
+            continue
+        asked = queries[i].text.split(" ")
+        for j, code in coded:
+            words = keys.texts[slots[i, j]].split(" ")
+            if code.is_apart_from(asked) or words[code.words :] == asked:
+                left_out[i, j, : code.words] = True
+            elif is_one_text(queries[i].text, " ".join(words[: code.words])):
+                left_out[i, j, code.words :] = True
     return left_out if left_out.any() else None
 
 
