@@ -722,7 +722,7 @@ def tell_codes_apart(
 ) -> None:
     """Set that other codes of capitals are other ones, but for names of one thing: "US", "USA"."""
     for i, query in enumerate(queries):
-        if others := other_codes(query, keys, slots[i]):
+        if len(query.text) < 5 and (others := other_codes(query, keys, slots[i])):
             X[i, others, OTHER_NUMBERS] = X[i, others, CONVENTIONAL] == 0
 
 

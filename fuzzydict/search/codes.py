@@ -26,6 +26,8 @@ _CODE_BEFORE = re.compile(
     r"(?:[.):]?[\s_]+|\s*[\u2013-]\s*)(?=([^\W\d_]{2,}))"
 )
 _LETTERS_BEFORE = re.compile(r"\W*(?=[A-Z])([A-Z]{2,4}[0-9]{0,2})(?:\)|:|\s[\u2013-])\s(?=\w)")
+#: What several names have if there may be codes before them.
+MAY_BE_CODES = re.compile(r"[0-9]|[A-Z]{2}(?:[):]| [\u2013-])")
 # What a short number has if it is a code: "2 eggs" are no "2. Eggs".
 _SIGN = re.compile(r"\xa7|[.):]\s|\s[\u2013-]\s")
 _WHOLE_CODE = re.compile(
@@ -89,13 +91,14 @@ def codes_in(
     leaves out the words behind it. One that has nothing of such codes leaves out all of them, and
     one that is the words behind a code leaves out that. Years alone are no codes.
     """
-    different, places = np.unique(slots, return_inverse=True)
-    texts = keys.table.written([exact_text(keys.names[slot]) for slot in different.tolist()])
-    found = [*map(code_before, texts)]
-    if sum(code is not None for code in found) < _FEW_CODES:
+    different = dict.fromkeys(slots.ravel().tolist())
+    names = [keys.names[slot] for slot in different]
+    if not MAY_BE_CODES.search("\n".join(names)):
         return None
+    texts = keys.table.written([*map(exact_text, names)])
+    found = dict(zip(different, map(code_before, texts), strict=True))
     left_out, alive = np.zeros(theirs.shape, np.bool_), keys.alive[slots]
-    for i, row in enumerate(places.reshape(slots.shape)):
+    for i, row in enumerate(slots.tolist()):
         of_row = [(j, found[row[j]]) for j in alive[i].nonzero()[0].tolist()]
         coded = [(j, code) for j, code in of_row if code]
         are_few = len(coded) < max(_FEW_CODES, len(of_row) / 2)
@@ -103,7 +106,7 @@ def codes_in(
             continue
         asked = queries[i].text.split(" ")
         for j, code in coded:
-            words = keys.texts[slots[i, j]].split(" ")
+            words = keys.texts[row[j]].split(" ")
             if code.is_apart_from(asked) or words[code.words :] == asked:
                 left_out[i, j, : code.words] = True
             elif is_one_text(queries[i].text, " ".join(words[: code.words])):

@@ -688,9 +688,8 @@ def _identity(name: str) -> str | int:
     return name if is_plain or kind is np.str_ else id(name)
 
 
-def exact_text(text: str) -> str:
-    """Return a text as a `str` itself, so that no method of a derived class is called."""
-    return text if type(text) is str else str.__str__(text)
+#: Returns a text as a `str` itself, so that no method of a derived class is called.
+exact_text = str.__str__
 
 
 def has_words(query: Any) -> bool:

@@ -20,7 +20,7 @@ from rapidfuzz.process import cdist
 from fuzzydict._arrays import largest, products
 from fuzzydict.search import align as a
 from fuzzydict.search import pairs as p
-from fuzzydict.search.codes import codes_in
+from fuzzydict.search.codes import MAY_BE_CODES, codes_in
 from fuzzydict.search.keys import Keys, Query, Word, amounts_in, is_word, letters_of, weigh_words
 from fuzzydict.search.retrieve import TIE
 from fuzzydict.search.score import Judge, Meaning
@@ -59,7 +59,9 @@ def best_of_one(
     columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
     facts = keys.facts.take(columns)  # (C, W)
     have_digits, is_single = np.count_nonzero(facts["digit"]), width == len(words) == 1
-    left_out = codes_in([query], keys, slots[None], columns[None]) if width > 1 else None
+    left_out = None
+    if width > 1 and MAY_BE_CODES.search("\n".join([keys.names[slot] for slot in slots.tolist()])):
+        left_out = codes_in([query], keys, slots[None], columns[None])
     a.compare_strings(x[None], [query], keys, slots[None], left_out)
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)
@@ -85,7 +87,27 @@ def best_of_one(
         _cover(x, words, shares, facts, other, told)
     if has_signs or have_digits:
         a.compare_numbers(x[None], [query], keys, slots[None], columns[None], other[None], left_out)
-    a.tell_codes_apart(x[None], [query], keys, slots[None])
+    if len(words) == 1:
+        a.tell_codes_apart(x[None], [query], keys, slots[None])
+    _set_context(x, query, count, counts, sure, keys)
+    alive = keys.alive[slots] if len(keys.dead) else None
+    anew = a.align_anew(x, query, keys, slots, judge.pair)
+    place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
+    if place not in anew:  # else it is told
+        of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
+        _tell_whether(x[place], words, shares[place].tolist(), *of_best)
+    return int(slots[place]), judge.right_of_one(x[place], odds, place)
+
+
+def _set_context(
+    x: NDArray[np.float32],
+    query: Query,
+    count: int,
+    counts: NDArray[np.intp],
+    sure: float,
+    keys: Keys,
+) -> None:
+    """Set what tells of query and keys, given how many of their words count, those of keys (C,)."""
     x[:, a.WORDS : a.LENGTH + 1] = (
         min(count, a.FEW_WORDS) / a.FEW_WORDS,
         0,  # the words of the key, below
@@ -94,13 +116,6 @@ def best_of_one(
         min(len(query.text), a.FEW_LETTERS) / a.FEW_LETTERS,
     )
     x[:, a.WORDS_KEY] = np.minimum(counts, a.FEW_WORDS) / a.FEW_WORDS
-    alive = keys.alive[slots] if len(keys.dead) else None
-    anew = a.align_anew(x, query, keys, slots, judge.pair)
-    place, odds = judge.best_of_one(x, keys.hashes[slots], alive)
-    if place not in anew:  # else it is told
-        of_best = keys, columns[place], facts[place], other[place], told[:, :, place]
-        _tell_whether(x[place], words, shares[place].tolist(), *of_best)
-    return int(slots[place]), judge.right_of_one(x[place], odds, place)
 
 
 def _without_amounts(words: list[Word], weights: list[float]) -> tuple[list[float], int]:
