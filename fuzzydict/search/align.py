@@ -693,7 +693,7 @@ def compare_numbers(
     for i, j in np.argwhere(have_digits.any(2) | may_differ).tolist():
         (name,) = written([str.__str__(keys.names[slots[i, j]])])
         text = keys.texts[slots[i, j]]
-        if left_out is not None and left_out[i, j].any() and (code := code_before(name)):
+        if left_out is not None and left_out[i, j].any() and (code := code_before(name[:LONGEST])):
             text = rest_of(text, left_out[i, j])
             name = name[code.end :] if left_out[i, j, 0] else name[: code.end]
         own = queries[i].text

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fuzzydict.search.keys import Keys, Query, exact_text
 from fuzzydict.text.lexicon import look_up, table_of
 from fuzzydict.text.numbers import is_one_text
+from fuzzydict.text.words import LONGEST
 from fuzzydict.text.writings import words_of
 
 _FEW_CODES = 3  # candidates with a code; if fewer have one, it may be part of a name
@@ -87,16 +88,15 @@ def codes_in(
 ) -> NDArray[np.bool_] | None:
     """Return which words of candidates tell nothing, (L, C, W); None if all tell.
 
-    Most of the candidates begin with a code. A query that is the code of a candidate
-    leaves out the words behind it. One that has nothing of such codes leaves out all of them, and
-    one that is the words behind a code leaves out that. Years alone are no codes.
+    Most of the candidates begin with a code. A query that is the code of a candidate leaves out the
+    words behind it. One that has nothing of such codes leaves out all of them, and one that is the
+    words behind a code leaves out that. Years alone are no codes.
     """
     different = dict.fromkeys(slots.ravel().tolist())
-    names = [keys.names[slot] for slot in different]
+    names = [exact_text(keys.names[slot])[:LONGEST] for slot in different]
     if not MAY_BE_CODES.search("\n".join(names)):
         return None
-    texts = keys.table.written([*map(exact_text, names)])
-    found = dict(zip(different, map(code_before, texts), strict=True))
+    found = dict(zip(different, map(code_before, keys.table.written(names)), strict=True))
     left_out, alive = np.zeros(theirs.shape, np.bool_), keys.alive[slots]
     for i, row in enumerate(slots.tolist()):
         of_row = [(j, found[row[j]]) for j in alive[i].nonzero()[0].tolist()]
@@ -135,12 +135,7 @@ def other_codes(query: Query, keys: Keys, slots: NDArray[np.intp]) -> list[int]:
     ]
     if len(codes) < max(_FEW_CODES, len(alive) / 2):
         return []
-    texts = [keys.texts[slots[j]] for j in codes]
-    return [
-        j
-        for j, other in zip(codes, texts, strict=True)
-        if other != text and len(other) == len(text)
-    ]
+    return [j for j in codes if text != (one := keys.texts[slots[j]]) and len(one) == len(text)]
 
 
 def rest_of(text: str, left_out: NDArray[np.bool_]) -> str:

@@ -60,7 +60,7 @@ def best_of_one(
     facts = keys.facts.take(columns)  # (C, W)
     have_digits, is_single = np.count_nonzero(facts["digit"]), width == len(words) == 1
     left_out = None
-    if width > 1 and MAY_BE_CODES.search("\n".join([keys.names[slot] for slot in slots.tolist()])):
+    if width > 1 and MAY_BE_CODES.search("\n".join(map(keys.names.__getitem__, slots.tolist()))):
         left_out = codes_in([query], keys, slots[None], columns[None])
     a.compare_strings(x[None], [query], keys, slots[None], left_out)
     edits = x[None, :, a.EDITS] if is_single else None
