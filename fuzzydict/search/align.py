@@ -702,7 +702,7 @@ def compare_numbers(
             months[i][j] = months_of(text, name)
             if not tell[i, j]:  # which says nothing of another thing
                 matched = X[i, j, MATCHED_KEY if own.isdecimal() else MATCHED]
-                X[i, j, SAME_AMOUNTS] = matched * (1 - X[i, j, OTHER_NUMBERS])
+                X[i, j, SAME_AMOUNTS] = matched * (1 - X[i, j, [OTHER_NUMBERS, SIBLINGS]].max())
             elif not _FEW_DIGITS.fullmatch(own) or _is_at_end(own, text):
                 X[i, j, SAME_NUMBERS] = 1
         elif told == Numbers.MARKED:  # A+ and A- are members of a class as well
