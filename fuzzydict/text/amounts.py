@@ -81,7 +81,13 @@ def in_units_of(text: str, other: str) -> str | None:
 
     >>> in_units_of("Oil, 0.5 l", "oil 500 ml"), in_units_of("5 mm", "5 cm")
     ('Oil, 500 ml', None)
+    >>> in_units_of("tile 60x60 cm", "tile 600 x 600 mm")
+    'tile 600 x 600 mm'
     """
+    sides, their_sides = _sides_of(text[:LONGEST]), _sides_of(other[:LONGEST])
+    for lengths in sides.keys() & their_sides.keys():
+        if sides[lengths] != their_sides[lengths]:
+            return in_plain_numbers(text[:LONGEST]).replace(sides[lengths], their_sides[lengths])
     text, theirs = text[:LONGEST], amounts_of(other[:LONGEST])
     there = {(one.number, one.unit) for one in theirs}
     of_values = {one.value: one.written for one in theirs}
@@ -94,6 +100,25 @@ def in_units_of(text: str, other: str) -> str | None:
         return None
     text = in_plain_numbers(text)
     return AMOUNT.sub(lambda found: instead.get(found[0], found[0]), text)[:LONGEST]
+
+
+_SIDES = re.compile(
+    r"(?<![\w.])((?:[0-9]+(?:\.[0-9]+)? x )+[0-9]+(?:\.[0-9]+)?) ?(mm|cm|m)(?![^\W_])"
+)
+_IN_MILLIMETERS = {"mm": 1, "cm": 10, "m": 1000}
+
+
+@lru_cache(maxsize=1 << 12)
+def _sides_of(text: str) -> dict[tuple[Fraction, ...], str]:
+    """Return the lengths of the sides in a text as written, with the part that tells them."""
+    if text.isascii() and not HAS_NUMBERS.search(text):
+        return {}
+    return {
+        tuple(Fraction(side) * _IN_MILLIMETERS[found[2]] for side in found[1].split(" x ")): found[
+            0
+        ]
+        for found in _SIDES.finditer(in_plain_numbers(text))
+    }
 
 
 _SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles, or sides
