@@ -138,6 +138,8 @@ class Explanation:
         rows = []
         for text, known, stand_in, trust in self.words[:count]:
             what = "known" if known else "never seen; no known word is like it"
+            if text.isdecimal():
+                what = "a number, which has no meaning of its own"
             if stand_in is not None:
                 what = f"never seen; for it {shortened(stand_in, _LABEL)}"
             if stand_in is not None or (known and trust != 1):
