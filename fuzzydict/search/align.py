@@ -538,7 +538,7 @@ def _cover(
         X[..., MEANT + place : WORST : 2] = np.moveaxis((best[1:] * shares).sum(3), 0, 2)
         X[..., WORST + place] = np.where(shares > 0, best[2], 1).min(2)
         heads.append(head_of(facts, np.where(shares > 0, words, 0)))
-        denies = facts["denies"][words]
+        denies = facts["denies"][words] * (shares > 0)
         if denies.any():
             X[..., DENIED] *= undenied(denies, best)
         left.append(shares * (~facts["filler"][words] & (best[2] < UNMATCHED)))

@@ -6,6 +6,7 @@ L queries, C candidates of each, W words of a candidate
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from fuzzydict.text.words import LONGEST
 from fuzzydict.text.writings import words_of
 
 _FEW_CODES = 3  # candidates with a code; if fewer have one, it may be part of a name
-_YEARS = re.compile("(?:1[5-9]|20)[0-9]{2}")
+_YEAR = re.compile("(?:1[5-9]|20)[0-9]{2}")
 # A code, which a word may stand before, and the name behind it.
 _CODE_BEFORE = re.compile(
     r"\W*(?:([^\W\d_]+)[ _])?([A-Za-z]*-?[0-9]+[A-Za-z]?(?:[.-][0-9]+[A-Za-z]?)*)"
@@ -40,22 +41,16 @@ class Code(NamedTuple):
     """What a text begins with before a name, as "Room 12" in "Room 12 Foyer".
 
     Attributes:
-        kind: the word before its number; "" for none, or "letters".
-        text: the code, in lower case.
         words: how many words it is.
         end: where it ends in the text as written.
+        is_year: whether it is nothing but a year.
+        has_digit: if not, it is letters, as in "DE - Germany".
     """
 
-    kind: str
-    text: str
     words: int
     end: int
-
-    def is_apart_from(self, words: Sequence[str]) -> bool:
-        """Tell whether the plain words of a text have nothing of such a code."""
-        if self.kind == "letters":
-            return self.text not in words and sum(map(len, words)) > len(self.text) + 1
-        return self.kind not in words and not any(map(str.isdigit, "".join(words)))
+    is_year: bool
+    has_digit: bool
 
 
 @lru_cache(maxsize=1 << 14)  # of keys, for each query
@@ -63,21 +58,34 @@ def code_before(text: str) -> Code | None:
     """Return the code that a text as written begins with, before words; None if it has none.
 
     >>> code_before("2.02 Guild hall"), code_before("12 eggs"), code_before("500 ml milk")
-    (Code(kind='', text='2.02', words=2, end=5), None, None)
-    >>> code_before("Showcase 3: Coins").kind, code_before("FUL - Full application").kind
-    ('showcase', 'letters')
+    (Code(words=2, end=5, is_year=False, has_digit=True), None, None)
+    >>> code_before("Showcase 3: Coins").words, code_before("FUL - Full application").words
+    (2, 1)
     """
-    if letters := _LETTERS_BEFORE.match(text):
-        code = letters[1].lower()
-        return Code("letters", code, len(words_of(code)), letters.end())
+    if found := _LETTERS_BEFORE.match(text):
+        return Code(len(words_of(found[1])), found.end(), False, False)
     if not (found := _CODE_BEFORE.match(text)) or look_up(found[3].lower()).unit:
         return None
-    before, code, _ = found.groups()
-    kind = (before or "").lower()
-    is_counted = not {"numbered", "counted"}.isdisjoint(table_of("kinds").get(kind, ()))
-    if is_counted or _SIGN.search(found[0]) or (not kind and _WHOLE_CODE.fullmatch(code)):
-        return Code(kind, code.lower(), len(words_of(found[0])), found.end())
+    before, code, _ = found.groups(default="")
+    kinds = table_of("kinds").get(before.lower(), ())
+    is_counted = "numbered" in kinds or "counted" in kinds
+    if is_counted or _SIGN.search(found[0]) or (not before and _WHOLE_CODE.fullmatch(code)):
+        is_year = not before and bool(_YEAR.fullmatch(code))
+        return Code(len(words_of(found[0])), found.end(), is_year, True)
     return None
+
+
+def _parted(text: str, count: int) -> tuple[str, str]:
+    """Return the first words of a plain text, and the others."""
+    words = text.split(" ")
+    return " ".join(words[:count]), " ".join(words[count:])
+
+
+def _is_apart(text: str, before: str, code: Code) -> bool:
+    """Tell whether a plain text has nothing of a code, given its words."""
+    if not {*text.split(" ")}.isdisjoint(before.split(" ")):
+        return False
+    return not any(map(str.isdigit, text)) if code.has_digit else len(text) > len(before) + 1
 
 
 def codes_in(
@@ -90,7 +98,8 @@ def codes_in(
 
     Most of the candidates begin with a code. A query that is the code of a candidate leaves out the
     words behind it. One that has nothing of such codes leaves out all of them, and one that is the
-    words behind a code leaves out that. Years alone are no codes.
+    words behind a code leaves out that; but not where only codes tell candidates apart. Years alone
+    are no codes.
     """
     different = dict.fromkeys(slots.ravel().tolist())
     names = [exact_text(keys.names[slot])[:LONGEST] for slot in different]
@@ -102,14 +111,19 @@ def codes_in(
         of_row = [(j, found[row[j]]) for j in alive[i].nonzero()[0].tolist()]
         coded = [(j, code) for j, code in of_row if code]
         are_few = len(coded) < max(_FEW_CODES, len(of_row) / 2)
-        if are_few or all(_YEARS.fullmatch(code.text) for _, code in coded):
+        if are_few or all(code.is_year for _, code in coded):
             continue
-        asked = queries[i].text.split(" ")
-        for j, code in coded:
-            words = keys.texts[row[j]].split(" ")
-            if code.is_apart_from(asked) or words[code.words :] == asked:
+        text = queries[i].text
+        parted = [_parted(keys.texts[row[j]], code.words) for j, code in coded]
+        times = Counter(name for _, name in parted)
+        is_apart = all(
+            _is_apart(text, before, code)
+            for (_, code), (before, _) in zip(coded, parted, strict=True)
+        )
+        for (j, code), (before, name) in zip(coded, parted, strict=True):
+            if times[name] == 1 and (is_apart or name == text):
                 left_out[i, j, : code.words] = True
-            elif is_one_text(queries[i].text, " ".join(words[: code.words])):
+            elif is_one_text(text, before):
                 left_out[i, j, code.words :] = True
     return left_out if left_out.any() else None
 

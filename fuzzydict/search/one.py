@@ -409,7 +409,8 @@ def _cover(
     if any([word.entry.denies for word in words]) or np.count_nonzero(theirs["denies"]):
         denies = np.array([word.entry.denies for word in words], np.int8)
         ours = a.undenied(denies, of_query[:3].swapaxes(1, 2))
-        x[:, a.DENIED] = (1 - ours * a.undenied(theirs["denies"], of_key)) / 2
+        denied = a.undenied(theirs["denies"] * (other > 0), of_key)
+        x[:, a.DENIED] = (1 - ours * denied) / 2
 
 
 def _tell_whether(
