@@ -67,6 +67,8 @@ def code_before(text: str) -> Code | None:
     if not (found := _CODE_BEFORE.match(text)) or look_up(found[3].lower()).unit:
         return None
     before, code, _ = found.groups(default="")
+    if "_" in found[0] and not code.isdecimal():  # "S3_BUCKET" is an identifier
+        return None
     kinds = table_of("kinds").get(before.lower(), ())
     is_counted = "numbered" in kinds or "counted" in kinds
     if is_counted or _SIGN.search(found[0]) or (not before and _WHOLE_CODE.fullmatch(code)):
