@@ -296,7 +296,8 @@ def _check_yaml(root: Any, path: Path) -> None:
 def _names_of_item(reading: Reading, columns: Collection[str]) -> tuple[str, str]:
     """Return the columns of keys and values; they are one of a list, whose key alone is named."""
     key, value = reading.key or "key", reading.value or "value"
-    is_list = (reading.key or [*columns] == ["key"]) and not reading.value and value not in columns
+    is_key_alone = not reading.value and (bool(reading.key) or [*columns] == ["key"])
+    is_list = is_key_alone and value not in columns
     return key, key if is_list else value
 
 
@@ -310,11 +311,11 @@ def _row_items(table: Table, path: Path, reading: Reading) -> Iterator[tuple[int
         key, value = (column_index(name, columns, path) for name in names)
     elif len(columns) == 2 or (len(columns) == 1 and reading.side is not None):
         # One cell is that of a list; but synonyms, which have no option to name columns, are pairs.
-        key, value = 0, len(columns) - 1
+        key, value = (0, 1) if len(columns) == 2 else (0, 0)
         _tell_of_header(columns, rows, f"{path}: line {first}", reading)
         rows.insert(0, table.header)
     else:
-        advice = "if it is a header, name two with --key and --value; if not, write one above it"
+        advice = "if it is a header, name them with --key and --value; if not, write one above it"
         raise FileFormatError(
             f"{path}: line {first} has {len(columns)} cell{'s' * (len(columns) != 1)}, where a "
             f"key and a value were expected" + (f"; {advice}" if reading.side is not None else "")
@@ -337,9 +338,8 @@ def _tell_of_header(columns: list[str], rows: list[Row], place: str, reading: Re
     # and of a list, which may be a table that was taken for one.
     if is_like or reading.side == "dict-" or len(columns) == 1:
         looks = "looks like a header, but " if is_like else ""
-        names = ("NAME" if len(n) > _LONGEST_NAMED else shlex.quote(n) for n in columns)
-        options = zip(("--key", "--value"), names, strict=False)
-        advice = "add " + " ".join(map(" ".join, options))
+        key, *value = ("NAME" if len(n) > _LONGEST_NAMED else shlex.quote(n) for n in columns)
+        advice = " --value ".join([f"add --key {key}", *value])
         if reading.side is None:
             advice = "remove this line, or write key,value there"
         message = f"{place} {looks}was read as an item; if it is a header, {advice}"

@@ -137,11 +137,12 @@ class Explanation:
         count = len(self.words) if len(self.words) <= _WORDS else _WORDS - 1
         rows = []
         for text, known, stand_in, trust in self.words[:count]:
-            what = "known" if known else "never seen; no known word is like it"
-            if text.isdecimal():
-                what = "a number, which has no meaning of its own"
             if stand_in is not None:
                 what = f"never seen; for it {shortened(stand_in, _LABEL)}"
+            elif text.isdecimal():
+                what = "a number, which has no meaning of its own"
+            else:
+                what = "known" if known else "never seen; no known word is like it"
             if stand_in is not None or (known and trust != 1):
                 what += f" (trust {trust:.2f})"
             rows.append([shortened(text, _LABEL), what])

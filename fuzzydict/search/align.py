@@ -112,6 +112,7 @@ CONTEXT = WORDS  # from here on features tell of query and key, not of how they 
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
 SAME = 0.8  # how alike words are that both have
+SLIGHTLY = 0.01  # which rounding and small words may change in a share of words
 ALIKE_IN_FORM = 0.99  # texts that are written in another way, where a key is written as the query
 
 
@@ -675,10 +676,10 @@ def compare_numbers(
     """Set whether query and candidate have other numbers, or marks as "A-" has.
 
     The arguments are those of a `Block`, the weights of the candidates' words, (L, C, W), and which
-    of them are left out, as `codes_in` tells, (L, C, W). Where all numbers of a
-    candidate are in amounts, which weigh nothing, it has the same amounts, as far as other words
-    are matched, and units are not others. A number alone has those of the key, and one of few
-    digits, as "10", only a number of its first or last word.
+    words are left out, as `codes_in` tells, (L, C, W). Where all numbers of a candidate are in
+    amounts, which weigh nothing, it has the same amounts, as far as other words are matched, and
+    neither units nor members of a class are others. A number alone has those of the key, and one of
+    few digits, as "10", only a number of its first or last word.
     """
     written = keys.table.written
     asked = written([query.asked for query in queries])
@@ -687,11 +688,10 @@ def compare_numbers(
     if left_out is not None:
         have_digits &= ~left_out
     tell = (have_digits & (other > 0)).any(2)
-    months = defaultdict[int, dict[int, set[str]]](
-        dict
-    )  # of candidates with the numbers of a query
+    # Those of the candidates with the numbers of a query.
+    months: list[dict[int, set[str]]] = [{} for _ in queries]
     for i, j in np.argwhere(have_digits.any(2) | may_differ).tolist():
-        (name,) = written([str.__str__(keys.names[slots[i, j]])])
+        (name,) = written([exact_text(keys.names[slots[i, j]])])
         text = keys.texts[slots[i, j]]
         if left_out is not None and left_out[i, j].any() and (code := code_before(name[:LONGEST])):
             text = rest_of(text, left_out[i, j])
@@ -709,12 +709,20 @@ def compare_numbers(
             X[i, j, [OTHER_NUMBERS, SIBLINGS]] = 1
         elif told != Numbers.NOTHING:
             X[i, j, OTHER_NUMBERS if told == Numbers.OTHER else NUMBERS_LEFT] = 1
-    for i, of_candidates in months.items():
-        dated = {j: some for j, some in of_candidates.items() if some}
-        if len(dated) > 1 and not (
-            set.intersection(*dated.values()) or months_of(queries[i].text, asked[i])
-        ):
-            X[i, [*dated], OTHER_NUMBERS] = 1  # "5/3/2024" may be either of two days
+    for i, of_candidates in enumerate(months):
+        if len(of_candidates) > 1 and not months_of(queries[i].text, asked[i]):
+            X[i, _of_other_months(of_candidates, X[i, :, MATCHED]), OTHER_NUMBERS] = 1
+
+
+def _of_other_months(months: dict[int, set[str]], matched: NDArray[np.float32]) -> list[int]:
+    """Return the places of candidates that are other days, of which a query may be any.
+
+    Given are the months of candidates with the numbers of the query, and how far the words of the
+    query are matched, (C,): "5/3/2024" may be either of two days, unless other words tell.
+    """
+    dated = {j: matched[j] for j, some in months.items() if some}
+    best = [j for j, share in dated.items() if share > max(dated.values()) - SLIGHTLY]
+    return best if best and not set.intersection(*(months[j] for j in best)) else []
 
 
 def tell_codes_apart(

@@ -1,4 +1,4 @@
-"""Codes before names: "2500 Loan", "Room 12 Foyer", "DE - Germany".
+"""Codes before names: "2500 Loan", "Room 12 Foyer", "DE - Germany"; and codes alone.
 
 L queries, C candidates of each, W words of a candidate
 """
@@ -20,21 +20,29 @@ from fuzzydict.text.numbers import is_one_text
 from fuzzydict.text.words import LONGEST
 from fuzzydict.text.writings import words_of
 
-_FEW_CODES = 3  # candidates with a code; if fewer have one, it may be part of a name
-_YEAR = re.compile("(?:1[5-9]|20)[0-9]{2}")
-# A code, which a word may stand before, and the name behind it.
-_CODE_BEFORE = re.compile(
-    r"\W*(?:([^\W\d_]+)[ _])?([A-Za-z]*-?[0-9]+[A-Za-z]?(?:[.-][0-9]+[A-Za-z]?)*)"
+#: What several names have if there may be codes before them.
+MAY_BE_CODES = re.compile(r"[0-9]|[A-Z]{2}(?:[]):]| [\u2013-])")
+# A code with digits, which a word may stand before, and the name behind it.
+_NUMBERED = re.compile(
+    r"\W*(?:([^\W\d_]+)\.?[ _])?([A-Za-z]*-?[0-9]+[A-Za-z]?(?:[.-][0-9]+[A-Za-z]?)*)"
     r"(?:[.):]?[\s_]+|\s*[\u2013-]\s*)(?=([^\W\d_]{2,}))"
 )
-_LETTERS_BEFORE = re.compile(r"\W*(?=[A-Z])([A-Z]{2,4}[0-9]{0,2})(?:\)|:|\s[\u2013-])\s(?=\w)")
-#: What several names have if there may be codes before them.
-MAY_BE_CODES = re.compile(r"[0-9]|[A-Z]{2}(?:[):]| [\u2013-])")
+# Letters, which a sign must stand behind.
+_LETTERED = re.compile(r"\W*([A-Z]{2,4})(?:[]):]|\s[\u2013-])\s(?=\w)")
 # What a short number has if it is a code: "2 eggs" are no "2. Eggs".
-_SIGN = re.compile(r"\xa7|[.):]\s|\s[\u2013-]\s")
+_SIGN = re.compile(r"[\xa7#]|[.):]\s|\s[\u2013-]\s")
+# What is a code without a sign.
 _WHOLE_CODE = re.compile(
-    "[A-Z]+-?[0-9]+[A-Za-z]?|[A-Za-z]+-?[0-9]{2,}[A-Za-z]?|[0-9]{3,}|[0-9]+[.-].+"
+    r"[A-Z]-?[0-9]{1,2}|[A-Z]{2,4}-[0-9]{1,2}|[A-Za-z]+-?[0-9]{3,}[A-Za-z]?|0[0-9]+|[0-9]{3,}(?:[.-][0-9]+)*|[0-9]+\.[0-9]{2,}"
 )
+_LONG = re.compile("[A-Za-z]+[0-9]{2,}[A-Za-z]?|[0-9]{3,}")
+_YEAR = re.compile("(?:1[5-9]|20)[0-9]{2}")
+_SHORT_CODE = re.compile("[A-Z]{2,3}")
+
+
+def _are_most(some: Sequence[Any], candidates: Sequence[Any]) -> bool:
+    """Tell whether candidates with codes are most; if fewer have one, it may be part of a name."""
+    return len(some) >= max(3, len(candidates) / 2)
 
 
 class Code(NamedTuple):
@@ -43,51 +51,45 @@ class Code(NamedTuple):
     Attributes:
         words: how many words it is.
         end: where it ends in the text as written.
+        has_digit: whether there is a number in it.
         is_year: whether it is nothing but a year.
-        has_digit: if not, it is letters, as in "DE - Germany".
+        is_long: whether it is a number of three digits or more, or letters and two.
+        denies: whether it may deny the name, as in "NO: parking".
     """
 
     words: int
     end: int
-    is_year: bool
     has_digit: bool
+    is_year: bool = False
+    is_long: bool = False
+    denies: bool = False
 
 
 @lru_cache(maxsize=1 << 14)  # of keys, for each query
 def code_before(text: str) -> Code | None:
     """Return the code that a text as written begins with, before words; None if it has none.
 
-    >>> code_before("2.02 Guild hall"), code_before("12 eggs"), code_before("500 ml milk")
-    (Code(words=2, end=5, is_year=False, has_digit=True), None, None)
-    >>> code_before("Showcase 3: Coins").words, code_before("FUL - Full application").words
-    (2, 1)
+    >>> [code_before(text) for text in ("12 eggs", "500 ml milk", "S3_BUCKET")]
+    [None, None, None]
+    >>> [code_before(text).words for text in ("2.02 Guild hall", "Hall 3: Coins", "FR - France")]
+    [2, 2, 1]
     """
-    if found := _LETTERS_BEFORE.match(text):
-        return Code(len(words_of(found[1])), found.end(), False, False)
-    if not (found := _CODE_BEFORE.match(text)) or look_up(found[3].lower()).unit:
+    if found := _LETTERED.match(text):
+        word = found[1].lower()
+        denies = word == "no" or look_up(word).denies != 0
+        return Code(len(words_of(word)), found.end(), has_digit=False, denies=denies)
+    if not (found := _NUMBERED.match(text)) or look_up(found[3].lower()).unit:
         return None
     before, code, _ = found.groups(default="")
     if "_" in found[0] and not code.isdecimal():  # "S3_BUCKET" is an identifier
         return None
-    kinds = table_of("kinds").get(before.lower(), ())
-    is_counted = "numbered" in kinds or "counted" in kinds
+    is_counted = "counted" in table_of("kinds").get(before.lower(), ())
     if is_counted or _SIGN.search(found[0]) or (not before and _WHOLE_CODE.fullmatch(code)):
-        is_year = not before and bool(_YEAR.fullmatch(code))
-        return Code(len(words_of(found[0])), found.end(), is_year, True)
+        is_year, is_long = (
+            not before and one.fullmatch(code) is not None for one in (_YEAR, _LONG)
+        )
+        return Code(len(words_of(found[0])), found.end(), True, is_year, is_long)
     return None
-
-
-def _parted(text: str, count: int) -> tuple[str, str]:
-    """Return the first words of a plain text, and the others."""
-    words = text.split(" ")
-    return " ".join(words[:count]), " ".join(words[count:])
-
-
-def _is_apart(text: str, before: str, code: Code) -> bool:
-    """Tell whether a plain text has nothing of a code, given its words."""
-    if not {*text.split(" ")}.isdisjoint(before.split(" ")):
-        return False
-    return not any(map(str.isdigit, text)) if code.has_digit else len(text) > len(before) + 1
 
 
 def codes_in(
@@ -98,10 +100,10 @@ def codes_in(
 ) -> NDArray[np.bool_] | None:
     """Return which words of candidates tell nothing, (L, C, W); None if all tell.
 
-    Most of the candidates begin with a code. A query that is the code of a candidate leaves out the
-    words behind it. One that has nothing of such codes leaves out all of them, and one that is the
-    words behind a code leaves out that; but not where only codes tell candidates apart. Years alone
-    are no codes.
+    Most of the candidates begin with a code. A query that is the code of one candidate leaves out
+    the words behind it. One that has nothing of any code leaves the codes out, as far as the names
+    tell the candidates apart; but it may not have more words than the name behind a short code, as
+    "public housing" has of "Section 8 Housing". Years alone are no codes.
     """
     different = dict.fromkeys(slots.ravel().tolist())
     names = [exact_text(keys.names[slot])[:LONGEST] for slot in different]
@@ -110,48 +112,71 @@ def codes_in(
     found = dict(zip(different, map(code_before, keys.table.written(names)), strict=True))
     left_out, alive = np.zeros(theirs.shape, np.bool_), keys.alive[slots]
     for i, row in enumerate(slots.tolist()):
-        of_row = [(j, found[row[j]]) for j in alive[i].nonzero()[0].tolist()]
-        coded = [(j, code) for j, code in of_row if code]
-        are_few = len(coded) < max(_FEW_CODES, len(of_row) / 2)
-        if are_few or all(code.is_year for _, code in coded):
+        places = alive[i].nonzero()[0].tolist()
+        coded = [(j, code) for j in places if (code := found[row[j]])]
+        denials = sum(code.denies for _, code in coded)  # but "NO - Norway" is one of many
+        are_years = all(code.is_year for _, code in coded)
+        if not _are_most(coded, places) or are_years or denials > len(coded) / 4:
             continue
         text = queries[i].text
         parted = [_parted(keys.texts[row[j]], code.words) for j, code in coded]
-        times = Counter(name for _, name in parted)
-        is_apart = all(
-            _is_apart(text, before, code)
+        befores, behinds = map(Counter, zip(*parted, strict=True))
+        has_code = code_before(queries[i].asked[:LONGEST]) is not None or any(
+            not _is_apart(text, before, code)
             for (_, code), (before, _) in zip(coded, parted, strict=True)
         )
+        are_long = _are_most([j for j, code in coded if code.is_long], places)
         for (j, code), (before, name) in zip(coded, parted, strict=True):
-            if times[name] == 1 and (is_apart or name == text):
+            may_be = (are_long and code.is_long) or _telling(text) <= _telling(name)
+            if behinds[name] == 1 and (name == text or (may_be and not has_code)):
                 left_out[i, j, : code.words] = True
-            elif is_one_text(text, before):
+            elif befores[before] == 1 and is_one_text(text, before):
                 left_out[i, j, code.words :] = True
     return left_out if left_out.any() else None
 
 
-_CAPITALS = re.compile("[A-Z]{2,4}")
+def _parted(text: str, count: int) -> tuple[str, str]:
+    """Return the first words of a plain text, and the others."""
+    words = text.split(" ")
+    return " ".join(words[:count]), " ".join(words[count:])
+
+
+def _is_apart(text: str, before: str, code: Code) -> bool:
+    """Tell whether a plain text has nothing of a code, given its words.
+
+    A text that is as short as a code of letters may be a slip of it.
+    """
+    asked = {word for word in text.split(" ") if not look_up(word).is_function}
+    if not asked.isdisjoint(before.split(" ")):
+        return False
+    return not any(map(str.isdigit, text)) if code.has_digit else len(text) > len(before) + 1
+
+
+def _telling(text: str) -> int:
+    """Return how many words of a plain text are no fillers."""
+    return sum(not look_up(word).is_filler for word in text.split(" "))
 
 
 def other_codes(query: Query, keys: Keys, slots: NDArray[np.intp]) -> list[int]:
     """Return the places of the candidates of one query, (C,), that are other codes than it.
 
-    Most of the candidates are capitals that are no common word, as "LHR" and "THR" are. A letter
-    that differs makes another code, as a digit does, in codes of one length.
+    Most of the candidates are two or three capitals that are no common word, as "LHR" and "THR"
+    are. A letter that differs makes another code, as a digit does; letters that are exchanged may
+    be a slip.
     """
     text = query.text
-    if not _CAPITALS.fullmatch(query.asked.strip().upper()):
+    if not _SHORT_CODE.fullmatch(query.asked.strip().upper()):
         return []
     alive = keys.alive[slots].nonzero()[0].tolist()
     codes = [
-        j
+        (j, keys.texts[slots[j]])
         for j in alive
-        if _CAPITALS.fullmatch(exact_text(keys.names[slots[j]]))
+        if _SHORT_CODE.fullmatch(exact_text(keys.names[slots[j]]))
         and not look_up(keys.texts[slots[j]]).is_common
     ]
-    if len(codes) < max(_FEW_CODES, len(alive) / 2):
+    if not _are_most(codes, alive):
         return []
-    return [j for j in codes if text != (one := keys.texts[slots[j]]) and len(one) == len(text)]
+    return [j for j, one in codes if len(one) == len(text) and sorted(one) != sorted(text)]
 
 
 def rest_of(text: str, left_out: NDArray[np.bool_]) -> str:

@@ -84,28 +84,38 @@ def in_units_of(text: str, other: str) -> str | None:
     >>> in_units_of("tile 60x60 cm", "tile 600 x 600 mm")
     'tile 600 x 600 mm'
     """
-    sides, their_sides = _sides_of(text[:LONGEST]), _sides_of(other[:LONGEST])
-    for lengths in sides.keys() & their_sides.keys():
-        if sides[lengths] != their_sides[lengths]:
-            return in_plain_numbers(text[:LONGEST]).replace(sides[lengths], their_sides[lengths])
-    text, theirs = text[:LONGEST], amounts_of(other[:LONGEST])
+    text, other = text[:LONGEST], other[:LONGEST]
+    theirs, their_sides, sides = amounts_of(other), _sides_of(other), _sides_of(text)
+    if {*sides.values()} <= {*their_sides.values()} or sides.keys().isdisjoint(their_sides):
+        plain_text = text
+    else:
+        plain_text = _SIDES.sub(
+            lambda one: their_sides.get(_lengths(one), one[0]), in_plain_numbers(text)
+        )
     there = {(one.number, one.unit) for one in theirs}
     of_values = {one.value: one.written for one in theirs}
     instead = {
         own.written: of_values[own.value]
-        for own in amounts_of(text)
+        for own in amounts_of(plain_text)
         if own.value in of_values and (own.number, own.unit) not in there
     }
     if not instead:
-        return None
-    text = in_plain_numbers(text)
+        return None if plain_text == text else plain_text[:LONGEST]
+    text = in_plain_numbers(plain_text)
     return AMOUNT.sub(lambda found: instead.get(found[0], found[0]), text)[:LONGEST]
 
 
+# Two to four lengths with one unit.
 _SIDES = re.compile(
-    r"(?<![\w.])((?:[0-9]+(?:\.[0-9]+)? x )+[0-9]+(?:\.[0-9]+)?) ?(mm|cm|m)(?![^\W_])"
+    r"(?i)(?<![\w.])((?:[0-9]+(?:\.[0-9]+)? x ){1,3}[0-9]+(?:\.[0-9]+)?) ?(mm|cm|m)(?![^\W_])"
 )
 _IN_MILLIMETERS = {"mm": 1, "cm": 10, "m": 1000}
+
+
+def _lengths(sides: re.Match[str]) -> tuple[Fraction, ...]:
+    """Return the lengths of sides in millimeters."""
+    times = _IN_MILLIMETERS[sides[2].lower()]
+    return tuple(Fraction(side) * times for side in sides[1].lower().split(" x "))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -113,12 +123,7 @@ def _sides_of(text: str) -> dict[tuple[Fraction, ...], str]:
     """Return the lengths of the sides in a text as written, with the part that tells them."""
     if text.isascii() and not HAS_NUMBERS.search(text):
         return {}
-    return {
-        tuple(Fraction(side) * _IN_MILLIMETERS[found[2]] for side in found[1].split(" x ")): found[
-            0
-        ]
-        for found in _SIDES.finditer(in_plain_numbers(text))
-    }
+    return {_lengths(one): one[0] for one in _SIDES.finditer(in_plain_numbers(text)[:LONGEST])}
 
 
 _SEVERAL = re.compile(r"\b(?!1 x)[0-9]+ x (?=[0-9])")  # bottles, or sides

@@ -610,7 +610,7 @@ def months_of(text: str, written: str) -> set[str]:
     """
     words = text.split()
     named = {b for a, b in zip(words, _with_months(words), strict=True) if a != b}
-    return named or {a or b for a, b in _DATED.findall(written)}
+    return named or {a or b for a, b in _DATED.findall(written) if int(a or b) <= 12}
 
 
 # Two digits behind an apostrophe, a quarter, or "FY".

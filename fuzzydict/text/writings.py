@@ -209,8 +209,10 @@ _LAST_UNIT = re.compile(
 )
 
 
-# "Phase IIb" as "Phase 2b"
-_NUMERAL_AND_LETTER = re.compile(r"(?<![^\W_])(II|III|IV|VI{1,3}|IX)([a-e])(?![^\W_])")
+# "Phase IIb" as "Phase 2b"; in letters of one case behind a word, since "IIA" is a name.
+_NUMERAL_AND_LETTER = re.compile(
+    r"(?<![^\W_])((?:IV|IX|VIII?|III?)(?=[a-e])|(?<=\w[ _-])(?i:VIII?|III?))([a-eA-E])(?![^\W_])"
+)
 _SHARP = re.compile(r"\b([CcFf])[ -]?[Ss]harp\b")
 _PLUS_PLUS = re.compile(r"\b(?:cpp|[Cc] plus plus)\b")
 
@@ -242,7 +244,7 @@ def spelled_out(text: str) -> str:
 
 
 def _in_digits(numeral: re.Match[str]) -> str:
-    return table_of("numbers")[numeral[1].lower()][0] + numeral[2]
+    return table_of("numbers")[numeral[1].lower()][0] + numeral[2].lower()
 
 
 def _joined(split: re.Match[str]) -> str:
@@ -380,8 +382,8 @@ def _read_in_context(words: list[str]) -> list[str]:
             after = look_up(words[i + 1]) if i + 1 < len(words) else None
             is_last = after is None or after.is_function
             if word != "no":
-                may_count = word == "i" and is_last and not {*before} - {"counted"}
-                if i and ("numbered" in before or may_count):
+                is_noun = not before or "counted" in before
+                if i and ("numbered" in before or (word == "i" and is_last and is_noun)):
                     words[i] = _NUMERALS[word]
             elif after and not (after.has_digit or after.form[0].isdigit() or after.is_filler):
                 words[i] = "without" if "states" in before or not before else "no"

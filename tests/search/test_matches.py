@@ -92,7 +92,9 @@ Population density (per km²), GDP, CFO (interim), Pay: density of population = 
 Room 1.01 Foyer, Room 1.02 Hall, Room 2.01 Store: foyer = Room 1.01 Foyer; 2.01 = Room 2.01 Store
 § 12 Litter, § 13 Noise, § 14 Dogs: noise = § 13 Noise; 13 = § 13 Noise; § 14 = § 14 Dogs
 DE - Germany, FR - France, IT - Italy: Germny = DE - Germany; fr = FR - France
-USA, Phase IIa, Phase IIb, WWI, WWII, 2023/24: phase 2a = Phase IIa; WW2 = WWII; 2023-24 = 2023/24
+OSLO, ROME, BONN, LIMA, Tile 600 x 600 mm: Olso = OSLO; TILE 60X60 CM = Tile 600 x 600 mm
+USA, Phase IIa, Phase IIb, WWI, WWII, 2023/24: phase 2a = Phase IIa; phase iib = Phase IIb;
+    WW2 = WWII; 2023-24 = 2023/24
 """
 #: Queries, and keys of which each must not find the first: opposites, codes, numbers, units.
 REFUSED = """
@@ -151,7 +153,9 @@ Sergey Pavlovich Kuznetsov: Sergey Ivanovich Kuznetsov, sun; 123 W Main Street: 
 sun; 1.500 EUR: 1.50 EUR, sun; Hydrofluoric acid: Hydrochloric acid, sun; isotretinoin: tretinoin,
 sun; Kielce: Kiel, sun; Anna Gruber: Anna Huber, sun; Quercus: Prunus, sun; LHR: THR, IKA, JFK;
 Phase IIc: Phase IIb, Phase III; WWIII: WWII, WWI; 5.3.2024: 2024-05-03, sun;
-5/3/2024: 2024-05-03, 2024-03-05
+5/3/2024: 2024-05-03, 2024-03-05; DE - Exports: UK - Exports, US - Imports, FR - Fish; public
+housing: Section 8 Housing, Channel 4 News, Studio 54 Club; diabetes: Type 2 diabetes, Type 1
+diabetes mellitus, Type 3 tremor; clotrimazole 1 %: cotrimoxazole 1 %, sun
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
