@@ -171,7 +171,7 @@ def align(
         match_several(block, weights)
     tell_apart(block)
     compare_wholes(block)
-    oppose(block)
+    oppose(block, left_out)
     share_of_each = np.repeat(share[:, None], slots.shape[1], axis=1)  # (L, C, w)
     leave_out_notes(block, share_of_each, other)
     _cover(block, asked, share_of_each, other, units)
@@ -751,12 +751,12 @@ def has_signs(query: Query) -> bool:
     return any(marks_of(query.asked[:LONGEST]))
 
 
-def oppose(block: Block) -> None:
+def oppose(block: Block, left_out: NDArray[np.bool_] | None) -> None:
     """Set whether words are opposites, or other members of a class, that are spelled like no other.
 
     They count as far as the words beside them match; fillers do not count. "ordinary" in a
     description says little of "unusual". Nearness in meaning does not excuse them: "distance" is
-    near to "miles", not to "km".
+    near to "miles", not to "km". Given are the words that are left out, as `codes_in` tells.
     """
     X, queries, keys, _, theirs, table = block
     if table.opposed is table.siblings is table.kindred is None:
@@ -766,6 +766,8 @@ def oppose(block: Block) -> None:
     for row, asked in zip(tells, queries, strict=True):
         row[: len(asked.words)] = [not word.entry.is_filler for word in asked.words]
     tells_key = (theirs > 0) & ~keys.facts["filler"][theirs]
+    if left_out is not None:
+        tells_key &= ~left_out
     for place, against in told:
         if against is None:
             continue

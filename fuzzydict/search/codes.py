@@ -83,8 +83,11 @@ def code_before(text: str) -> Code | None:
     before, code, _ = found.groups(default="")
     if "_" in found[0] and not code.isdecimal():  # "S3_BUCKET" is an identifier
         return None
-    is_counted = "counted" in table_of("kinds").get(before.lower(), ())
-    if is_counted or _SIGN.search(found[0]) or (not before and _WHOLE_CODE.fullmatch(code)):
+    if (
+        _is_counted(before.lower())
+        or _SIGN.search(found[0])
+        or (not before and _WHOLE_CODE.fullmatch(code))
+    ):
         is_year, is_long = (
             not before and one.fullmatch(code) is not None for one in (_YEAR, _LONG)
         )
@@ -130,7 +133,7 @@ def codes_in(
             may_be = (are_long and code.is_long) or _telling(text) <= _telling(name)
             if behinds[name] == 1 and (name == text or (may_be and not has_code)):
                 left_out[i, j, : code.words] = True
-            elif befores[before] == 1 and is_one_text(text, before):
+            elif befores[before] == 1 and _is_code(text, before):
                 left_out[i, j, code.words :] = True
     return left_out if left_out.any() else None
 
@@ -142,14 +145,27 @@ def _parted(text: str, count: int) -> tuple[str, str]:
 
 
 def _is_apart(text: str, before: str, code: Code) -> bool:
-    """Tell whether a plain text has nothing of a code, given its words.
+    """Tell whether a plain text has nothing of a code, given its words: no number, or no letters.
 
     A text that is as short as a code of letters may be a slip of it.
     """
+    if code.has_digit:
+        return not any(map(str.isdigit, text))
     asked = {word for word in text.split(" ") if not look_up(word).is_function}
-    if not asked.isdisjoint(before.split(" ")):
-        return False
-    return not any(map(str.isdigit, text)) if code.has_digit else len(text) > len(before) + 1
+    return before not in asked and len(text) > len(before) + 1
+
+
+def _is_counted(word: str) -> bool:
+    """Tell whether a word is one that numbers stand behind, as "room"."""
+    return "counted" in table_of("kinds").get(word, ())
+
+
+def _is_code(text: str, before: str) -> bool:
+    """Tell whether a plain text is a code, given its words: "room 12", and "item 3" for "3"."""
+    words = text.split(" ")
+    while len(words) > 1 and _is_counted(words[0]) and words[0] not in before.split(" "):
+        del words[0]
+    return is_one_text(" ".join(words), before)
 
 
 def _telling(text: str) -> int:

@@ -82,7 +82,7 @@ def best_of_one(
         a.match_several(block, judge.pair)
         a.tell_apart(block)
         a.compare_wholes(block)
-        a.oppose(block)
+        a.oppose(block, left_out)
         a.leave_out_notes(block, shares[None], other[None])
         _cover(x, words, shares, facts, other, told)
     if has_signs or have_digits:

@@ -252,10 +252,11 @@ def _directions(signs: list[str], text: str) -> set[str]:
 
 
 _CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
-_LED = re.compile(r"\b([a-e])0*([0-9]{1,2})\b")  # "gate a1"; but "Nikon D750"
+_LED = re.compile(r"\b([a-z])0*([0-9]{1,2})\b")  # "gate a1"; but "Nikon D750"
+_BEHIND_WORD = re.compile(r"\b([a-z])[a-z]{2,} 0*([0-9]+)\b")
 _LETTER_BEHIND = re.compile(r"([0-9]+)-([A-Z])(?![^\W_])")
 _BEHIND = re.compile(r"([0-9]+)\W?([a-z]?)")
-_CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{2,4})[-/_]?([0-9]{3,})(?![^\W_])")
+_CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{2,4})(?:[-/_]?(?=[0-9]{3})|-)([0-9]+)(?![^\W_])")
 
 
 def other_code(text: str, other: str) -> bool:
@@ -304,6 +305,8 @@ def other_capitals(text: str, other: str) -> bool:
 
     >>> other_capitals("CDE-4456", "CD 4456"), other_capitals("CDE-4456", "CD-4456")
     (False, True)
+    >>> other_capitals("MAT-4", "INF-4"), other_capitals("MAT-4", "maths 4")
+    (True, False)
     >>> other_capitals("BX-10", "BX-10-B"), other_capitals("24-H", "24 hours")
     (True, False)
     """
@@ -330,13 +333,17 @@ def _are_letters_alone(codes: dict[str, str], words: set[str], in_both: set[str]
 def _is_number_alone(text: str, other: str) -> bool:
     """Tell whether the other text alone has the number of a code of one letter by itself.
 
-    None of its words that the first has not begins with the letter: "c1" may be "chapter 1".
+    The letter is one from "a" to "e", and none of the words that the first text has not begins with
+    it: "c1" may be "chapter 1". A code that is all of a text may have any letter, if another word
+    stands before the number: "s2", "bus 2".
     """
-    own, words = {*text.split()}, {*other.split()}
-    more = words - own
+    more, found = {*other.split()} - {*text.split()}, _LED.findall(text)
+    if _LED.fullmatch(text):
+        ((letter, number),) = found
+        return any(number == one and first != letter for first, one in _BEHIND_WORD.findall(other))
     return any(
-        number in more and not any(word[0] == letter for word in more)
-        for letter, number in _LED.findall(text)
+        letter in "abcde" and number in more and not any(word[0] == letter for word in more)
+        for letter, number in found
     )
 
 
