@@ -288,9 +288,9 @@ def opened(table: Path, column: str, given: dict[str, Any], side: str = "") -> S
         form = form or format_by_ending(table)
         if form is None and not table.is_dir():
             table.stat()  # or raise FileNotFoundError
-            raise click.UsageError(
-                f"the ending of {str(table)!r} names no table format; give --{option_of_format}"
-            )
+            is_old = table.suffix.lower() == ".xls"
+            advice = "save it as .xlsx" if is_old else f"give --{option_of_format}"
+            raise click.UsageError(f"the ending of {str(table)!r} names no table format; {advice}")
         return Source(table, column, reading._replace(format=form))
     stream: Any = sys.stdin.buffer
     if form is None:
