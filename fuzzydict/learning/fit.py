@@ -37,6 +37,7 @@ from fuzzydict.text.words import plain, same_text
 
 #: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
 ENOUGH = 100
+_LEAST_HELD_OUT = 4  # examples, of which some are held out
 _FOLDS = 5  # parts of the examples that are held out in turn
 _AT_ONCE = 128  # queries that are compared at a time
 _LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
@@ -368,7 +369,11 @@ def learn_from(
             f"got {shown!r}; set d.scorer to one of these first"
         )
     if isinstance(given, tuple):
-        return _learn(_Valued(state, *given), plan, "")[0], {}
+        valued, why_not = _Valued(state, *given), ""
+        if len(valued.texts) < _LEAST_HELD_OUT and plan.validation is None:
+            why_not = f"there are fewer than {_LEAST_HELD_OUT} examples, too few to hold one out; "
+            why_not += "set validation to 0 to learn from them anyway"
+        return _learn(valued, plan, why_not)[0], {}
     taught = _together(given, names, remember=True) if plan.remember else {}
     for own in taught.keys() & set(names):
         del taught[own]  # a key needs no alias: it finds itself
@@ -460,7 +465,7 @@ def _parts(
 ) -> list[NDArray[np.intp]]:
     """Return the rows to hold out, part by part; each part has its share of those without a key."""
     count, have_none = len(task.texts), task.have_none
-    if count < 4 or not held:
+    if count < _LEAST_HELD_OUT or not held:
         return []
     kinds = [random.permutation(np.flatnonzero(have_none == kind)) for kind in (False, True)]
     rows, folds = np.concatenate(kinds), min(count, _FOLDS)

@@ -212,6 +212,8 @@ def numbers(d: FuzzyDict[Any]) -> Any:
 
 
 def test_keys_after_numbers_are_judged_by_the_default_score() -> None:
+    few = FuzzyDict({"nut": 13, "screw": 1, "washer": 5})
+    assert (few.fit({"nuts": 3}).kept, few["nuts"]) == (False, 13)  # none is held out
     twice, once = car(), car()
     assert numbers(twice).kept
     learned = twice.scorer, twice.temperature
