@@ -371,8 +371,7 @@ def learn_from(
     if isinstance(given, tuple):
         valued, why_not = _Valued(state, *given), ""
         if len(valued.texts) < _LEAST_HELD_OUT and plan.validation is None:
-            why_not = f"there are fewer than {_LEAST_HELD_OUT} examples, too few to hold one out; "
-            why_not += "set validation to 0 to learn from them anyway"
+            why_not = _too_few(_LEAST_HELD_OUT, "hold one out")
         return _learn(valued, plan, why_not)[0], {}
     taught = _together(given, names, remember=True) if plan.remember else {}
     for own in taught.keys() & set(names):
@@ -386,8 +385,7 @@ def learn_from(
     elif not is_learned:
         why_not = f"no Q and K are learned for the scorer {shown!r}"
     elif len(task.texts) < ENOUGH and plan.validation is None:
-        why_not = f"there are fewer than {ENOUGH} examples, too few to learn what other queries "
-        why_not += "mean; set validation to 0 to learn from them anyway"
+        why_not = _too_few(ENOUGH, "learn what other queries mean")
     report, answering = _learn(task, plan, why_not)
     aliases = {text: names[min(right)] if right else None for text, right in taught.items()}
     if several := {text: right for text, right in taught.items() if len(right) > 1}:
@@ -395,6 +393,12 @@ def learn_from(
         aliases |= {text: names[key] for text, key in zip(several, nearest, strict=True)}
     refused = sum(key is None for key in aliases.values())
     return replace(report, remembered=len(aliases), refused=refused), aliases
+
+
+def _too_few(least: int, purpose: str) -> str:
+    """Return why fewer examples than the least are not learned from."""
+    why_not = f"there are fewer than {least} examples, too few to {purpose}"
+    return f"{why_not}; set validation to 0 to learn from them anyway"
 
 
 def _learn(task: Any, plan: Plan, why_not: str) -> tuple[FitReport, Learned]:

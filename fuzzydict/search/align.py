@@ -18,7 +18,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import ignore_invalid
-from fuzzydict.search.codes import code_before, codes_in, other_codes, rest_of
+from fuzzydict.search.codes import code_before, other_codes, rest_of, words_left_out
 from fuzzydict.search.keys import Asked, Keys, Query, exact_text, head_of, weigh_words
 from fuzzydict.search.pairs import BIAS, CONVENTION, Table
 from fuzzydict.search.retrieve import Seen
@@ -112,7 +112,7 @@ CONTEXT = WORDS  # from here on features tell of query and key, not of how they 
 FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
 UNMATCHED = 0.5
 SAME = 0.8  # how alike words are that both have
-SLIGHTLY = 0.01  # which rounding and small words may change in a share of words
+_SLIGHTLY = 0.01  # which rounding and small words may change in a share of words
 ALIKE_IN_FORM = 0.99  # texts that are written in another way, where a key is written as the query
 
 
@@ -157,7 +157,7 @@ def align(
     queries, X = asked.queries, np.zeros((*slots.shape, len(FEATURES)), np.float32)
     theirs = keys.columns[slots, : max(int(keys.counts[slots].max()), 1)]  # (L, C, W)
     share, own = weigh_words(asked.weights, asked.facts, asked.columns)
-    left_out = codes_in(queries, keys, slots, theirs)
+    left_out = words_left_out(queries, keys, slots, theirs)
     other, counts = weigh_words(keys.weights, keys.facts, theirs, left_out)
     sure = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
     X[..., NEAR], X[..., ABOVE] = seen.near * sure, seen.above / 10 * sure
@@ -249,7 +249,7 @@ def compare_strings(
     """Set how alike queries and candidates are as strings.
 
     The arguments are those of a `Block`, and which words of the candidates are left out, as
-    `codes_in` tells, (L, C, W).
+    `words_left_out` tells, (L, C, W).
     """
     ours, texts = [query.text for query in queries], [keys.texts[i] for i in slots.ravel().tolist()]
     if left_out is not None:
@@ -676,7 +676,7 @@ def compare_numbers(
     """Set whether query and candidate have other numbers, or marks as "A-" has.
 
     The arguments are those of a `Block`, the weights of the candidates' words, (L, C, W), and which
-    words are left out, as `codes_in` tells, (L, C, W). Where all numbers of a candidate are in
+    are left out, as `words_left_out` tells, (L, C, W). Where all numbers of a candidate are in
     amounts, which weigh nothing, it has the same amounts, as far as other words are matched, and
     neither units nor members of a class are others. A number alone has those of the key, and one of
     few digits, as "10", only a number of its first or last word.
@@ -721,7 +721,7 @@ def _of_other_months(months: dict[int, set[str]], matched: NDArray[np.float32]) 
     query are matched, (C,): "5/3/2024" may be either of two days, unless other words tell.
     """
     dated = {j: matched[j] for j, some in months.items() if some}
-    best = [j for j, share in dated.items() if share > max(dated.values()) - SLIGHTLY]
+    best = [j for j, share in dated.items() if share > max(dated.values()) - _SLIGHTLY]
     return best if best and not set.intersection(*(months[j] for j in best)) else []
 
 
@@ -756,7 +756,7 @@ def oppose(block: Block, left_out: NDArray[np.bool_] | None) -> None:
 
     They count as far as the words beside them match; fillers do not count. "ordinary" in a
     description says little of "unusual". Nearness in meaning does not excuse them: "distance" is
-    near to "miles", not to "km". Given are the words that are left out, as `codes_in` tells.
+    near to "miles", not to "km". Given are the words that are left out, as `words_left_out` tells.
     """
     X, queries, keys, _, theirs, table = block
     if table.opposed is table.siblings is table.kindred is None:

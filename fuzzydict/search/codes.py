@@ -95,7 +95,7 @@ def code_before(text: str) -> Code | None:
     return None
 
 
-def codes_in(
+def words_left_out(
     queries: Sequence[Query],
     keys: Keys,
     slots: NDArray[np.intp],

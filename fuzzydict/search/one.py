@@ -20,7 +20,7 @@ from rapidfuzz.process import cdist
 from fuzzydict._arrays import largest, products
 from fuzzydict.search import align as a
 from fuzzydict.search import pairs as p
-from fuzzydict.search.codes import MAY_BE_CODES, codes_in
+from fuzzydict.search.codes import MAY_BE_CODES, words_left_out
 from fuzzydict.search.keys import Keys, Query, Word, amounts_in, is_word, letters_of, weigh_words
 from fuzzydict.search.retrieve import TIE
 from fuzzydict.search.score import Judge, Meaning
@@ -61,7 +61,7 @@ def best_of_one(
     have_digits, is_single = np.count_nonzero(facts["digit"]), width == len(words) == 1
     left_out = None
     if width > 1 and MAY_BE_CODES.search("\n".join(map(keys.names.__getitem__, slots.tolist()))):
-        left_out = codes_in([query], keys, slots[None], columns[None])
+        left_out = words_left_out([query], keys, slots[None], columns[None])
     a.compare_strings(x[None], [query], keys, slots[None], left_out)
     edits = x[None, :, a.EDITS] if is_single else None
     told, against = _compare(words, keys, columns, facts, edits, judge)

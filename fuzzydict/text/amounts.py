@@ -87,21 +87,21 @@ def in_units_of(text: str, other: str) -> str | None:
     text, other = text[:LONGEST], other[:LONGEST]
     theirs, their_sides, sides = amounts_of(other), _sides_of(other), _sides_of(text)
     if {*sides.values()} <= {*their_sides.values()} or sides.keys().isdisjoint(their_sides):
-        plain_text = text
+        with_sides = text
     else:
-        plain_text = _SIDES.sub(
+        with_sides = _SIDES.sub(
             lambda one: their_sides.get(_lengths(one), one[0]), in_plain_numbers(text)
         )
     there = {(one.number, one.unit) for one in theirs}
     of_values = {one.value: one.written for one in theirs}
     instead = {
         own.written: of_values[own.value]
-        for own in amounts_of(plain_text)
+        for own in amounts_of(with_sides)
         if own.value in of_values and (own.number, own.unit) not in there
     }
     if not instead:
-        return None if plain_text == text else plain_text[:LONGEST]
-    text = in_plain_numbers(plain_text)
+        return None if with_sides == text else with_sides[:LONGEST]
+    text = in_plain_numbers(with_sides)
     return AMOUNT.sub(lambda found: instead.get(found[0], found[0]), text)[:LONGEST]
 
 

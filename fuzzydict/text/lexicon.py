@@ -564,9 +564,8 @@ def abbreviates(short: str, long: str) -> int:
             return 0
     is_common = len(short) < _LONGEST_COMMON and int(table_of("common").get(short, "0")[0]) > 2
     is_member = classes_of_words().get(short, (-1, ""))[1] == short
-    is_listed = short in table_of("numbers") or table_of("kinds").get(short, ["counted"]) != [
-        "counted"
-    ]
+    kinds = table_of("kinds").get(short, ())
+    is_listed = short in table_of("numbers") or any(kind != "counted" for kind in kinds)
     if is_common or is_member or is_listed or not short.isalpha():
         return 0
     consonants = [vowels.sub("", long) for vowels in _INNER_VOWELS]

@@ -80,7 +80,8 @@ def with_plain_numbers(text: str) -> str:
         return _PARTS[found[1].lower().replace("-", " ")]
 
     def power(found: re.Match[str]) -> str:
-        return " " + _written().get(symbol := found[1] + compatible(found[2]), symbol)
+        symbol = found[1] + compatible(found[2])
+        return f" {_written().get(symbol, symbol)}"
 
     text = _HALF_OF.sub(part, _AND_A_HALF.sub(more, text))
     text = _TIMES.sub(" x ", _FRACTION_OF.sub(decimal, text))
