@@ -565,7 +565,7 @@ def abbreviates(short: str, long: str) -> int:
     is_common = len(short) < _LONGEST_COMMON and int(table_of("common").get(short, "0")[0]) > 2
     is_member = classes_of_words().get(short, (-1, ""))[1] == short
     kinds = table_of("kinds").get(short, ())
-    is_listed = short in table_of("numbers") or any(kind != "counted" for kind in kinds)
+    is_listed = short in table_of("numbers") or not {"counted"}.issuperset(kinds)
     if is_common or is_member or is_listed or not short.isalpha():
         return 0
     consonants = [vowels.sub("", long) for vowels in _INNER_VOWELS]
