@@ -62,6 +62,8 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     written, other_written = with_plain_numbers(written), with_plain_numbers(other_written)
     if other_code(text, other) or other_letter(text, other):
         return Numbers.OTHER
+    if other_symbol(written, other_written):
+        return Numbers.OTHER
     if other_number(written, other_written) or other_rates(written, other_written):
         return Numbers.OTHER
     if is_one_text(text, other):
@@ -252,11 +254,13 @@ def _directions(signs: list[str], text: str) -> set[str]:
 
 
 _CODE = re.compile(r"\b([a-z]{1,3})( ?)0*([0-9]+)\b(?=(?: ([a-z]+)\b)?)")
-_LED = re.compile(r"\b([a-z])0*([0-9]{1,2})\b")  # "gate a1"; but "Nikon D750"
-_BEHIND_WORD = re.compile(r"\b([a-z])[a-z]{2,} 0*([0-9]+)\b")
+_LED = re.compile(r"(?:\b([a-z]{3,}) )?\b([a-z])0*([0-9]{1,2})\b")  # "gate a1"; but "Nikon D750"
+_BEHIND_WORD = re.compile(r"\b([a-z]{3,}) 0*([0-9]+)\b")
 _LETTER_BEHIND = re.compile(r"([0-9]+)-([A-Z])(?![^\W_])")
 _BEHIND = re.compile(r"([0-9]+)\W?([a-z]?)")
-_CAPITALS = re.compile(r"(?<![^\W_])([A-Z]{2,4})(?:[-/_]?(?=[0-9]{3})|-)([0-9]+)(?![^\W_])")
+_CAPITALS = re.compile(
+    r"(?<![^\W_])([A-Z]{2,4})(?:[-/_]?(?=[0-9]{3})|-|(?<=[A-Z]{3}))([0-9]+)(?![^\W_])"
+)
 
 
 def other_code(text: str, other: str) -> bool:
@@ -287,7 +291,7 @@ def other_code(text: str, other: str) -> bool:
         return True
     if not ours and _are_letters_alone(theirs, {*text.split()}, in_both):
         return True
-    if _is_number_alone(text, other) or _is_number_alone(other, text):
+    if _is_number_alone(text, other, is_query=True) or _is_number_alone(other, text):
         return True
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
@@ -330,45 +334,63 @@ def _are_letters_alone(codes: dict[str, str], words: set[str], in_both: set[str]
     )
 
 
-def _is_number_alone(text: str, other: str) -> bool:
+def _is_number_alone(text: str, other: str, *, is_query: bool = False) -> bool:
     """Tell whether the other text alone has the number of a code of one letter by itself.
 
     The letter is one from "a" to "e", and none of the words that the first text has not begins with
-    it: "c1" may be "chapter 1". A code that is all of a text may have any letter, if another word
-    stands before the number: "s2", "bus 2".
+    it: "c1" may be "chapter 1". Any other letter but "v" tells, too, if the first text is the code
+    alone, "s2" and "bus 2", or a query, and one word stands before both, "line n2" and "line 2".
     """
     more, found = {*other.split()} - {*text.split()}, _LED.findall(text)
-    if _LED.fullmatch(text):
-        ((letter, number),) = found
-        return any(number == one and first != letter for first, one in _BEHIND_WORD.findall(other))
-    return any(
-        letter in "abcde" and number in more and not any(word[0] == letter for word in more)
-        for letter, number in found
-    )
+    for before, letter, number in found:
+        if letter in "abcde" and number in more and not any(word[0] == letter for word in more):
+            return True
+        for word, one in _BEHIND_WORD.findall(other):
+            tells = (is_query and word == before) or len(letter + number) == len(text)
+            if number == one and tells and letter not in ("v", word[0]):
+                return True
+    return False
 
 
-_LETTERED = re.compile(r"\b0*([0-9]+)([a-z]?)\b")
+_LETTERED = re.compile(r"(?<![0-9])0*([0-9]+)([a-z]?)\b")
+_IN_CODE = re.compile(r"[a-z]([0-9]+)[a-e]\b")
+# A symbol behind a number, as written: "5 A".
+_SYMBOL = re.compile(r"(?<![\w.,])([0-9]+(?:\.[0-9]+)?) ?([A-Za-z])(?![^\W_])")
 
 
 def other_letter(text: str, other: str) -> bool:
     """Tell whether a number of plain texts has another letter behind it, or one of "abcde" or none.
 
-    Other letters alone may be units: "42t" is "42 teeth".
+    Other letters alone may be units: "42t" is "42 teeth". The first may leave out that of a code.
 
     >>> other_letter("12 a st", "12a st"), other_letter("12a elm st", "12b elm st")
     (False, True)
+    >>> other_letter("cat6a", "cat6"), other_letter("cr123", "cr123a")
+    (True, False)
     """
     ours, theirs = (dict(_LETTERED.findall(one)) for one in (text, other))
+    in_codes = _IN_CODE.findall(other)
     for number in ours.keys() & theirs.keys():
         one, two = ours[number], theirs[number]
         if one != two and one and two:
             return True
-        letter = one or two
-        if one != two and letter in "abcde":
+        letter = one or ("" if number in in_codes else two)
+        if one != two and letter and letter in "abcde":
             beside = {*(theirs if one else ours).values(), *(other if one else text).split()}
             if {letter, unit_of(letter)}.isdisjoint([*beside, *map(unit_of, beside)]):
                 return True
     return False
+
+
+def other_symbol(text: str, other: str) -> bool:
+    """Tell whether one number of texts as written has a capital behind it, and another letter.
+
+    >>> other_symbol("relay 5 A", "Relay 5V"), other_symbol("5 A", "5a"), other_symbol("5 A", "5")
+    (True, False, False)
+    """
+    ours, theirs = (dict(_SYMBOL.findall(one)) for one in (text, other))
+    pairs = [ours[number] + theirs[number] for number in ours.keys() & theirs.keys()]
+    return any(pair[0].lower() != pair[1].lower() and not pair.islower() for pair in pairs)
 
 
 def _codes_of(text: str) -> dict[str, str]:
