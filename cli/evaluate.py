@@ -9,9 +9,18 @@ import click
 
 from fuzzydict import MissingCorpusError, MissingExtraError
 from fuzzydict.embedding.word_vectors import ENGLISH
-from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
-from fuzzydict.evaluation.evaluate import TABLES, environment, evaluate, report_tables
-from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, fuzzy_dict, sentence_encoder
+from fuzzydict.evaluation import (
+    ENCODER_NAME,
+    PEERS,
+    TABLES,
+    environment,
+    evaluate,
+    fuzzy_dict,
+    read_sets,
+    report_tables,
+    sentence_encoder,
+    similarity_pairs,
+)
 from fuzzydict.io.text_tables import as_json
 
 from ._options import EMBEDDING, FILE, embedding_of, option

@@ -32,7 +32,7 @@ from scipy.special import expit, logsumexp
 from fuzzydict import data
 from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.embedding.word_vectors import BROWN, English, WordVectors, side_by_side
-from fuzzydict.evaluation.datasets import read_sets
+from fuzzydict.evaluation import read_sets
 from fuzzydict.search.align import CONTEXT, FEATURES, WHETHER, align
 from fuzzydict.search.keys import Asked, Keys, Query, WordTable
 from fuzzydict.search.pairs import PAIR, pairs_of
@@ -610,7 +610,7 @@ def meanings(name: str, tables: Sequence[WordVectors]) -> list[Meaning]:
 @cache
 def _encoder() -> Encoder:
     """Return the sentence encoder, which encodes each text once."""
-    from fuzzydict.evaluation.systems import sentence_encoder
+    from fuzzydict.evaluation import sentence_encoder
 
     encoder = sentence_encoder()
 

@@ -16,8 +16,7 @@ import numpy as np
 from fuzzydict import WordVectors
 from fuzzydict._arrays import units
 from fuzzydict.embedding.word_vectors import English, side_by_side
-from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
-from fuzzydict.evaluation.evaluate import rank_correlation
+from fuzzydict.evaluation import rank_correlation, read_sets, similarity_pairs
 
 from .measuring import print_report
 

@@ -19,10 +19,8 @@ from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz, process, utils
 
-from fuzzydict import FuzzyDict, FuzzyDictError, join
-from fuzzydict.evaluation.datasets import Dictionary, read_sets
-from fuzzydict.evaluation.evaluate import expected_calibration_error
-from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
+from fuzzydict import FuzzyDict, FuzzyDictError, evaluation, join
+from fuzzydict.evaluation import ENCODER_NAME, Dictionary, read_sets
 
 from .measuring import optional, print_report
 
@@ -86,7 +84,7 @@ def _systems(encoder: bool) -> Iterator[System]:
         option: dict[str, Any] = {name: value}
         yield System(f'FuzzyDict, {name}="{value}"', partial(_by_dict, **option), _CUTOFFS)
     if encoder:
-        model = sentence_encoder()
+        model = evaluation.sentence_encoder()
         of_model = partial(_by_dict, embedding=model)
         cosine = partial(of_model, scorer="cosine")
         yield System(f"{ENCODER_NAME}, cosine", cosine, (0.4, 0.6), False)
@@ -142,7 +140,7 @@ def _print_hits(name: str, answers: dict[System, list[Answer]]) -> None:
         groups = [present, *([a for a in present if a.kind == kind] for kind in kinds)]
         shares = [sum(answer.right for answer in group) / len(group) for group in groups]
         scores = [max(answer.score, 0.0) for answer in found]
-        error = expected_calibration_error(scores, [answer.right for answer in found])
+        error = evaluation.expected_calibration_error(scores, [answer.right for answer in found])
         rows.append([system.name, *shares, error if system.is_probability else None])
     print_report(f"{name}: hit@1", ["system", "all", *kinds, "calibration error"], rows)
 

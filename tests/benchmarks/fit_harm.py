@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzydict import FuzzyDict
-from fuzzydict.evaluation.datasets import Dictionary, read_sets
+from fuzzydict.evaluation import Dictionary, read_sets
 
 from .measuring import print_report
 

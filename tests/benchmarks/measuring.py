@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.evaluation.evaluate import environment, markdown_table
+from fuzzydict.evaluation import environment, markdown_table
 
 Run = Callable[[], object]
 

@@ -17,7 +17,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from fuzzydict import FuzzyDict, attention, join
-from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
+from fuzzydict.evaluation import ENCODER_NAME, sentence_encoder
 
 from .measuring import Case, each, optional, run_process, script
 from .queries import KINDS, SLIPS, Kind, any_slips, in_turns, key_texts, keys_of, known, made_up

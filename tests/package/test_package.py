@@ -18,7 +18,7 @@ import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict
-from fuzzydict.evaluation.evaluate import expected_calibration_error
+from fuzzydict.evaluation import expected_calibration_error
 from tests.support.sources import MODULES, imports
 
 #: Modules that need an extra, and are imported when they are needed.

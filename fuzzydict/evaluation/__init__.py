@@ -1,1 +1,0 @@
-"""Evaluation: data sets, systems, metrics and reports."""
