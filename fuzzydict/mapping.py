@@ -442,7 +442,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 given, Q and K are learned from fewer than 100 examples, too.
             seed: decides which examples are held out, and the order of the batches.
             progress: is called with ``(done, total)``; it may stop the fit by raising.
-            warm_start: go on from what was learned; by default the last fit is undone first.
+            warm_start: go on from what was learned; by default from what was before the last fit.
 
         Raises:
             OptionError: there are no examples, a target is no key, a query that is a key has

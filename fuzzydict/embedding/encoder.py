@@ -58,7 +58,7 @@ def require_same(saved: dict[str, Any], embedding: Any, where: str = "file") -> 
     is_function = saved.get("probes") is not None
     advice = "pass the function as embedding=" if is_function else "give the first as embedding="
     if str(saved.get("name")).startswith("brown vectors"):
-        advice = "for the first, pass embedding=fuzzydict.Brown()"
+        advice = "for the first, which is the default, name no embedding"
     raise OptionError(
         f"embedding: the {where} was saved with {saved.get('name')}, and is being loaded with "
         f"{given['name']}{other}; {advice}"

@@ -94,7 +94,7 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
                 )
             content[key], lines[key] = value, line
     if not content:
-        raise FileFormatError(f"{path}: is empty; expected rows of a key and a value")
+        raise FileFormatError(f"{path}: has no items; expected rows of a key and a value")
     return content
 
 
