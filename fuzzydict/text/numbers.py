@@ -90,6 +90,10 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     if (more and less) or other_amounts(written, other_written):
         return Numbers.OTHER
     longer, shorter = (written, other_written) if more else (other_written, written)
+    if {*more, *less} == {"0"}:
+        zeros = re.split("[.:]", "".join(_POINT_ZERO.findall(longer)))
+        if len(zeros) - 1 == (more + less)["0"]:
+            return Numbers.SAME  # "2.0", "2"
     left = {*more, *less}
     if {*_TWICE.findall(longer)} & left:
         return Numbers.OTHER  # "1.1", "1"
@@ -101,6 +105,8 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
     return Numbers.LEFT if is_left else Numbers.NOTHING
 
 
+# At the end of a number, or of an hour.
+_POINT_ZERO = re.compile(r"(?<=[0-9])(?:(?:\.0+)+(?![0-9]|\.[0-9])|:00(?![0-9:]))")
 _CENTS = re.compile(r"[0-9]\.(?!00?(?![0-9]))[0-9]{1,2}(?![0-9.])")  # "1234.50" is not "123450"
 _POINTED = re.compile(r"(?<![0-9.])0*([0-9]+)\.([0-9]+)(?![0-9.])")
 _TWICE = re.compile(r"(?<![0-9])0*([0-9]+)[./-]0*\1(?![0-9])")
