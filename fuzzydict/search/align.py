@@ -18,7 +18,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cpdist
 
 from fuzzydict._arrays import ignore_invalid
-from fuzzydict.search.codes import code_before, other_codes, rest_of, words_left_out
+from fuzzydict.search.codes import code_of, other_codes, rest_of, words_left_out
 from fuzzydict.search.keys import Asked, Keys, Query, exact_text, head_of, weigh_words
 from fuzzydict.search.pairs import BIAS, CONVENTION, Table
 from fuzzydict.search.retrieve import Seen
@@ -693,9 +693,9 @@ def compare_numbers(
     for i, j in np.argwhere(have_digits.any(2) | may_differ).tolist():
         (name,) = written([exact_text(keys.names[slots[i, j]])])
         text = keys.texts[slots[i, j]]
-        if left_out is not None and left_out[i, j].any() and (code := code_before(name[:LONGEST])):
+        if left_out is not None and left_out[i, j].any() and (code := code_of(name[:LONGEST])):
             text = rest_of(text, left_out[i, j])
-            name = name[code.end :] if left_out[i, j, 0] else name[: code.end]
+            name = code.parted(name)[int(left_out[i, j, 0] != code.is_behind)]
         own = queries[i].text
         told = told_by_numbers(own, text, asked[i], name)
         if told == Numbers.SAME:

@@ -1,4 +1,4 @@
-"""Codes before names: "2500 Loan", "Room 12 Foyer", "DE - Germany"; and codes alone.
+"""Codes beside names: "2500 Loan", "Room 12 Foyer", "Germany - DE"; and codes alone.
 
 L queries, C candidates of each, W words of a candidate
 """
@@ -20,17 +20,21 @@ from fuzzydict.text.numbers import is_one_text
 from fuzzydict.text.words import LONGEST
 from fuzzydict.text.writings import words_of
 
-#: What several names have if there may be codes before them.
-MAY_BE_CODES = re.compile(r"[0-9]|[A-Z]{2}(?:[]):]| [\u2013-])")
-# A code with digits, which a word may stand before, and the name behind it.
-_NUMBERED = re.compile(
-    r"\W*(?:([^\W\d_]+)\.?[ _])?([A-Za-z]*-?[0-9]+[A-Za-z]?(?:[.-][0-9]+[A-Za-z]?)*)"
-    r"(?:[.):]?[\s_]+|\s*[\u2013-]\s*)(?=([^\W\d_]{2,}))"
+#: What several names have if there may be codes beside them.
+MAY_BE_CODES = re.compile(r"[0-9]|[A-Z]{2}(?:[]):]| [\u2013-])|[\u2013-] [A-Z]{2}")
+# A code with digits, which a word may stand before; and with the name behind it, or before it.
+_CODE = r"(?:([^\W\d_]+)\.?[ _])?([A-Za-z]*-?[0-9]+[A-Za-z]?(?:[.-][0-9]+[A-Za-z]?)*)"
+_NUMBERED = re.compile(rf"\W*{_CODE}(?:[.):]?[\s_]+|\s*[\u2013-]\s*)(?=([^\W\d_]{{2,}}))")
+_NUMBERED_BEHIND = re.compile(
+    rf"(?<=[^\W\d_]{{2}})(?:\s*[,/:#\u2013-]\s*#?|\s+[(\[#]|[\s_]+){_CODE}[)\]]?\Z"
 )
-# Letters, which a sign must stand behind.
+# Letters, which a sign must part from the name.
 _LETTERED = re.compile(r"\W*([A-Z]{2,4})(?:[]):]|\s[\u2013-])\s(?=\w)")
+_LETTERED_BEHIND = re.compile(r"(?<=\w)\s[\u2013-]\s([A-Z]{2,4})\Z")
 # What a short number has if it is a code: "2 eggs" are no "2. Eggs".
 _SIGN = re.compile(r"[\xa7#]|[.):]\s|\s[\u2013-]\s")
+_SIGNS_BESIDE = " _,/:#()[]-\u2013"
+_SIGN_BEHIND = re.compile(r"[#(\[/]|\s[\u2013-]\s")
 # What is a code without a sign.
 _WHOLE_CODE = re.compile(
     r"[A-Z]-?[0-9]{1,2}|[A-Z]{2,4}-[0-9]{1,2}|[A-Za-z]+-?[0-9]{3,}[A-Za-z]?|0[0-9]+|[0-9]{3,}(?:[.-][0-9]+)*|[0-9]+\.[0-9]{2,}"
@@ -46,11 +50,12 @@ def _are_most(some: Sequence[Any], candidates: Sequence[Any]) -> bool:
 
 
 class Code(NamedTuple):
-    """What a text begins with before a name, as "Room 12" in "Room 12 Foyer".
+    """What a text has before a name, as "Room 12" in "Room 12 Foyer", or behind it.
 
     Attributes:
         words: how many words it is.
-        end: where it ends in the text as written.
+        border: where it ends in the text as written, or begins if it is behind the name.
+        is_behind: whether it is.
         has_digit: whether there is a number in it.
         is_year: whether it is nothing but a year.
         is_long: whether it is a number of three digits or more, or letters and two.
@@ -58,41 +63,61 @@ class Code(NamedTuple):
     """
 
     words: int
-    end: int
+    border: int
+    is_behind: bool
     has_digit: bool
     is_year: bool = False
     is_long: bool = False
     denies: bool = False
 
+    def parted(self, text: str) -> tuple[str, str]:
+        """Return the code and the name of the text as written."""
+        first, last = text[: self.border], text[self.border :]
+        return (last.strip(_SIGNS_BESIDE), first) if self.is_behind else (first, last)
+
+    def place(self, count: int) -> slice:
+        """Return the place of the code among the words of the text, given how many these are."""
+        return slice(count - self.words, count) if self.is_behind else slice(self.words)
+
 
 @lru_cache(maxsize=1 << 14)  # of keys, for each query
-def code_before(text: str) -> Code | None:
-    """Return the code that a text as written begins with, before words; None if it has none.
+def code_of(text: str) -> Code | None:
+    """Return the code that a text as written has before words, or behind; None if it has none.
 
-    >>> [code_before(text) for text in ("12 eggs", "500 ml milk", "S3_BUCKET")]
-    [None, None, None]
-    >>> [code_before(text).words for text in ("2.02 Guild hall", "Hall 3: Coins", "FR - France")]
+    >>> [code_of(text) for text in ("12 eggs", "500 ml milk", "S3_BUCKET", "Gate 12")]
+    [None, None, None, None]
+    >>> [code_of(text).words for text in ("2.02 Guild hall", "Hall 3: Coins", "FR - France")]
     [2, 2, 1]
+    >>> code_of("Guild hall (2.02)").parted("Guild hall (2.02)")
+    ('2.02', 'Guild hall')
     """
+    text = text.rstrip()
     if found := _LETTERED.match(text):
         word = found[1].lower()
         denies = word == "no" or look_up(word).denies != 0
-        return Code(len(words_of(word)), found.end(), has_digit=False, denies=denies)
-    if not (found := _NUMBERED.match(text)) or look_up(found[3].lower()).unit:
-        return None
-    before, code, _ = found.groups(default="")
+        count = len(words_of(word))
+        return Code(count, found.end(), is_behind=False, has_digit=False, denies=denies)
+    if found := _LETTERED_BEHIND.search(text):
+        return Code(len(words_of(found[1])), found.start(), is_behind=True, has_digit=False)
+    found, code = _NUMBERED.match(text), None
+    if found and not look_up(found[3].lower()).unit:
+        code = _numbered(found, found.end(), _SIGN)
+    if code is None and (found := _NUMBERED_BEHIND.search(text)):
+        code = _numbered(found, found.start(), _SIGN_BEHIND)
+    return code
+
+
+def _numbered(found: re.Match[str], border: int, sign: re.Pattern[str]) -> Code | None:
+    """Return the code with digits that was found, if it is one."""
+    before, code = found[1] or "", found[2]
     if "_" in found[0] and not code.isdecimal():  # "S3_BUCKET" is an identifier
         return None
-    if (
-        _is_counted(before.lower())
-        or _SIGN.search(found[0])
-        or (not before and _WHOLE_CODE.fullmatch(code))
-    ):
-        is_year, is_long = (
-            not before and one.fullmatch(code) is not None for one in (_YEAR, _LONG)
-        )
-        return Code(len(words_of(found[0])), found.end(), True, is_year, is_long)
-    return None
+    is_whole = not before and _WHOLE_CODE.fullmatch(code)
+    if not (is_whole or _is_counted(before.lower()) or sign.search(found[0])):
+        return None
+    is_year, is_long = (not before and one.fullmatch(code) is not None for one in (_YEAR, _LONG))
+    is_behind = sign is _SIGN_BEHIND
+    return Code(len(words_of(found[0])), border, is_behind, True, is_year, is_long)
 
 
 def words_left_out(
@@ -103,16 +128,16 @@ def words_left_out(
 ) -> NDArray[np.bool_] | None:
     """Return which words of candidates tell nothing, (L, C, W); None if all tell.
 
-    Most of the candidates begin with a code. A query that is the code of one candidate leaves out
-    the words behind it. One that has nothing of any code leaves the codes out, as far as the names
-    tell the candidates apart; but it may not have more words than the name behind a short code, as
-    "public housing" has of "Section 8 Housing". Years alone are no codes.
+    Most of the candidates begin or end with a code. A query that is the code of one candidate
+    leaves out its other words. One that has nothing of any code leaves the codes out, as far as the
+    names tell the candidates apart; but it may not have more words than the name beside a short
+    code, as "public housing" has of "Section 8 Housing". Years alone are no codes.
     """
     different = dict.fromkeys(slots.ravel().tolist())
     names = [exact_text(keys.names[slot])[:LONGEST] for slot in different]
     if not MAY_BE_CODES.search("\n".join(names)):
         return None
-    found = dict(zip(different, map(code_before, keys.table.written(names)), strict=True))
+    found = dict(zip(different, map(code_of, keys.table.written(names)), strict=True))
     left_out, alive = np.zeros(theirs.shape, np.bool_), keys.alive[slots]
     for i, row in enumerate(slots.tolist()):
         places = alive[i].nonzero()[0].tolist()
@@ -122,29 +147,32 @@ def words_left_out(
         if not _are_most(coded, places) or are_years or denials > len(coded) / 4:
             continue
         text = queries[i].text
-        parted = [_parted(keys.texts[row[j]], code.words) for j, code in coded]
-        befores, behinds = map(Counter, zip(*parted, strict=True))
-        has_code = code_before(queries[i].asked[:LONGEST]) is not None or any(
-            not _is_apart(text, before, code)
-            for (_, code), (before, _) in zip(coded, parted, strict=True)
+        parted = [_parted(keys.texts[row[j]], code) for j, code in coded]
+        of_codes, of_names = map(Counter, zip(*parted, strict=True))
+        has_code = code_of(queries[i].asked[:LONGEST]) is not None or any(
+            not _is_apart(text, one, code)
+            for (_, code), (one, _) in zip(coded, parted, strict=True)
         )
         are_long = _are_most([j for j, code in coded if code.is_long], places)
-        for (j, code), (before, name) in zip(coded, parted, strict=True):
+        for (j, code), (one, name) in zip(coded, parted, strict=True):
             may_be = (are_long and code.is_long) or _telling(text) <= _telling(name)
-            if behinds[name] == 1 and (name == text or (may_be and not has_code)):
-                left_out[i, j, : code.words] = True
-            elif befores[before] == 1 and _is_code(text, before):
-                left_out[i, j, code.words :] = True
+            is_out = of_names[name] == 1 and (name == text or (may_be and not has_code))
+            if is_out or (of_codes[one] == 1 and _is_code(text, one)):
+                left_out[i, j] = not is_out
+                left_out[i, j, code.place(int(keys.counts[row[j]]))] = is_out
     return left_out if left_out.any() else None
 
 
-def _parted(text: str, count: int) -> tuple[str, str]:
-    """Return the first words of a plain text, and the others."""
+def _parted(text: str, code: Code) -> tuple[str, str]:
+    """Return the words of a plain text that are its code, and the others."""
     words = text.split(" ")
-    return " ".join(words[:count]), " ".join(words[count:])
+    place = code.place(len(words))
+    own = words[place]
+    del words[place]
+    return " ".join(own), " ".join(words)
 
 
-def _is_apart(text: str, before: str, code: Code) -> bool:
+def _is_apart(text: str, own: str, code: Code) -> bool:
     """Tell whether a plain text has nothing of a code, given its words: no number, or no letters.
 
     A text that is as short as a code of letters may be a slip of it.
@@ -152,7 +180,7 @@ def _is_apart(text: str, before: str, code: Code) -> bool:
     if code.has_digit:
         return not any(map(str.isdigit, text))
     asked = {word for word in text.split(" ") if not look_up(word).is_function}
-    return before not in asked and len(text) > len(before) + 1
+    return own not in asked and len(text) > len(own) + 1
 
 
 def _is_counted(word: str) -> bool:
@@ -160,12 +188,12 @@ def _is_counted(word: str) -> bool:
     return "counted" in table_of("kinds").get(word, ())
 
 
-def _is_code(text: str, before: str) -> bool:
+def _is_code(text: str, own: str) -> bool:
     """Tell whether a plain text is a code, given its words: "room 12", and "item 3" for "3"."""
     words = text.split(" ")
-    while len(words) > 1 and _is_counted(words[0]) and words[0] not in before.split(" "):
+    while len(words) > 1 and _is_counted(words[0]) and words[0] not in own.split(" "):
         del words[0]
-    return is_one_text(" ".join(words), before)
+    return is_one_text(" ".join(words), own)
 
 
 def _telling(text: str) -> int:

@@ -89,9 +89,9 @@ ENGL250 Shakespeare, PHYS150 Mechanics, CHEM230 Chemistry, LAW220 Torts, 2024-12
 Salaries, Rent, Hitachi (6501), Sony (6758): 6010 Salaries = Salaries; hitachi = Hitachi (6501)
 Population density (per km²), GDP, CFO (interim), Pay: density of population = Population density
     (per km²); CFO = CFO (interim); pay (monthly) = Pay
-Room 1.01 Foyer, Room 1.02 Hall, Room 2.01 Store: foyer = Room 1.01 Foyer; 2.01 = Room 2.01 Store
-§ 12 Litter, § 13 Noise, § 14 Dogs: noise = § 13 Noise; 13 = § 13 Noise; § 14 = § 14 Dogs
-DE - Germany, FR - France, IT - Italy: Germny = DE - Germany; fr = FR - France
+Room 1.01 Foyer, Hall 1.02, Store (2.01): hall = Hall 1.02; 2.01 = Store (2.01)
+§ 12 Litter, § 13 Noise, Dogs / 14: noise = § 13 Noise; 13 = § 13 Noise; § 12 = § 12 Litter
+DE - Germany, FR - France, Italy - IT: Germny = DE - Germany; fr = FR - France; italy = Italy - IT
 OSLO, ROME, BONN, LIMA, Tile 600 x 600 mm: Olso = OSLO; TILE 60X60 CM = Tile 600 x 600 mm
 USA, Phase IIa, Phase IIb, WWI, WWII, 2023/24: phase 2a = Phase IIa; phase iib = Phase IIb;
     WW2 = WWII; 2023-24 = 2023/24
@@ -132,30 +132,30 @@ Unit 2, x; Senior Project Manager: Senior Product Manager, x; 12b Elm St: 12a El
 12a Elm St, x; K. Miller: Robert Miller, x; nobody paid: he paid, x; Louis XV: Louis XIV, x;
 current_A: current_mA, x; received no order: received my order, x; hide the menu: show the menu, x;
 turn off the lamp: dim the lamp, x; sunflower oil 500 ml: olive oil 500 ml, x; CO (ppm): CO2 (ppm),
-x; S. Cox: R. Cox, x; iPhone 14 Pro case: iPhone 14 case, x; Close all other tabs: Close all tabs,
-x; Senior Auditor: Auditor, x; created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x
-330 ml, x; EUR > USD: USD > EUR, x; HR Director: HR Manager, x; euros to yen: yen to euros, x; David
-Cost: David Price, x; isPublished: publishedAt, x; Michael Browning: Michael Brown, x; 1/2 l milk:
-milk 1 l, x; 5 Jan 2024: 2024-05-01, x; paperless billing: paper billing, x; is not paid: paid, with
-sugar; unlimited free calls: limited calls, x; barely damaged: undamaged, damaged; not home:
-homeless, home; 2 adults 3 children: 3 adults 2 children, x; 9 Elm St Apt 2: Apt 9 2 Elm St, x;
-minus 5 °C: 5 °C, x; NaCl 9%: NaCl 0.9%, x; Digoxin 250ug: Digoxin 250 mg, x; Morphine 10 mg/h:
-Morphine 10 mg, x; 100 IU: 100 IU/ml, x; v1.01: v1.1, x; Wien Ostbahnhof: Wien Westbahnhof, x;
-mirror glass LH: mirror glass RH, x; History of the Ottoman Empire: HIST180 Roman Empire, HIST181
-Egypt, LAW220 Torts; 1860 Munich: Bayern Munich, x; WTO: WHO, x; BA-123: AB-123, x; CDE-4456:
-CD-4456, x; Gate 1: Gate A1, x; SKU 88: SKU 88-B, x; Rent (office): Rent (store), x; b+: B, AB-;
-5.1: 1.5, x; NaCl 0.9%: NaCl 9%, x; digoxin 0.025 mg: digoxin 0.25 mg, x; without breakfast:
-breakfast, parking; yes: no, maybe; tabs 5 mg: drops 5 mg, x; undelete a file: delete a file, x;
-v1.1.0: v1.0.1, x; v1.1: v1, x; Fee 123450 EUR: Fee 1,234.50 EUR, sun; Hoodie size S: Hoodie size M,
-sun; above 18: under 18, sun; Out-patient care: Inpatient care, sun; pipe 15": Pipe 15 mm, sun;
-nodebug: debug, sun; Consulting $500: Consulting 500 EUR, sun; Jerrycan 2.5 (l): Jerrycan 5 l, sun;
-Sergey Pavlovich Kuznetsov: Sergey Ivanovich Kuznetsov, sun; 123 W Main Street: 123 N Main Street,
-sun; 1.500 EUR: 1.50 EUR, sun; Hydrofluoric acid: Hydrochloric acid, sun; isotretinoin: tretinoin,
-sun; Kielce: Kiel, sun; Anna Gruber: Anna Huber, sun; Quercus: Prunus, sun; LHR: THR, IKA, JFK;
-Phase IIc: Phase IIb, Phase III; WWIII: WWII, WWI; 5.3.2024: 2024-05-03, sun;
-5/3/2024: 2024-05-03, 2024-03-05; DE - Exports: UK - Exports, US - Imports, FR - Fish; public
-housing: Section 8 Housing, Channel 4 News, Studio 54 Club; diabetes: Type 2 diabetes, Type 1
-diabetes mellitus, Type 3 tremor; clotrimazole 1 %: cotrimoxazole 1 %, sun
+x; Line N12: Line 12, x; cat6a: Cat6, x; relay 5 A: Relay 5 V, x; S. Cox: R. Cox, x; iPhone 14 Pro
+case: iPhone 14 case, x; Close all other tabs: Close all tabs, x; Senior Auditor: Auditor, x;
+created_on: created_by, x; infeed: outfeed, x; cola 330 ml: cola 24 x 330 ml, x; EUR > USD: USD >
+EUR, x; HR Director: HR Manager, x; euros to yen: yen to euros, x; David Cost: David Price, x;
+isPublished: publishedAt, x; Michael Browning: Michael Brown, x; 1/2 l milk: milk 1 l, x; 5 Jan
+2024: 2024-05-01, x; paperless billing: paper billing, x; is not paid: paid, with sugar; unlimited
+free calls: limited calls, x; barely damaged: undamaged, damaged; not home: homeless, home; 2 adults
+3 children: 3 adults 2 children, x; 9 Elm St Apt 2: Apt 9 2 Elm St, x; minus 5 °C: 5 °C, x; NaCl 9%:
+NaCl 0.9%, x; Digoxin 250ug: Digoxin 250 mg, x; Morphine 10 mg/h: Morphine 10 mg, x; 100 IU: 100
+IU/ml, x; v1.01: v1.1, x; Wien Ostbahnhof: Wien Westbahnhof, x; mirror glass LH: mirror glass RH, x;
+History of the Ottoman Empire: HIST180 Roman Empire, HIST181 Egypt, LAW220 Torts; 1860 Munich:
+Bayern Munich, x; WTO: WHO, x; BA-123: AB-123, x; CDE-4456: CD-4456, x; Gate 1: Gate A1, x; SKU 88:
+SKU 88-B, x; Rent (office): Rent (store), x; b+: B, AB-; 5.1: 1.5, x; NaCl 0.9%: NaCl 9%, x; digoxin
+0.025 mg: digoxin 0.25 mg, x; without breakfast: breakfast, parking; yes: no, maybe; tabs 5 mg:
+drops 5 mg, x; undelete a file: delete a file, x; v1.1.0: v1.0.1, x; v1.1: v1, x; Fee 123450 EUR:
+Fee 1,234.50 EUR, sun; Hoodie size S: Hoodie size M, sun; above 18: under 18, sun; Out-patient care:
+Inpatient care, sun; pipe 15": Pipe 15 mm, sun; nodebug: debug, sun; Consulting $500: Consulting 500
+EUR, sun; Jerrycan 2.5 (l): Jerrycan 5 l, sun; Sergey Pavlovich Kuznetsov: Sergey Ivanovich
+Kuznetsov, sun; 123 W Main Street: 123 N Main Street, sun; 1.500 EUR: 1.50 EUR, sun; Hydrofluoric
+acid: Hydrochloric acid, sun; isotretinoin: tretinoin, sun; Kielce: Kiel, sun; Anna Gruber: Anna
+Huber, sun; Quercus: Prunus, sun; LHR: THR, IKA, JFK; Phase IIc: Phase IIb, Phase III; WWIII: WWII,
+WWI; 5.3.2024: 2024-05-03, sun; 5/3/2024: 2024-05-03, 2024-03-05; DE - Exports: UK - Exports, US -
+Imports, FR - Fish; public housing: Section 8 Housing, Channel 4 News, Studio 54 Club; diabetes:
+Type 2 diabetes, Type 1 diabetes mellitus, Type 3 tremor; clotrimazole 1 %: cotrimoxazole 1 %, sun
 """
 
 #: The same with scorer="spelling": what is written alike, whatever it means.
