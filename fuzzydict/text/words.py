@@ -19,9 +19,10 @@ LONGEST = 1024
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLURAL = r"(?<=[A-Z]{2})(?<!HTTP)s(?![^\W_])"  # "CPUs" -> "CPU"
 _S = re.compile(_PLURAL)
-# But "PwC", "VoIP" and "SaaS" are one word; "MyID" is two.
+# But "PwC", "VoIP", "SaaS" and "BSc" are one word; "MyID" is two.
 _ACRONYM = re.compile(
-    r"(?<![^\W_])(?!An|As|At|By|He|If|In|Is|It|Me|My|On|Or|Up|We)[A-Z](?:[a-z][A-Z]{1,2}|aaS)(?![^\W_])"
+    r"(?<![^\W_])(?:(?!An|As|At|By|He|If|In|Is|It|Me|My|On|Or|Up|We)[A-Z](?:[a-z][A-Z]{1,2}|aaS)"
+    r"|[BDM](?:Ed|Eng|Phil|Sc))(?![^\W_])"
 )
 # And so are "KMnO4" and "NaCl": the symbols of elements that texts have most, and of methyl.
 _FORMULA = re.compile(
