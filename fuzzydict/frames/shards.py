@@ -230,8 +230,7 @@ class _Part(Exact):
         """Return what these keys have for queries; None if no query reaches one."""
         if not (keys := self.keys).count:
             return None
-        by_name = self._is_named
-        if by_name:
+        if self._is_named:
             odds = self._scores(Listing(asked, keys))
         else:
             odds = self._glance(Asked.of(asked, keys), keys).odds
