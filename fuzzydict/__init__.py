@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     # By name those that are imported late, for the pages of the documentation.
     from fuzzydict._public import *  # noqa: F403
     from fuzzydict._public import FuzzyKeyEncoder as FuzzyKeyEncoder
-    from fuzzydict._public import RemoteDict as RemoteDict
-    from fuzzydict._public import connect as connect
     from fuzzydict._public import pool_shards as pool_shards
 
 __version__ = "0.2.0"

@@ -44,11 +44,11 @@ from fuzzydict.nn.scorers import (
 )
 from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.explanation import Explanation
+from fuzzydict.stores.remote import RemoteDict, connect
 
 if TYPE_CHECKING:
     from fuzzydict.frames.estimator import FuzzyKeyEncoder
     from fuzzydict.frames.shards import pool_shards
-    from fuzzydict.stores.remote import RemoteDict, connect
 
 __all__ = ["Brown", "FuzzyDict", "Matcher", "WordVectors", "join", "match"]
 __all__ += ["RemoteDict", "connect", "pool_shards"]
@@ -63,17 +63,12 @@ __all__ += ["DoubtfulPoolWarning", "EmptyRowWarning", "StoreWarning"]
 if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise MissingExtraError
     __all__ += ["FuzzyKeyEncoder"]
 
-#: What most do not use, by the modules that it is imported from when it is asked for.
-_LATER = {
-    "FuzzyKeyEncoder": "frames.estimator",
-    "RemoteDict": "stores.remote",
-    "connect": "stores.remote",
-    "pool_shards": "frames.shards",
-}
+#: What most do not use, by the modules of `frames` that it is imported from when it is asked for.
+_LATER = {"FuzzyKeyEncoder": "estimator", "pool_shards": "shards"}
 NAMES = {"__all__", *__all__, *_LATER}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        return getattr(import_module(f"fuzzydict.{_LATER[name]}"), name)
+        return getattr(import_module(f"fuzzydict.frames.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
