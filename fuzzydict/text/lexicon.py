@@ -62,6 +62,8 @@ def look_up(word: str) -> Entry:
     is_function = "function" in kinds
     is_filler = is_function or "legal" in kinds or "courtesy" in kinds
     units = {} if is_filler else _units()[0]  # "a" is no ampere
+    has_digit = not word.isalpha() and any(map(str.isdigit, word))
+    by_affix = [] if has_digit else [*denials_of(word, stem), *_with_opposite_prefix(word)]
     return Entry(
         *(word, form, stem, *group),
         unit=units.get(word) or units.get(stem, 0),
@@ -69,12 +71,9 @@ def look_up(word: str) -> Entry:
         is_function=is_function,
         is_variety="variety" in kinds,
         denies=-1 if "before" in kinds else int("denial" in kinds or word.endswith("n't")),
-        has_digit=not word.isalpha() and any(map(str.isdigit, word)),
+        has_digit=has_digit,
         is_common=word in common or form in common or word.removesuffix("s") in common,
-        opposites=frozenset(denials_of(word, stem)).union(
-            _with_opposite_prefix(word), *(one.opposites for one in listed)
-        )
-        - {word, stem},
+        opposites=frozenset(by_affix).union(*(one.opposites for one in listed)) - {word, stem},
         names=listed[1].names - {stem},
         meanings=next(filter(any, (one.meanings for one in listed)), NO_MEANINGS),
     )
@@ -434,18 +433,26 @@ def by_other_names(entries: Sequence[Entry], terms: Sequence[Term]) -> list[str]
 
 def _with_opposite_prefix(word: str) -> list[str]:
     """Return a word with the opposite prefix: "outlet" of "inlet"; it need not be a word."""
+    prefixes = _opposite_prefixes()
+    if not word.startswith(tuple(prefixes)):  # as of most, sooner than one by one
+        return []
     return [
         other + word[len(prefix) :]
-        for prefix, other in _opposite_prefixes()
+        for prefix, others in prefixes.items()
         if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST_PART
+        for other in others
     ]
 
 
 @cache
-def _opposite_prefixes() -> list[tuple[str, str]]:
-    """Return the listed prefixes, each with one that is its opposite."""
-    listed = [(a[:-1], b[:-1]) for a, b, *_ in word_list("opposite_terms") if a.endswith("-")]
-    return listed + [(b, a) for a, b in listed]
+def _opposite_prefixes() -> dict[str, list[str]]:
+    """Return the listed prefixes, each with its opposites."""
+    found = defaultdict[str, list[str]](list)
+    for one, other, *_ in word_list("opposite_terms"):
+        if one.endswith("-"):
+            found[one[:-1]].append(other[:-1])
+            found[other[:-1]].append(one[:-1])
+    return dict(found)
 
 
 #: What is denied by each prefix; "un", "de" and "dis" also undo what is done.
@@ -482,7 +489,7 @@ def denials_of(word: str, stem: str) -> list[str]:
     """
     if denied := denied_in(word):
         return [denied, stem_of(denied)]
-    lacked = [one for one in dict.fromkeys((word, stem)) if one.isalpha()]
+    lacked = [one for one in ([word] if word == stem else [word, stem]) if one.isalpha()]
     found = [one + LACKING for one in lacked if len(one) >= _SHORTEST_LACKING]
     found += [prefix + word for prefix, deniable in _DENIABLE.items() if deniable.fullmatch(word)]
     common = table_of("common")
