@@ -108,7 +108,7 @@ def told_by_numbers(text: str, other: str, written: str, other_written: str) -> 
 # At the end of a number, or of an hour.
 _POINT_ZERO = re.compile(r"(?<=[0-9])(?:(?:\.0+)+(?![0-9]|\.[0-9])|:00(?![0-9:]))")
 _CENTS = re.compile(r"[0-9]\.(?!00?(?![0-9]))[0-9]{1,2}(?![0-9.])")  # "1234.50" is not "123450"
-_POINTED = re.compile(r"(?<![0-9.])0*([0-9]+)\.([0-9]+)(?![0-9.])")
+_POINTED = re.compile(r"(?<![0-9.])0*([0-9]+)\.0*([0-9]+)(?![0-9.])")
 _TWICE = re.compile(r"(?<![0-9])0*([0-9]+)[./-]0*\1(?![0-9])")
 _APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
 _DIGITS = re.compile("[0-9]+")
