@@ -55,7 +55,7 @@ class Code(NamedTuple):
     Attributes:
         words: how many words it is.
         border: where it ends in the text as written, or begins if it is behind the name.
-        is_behind: whether it is.
+        is_behind: whether it is behind the name.
         has_digit: whether there is a number in it.
         is_year: whether it is nothing but a year.
         is_long: whether it is a number of three digits or more, or letters and two.
