@@ -198,16 +198,20 @@ class PostgresStore(base.Store):
 
     # ---- connections --------------------------------------------------------------------------
 
-    def _run(self, text: str, values: Any = (), **parts: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of one statement; without values of several, in one transaction."""
+    def _run(
+        self, text: str, values: Any = (), *, binary: bool = True, **parts: Any
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of one statement, a transaction of its own.
+
+        Without ``binary`` and values the text may be several statements, then in one transaction.
+        """
         query, places, sound = SQL(text).format(**self._parts, **parts), self._places, None
         try:
             kept = places.get()  # an interrupt amid it may add a place, but never takes any away
             while True:
                 connection = kept or self._connect()
                 try:
-                    # The binary format is quick, but takes no more than one statement.
-                    cursor = connection.cursor(binary=bool(values)).execute(query, values or None)
+                    cursor = connection.cursor(binary=binary).execute(query, values or None)
                     rows = cursor.fetchall() if cursor.description else []
                     sound = connection
                     return rows
@@ -285,7 +289,7 @@ class PostgresStore(base.Store):
             "partitions": SQL("").join(partitions),
         }
         try:
-            self._run(_CREATE, **given)
+            self._run(_CREATE, binary=False, **given)
         except StoreError:
             if self.meta() is None:  # nor did another client create it meanwhile
                 raise
@@ -423,13 +427,12 @@ class PostgresStore(base.Store):
 
     def _paged(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a query in the order of their ids, so many at a time."""
-        query += " WHERE id > %(last)s OR %(last)s IS NULL ORDER BY id LIMIT {size}"
-        last = dict[str, UUID | None](last=None)
-        while page := self._run(query, last, size=size):
+        after, last = "", list[UUID]()
+        while page := self._run(f"{query} {after} ORDER BY id LIMIT {{size}}", last, size=size):
             yield page
             if len(page) < size:
                 return
-            last["last"] = page[-1][0]
+            after, last = "WHERE id > %s", [page[-1][0]]
 
     # ---- aliases ------------------------------------------------------------------------------
 
